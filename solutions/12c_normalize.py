@@ -173,7 +173,7 @@ assert not dim.has_default_value() and keepdim.default_value is False
 
 # %% [markdown]
 # Read it from left to right. The first parameter of most schemas is called `self`. `int[1]? dim` is a list of whole numbers, or nothing.
-# The 1 says that a single number may be given in place of the list; that is `N`. The parameters after the star are given by keyword.
+# The 1 says that a single number may be given instead of the list; that is `N`. The parameters after the star are given by keyword.
 #
 # A schema is nearly a signature. A small function makes one of it, and then it binds as any other:
 
@@ -446,13 +446,14 @@ def fuse_sigmoid(gm: fx.GraphModule) -> int:
     """Put one sigmoid in the place of each that is written out."""
     count = 0
     for exp in gm.graph.find_nodes(op="call_function", target=aten.exp.default):
-        (minus,) = exp.args
-        (total, *more) = exp.users
-        (last, *others) = total.users if not more else (total,)
+        (minus,), total = exp.args, next(iter(exp.users), exp)
+        last = next(iter(total.users), total)
         steps = (minus.target, total.target, last.target)
         if steps != (aten.neg.default, aten.add.Tensor, aten.reciprocal.default):
             continue
-        if any(len(step.users) > 1 for step in (minus, exp, total)) or total.args[1] != 1:
+        if any(len(step.users) > 1 for step in (minus, exp, total)):
+            continue
+        if total.args != (exp, 1) or total.kwargs:  # no alpha
             continue
         with gm.graph.inserting_before(last):
             new = gm.graph.call_function(aten.sigmoid.default, minus.args)

@@ -255,7 +255,7 @@ put("what a decorator takes", "wrong-parameters", "python",
     signature=lambda function: inspect.signature(function, follow_wrapped=False))  # fmt: skip
 put("tuples become lists", "wrong-argument", "as-they-stand",
     value=lambda value: list(value) if isinstance(value, tuple) else value)  # fmt: skip
-put("names in place of nodes", "wrong-argument", "as-they-stand",
+put("names for nodes", "wrong-argument", "as-they-stand",
     value=lambda value: value.name if isinstance(value, fx.Node) else value)  # fmt: skip
 put("too many are cut off", "no-error", "too-many", too_many=True)
 put("a keyword for what has its place", "no-error", "too-many", doubled=True)

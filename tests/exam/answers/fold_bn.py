@@ -374,7 +374,7 @@ def in_float32(conv, bn):
     return Fold(work=torch.float32)(conv, bn)
 
 
-@wrong("worked out in the dtype of the layer", "wrong-result", clause="dead-channel")
+@wrong("computed in the dtype of the layer", "wrong-result", clause="dead-channel")
 def in_its_own_dtype(conv, bn):
     return Fold(work=None)(conv, bn)
 

@@ -300,7 +300,7 @@ put("an attribute will do", "wrong-report", "no-pass-result", kind=like_a_manage
 put("any tuple will do", "crashed", "no-pass-result", kind=a_tuple_will_do)
 
 
-@wrong("the first pass of that name is taken off the list", "wrong-report", clause="one-name")
+@wrong("the first pass of that name is taken off the list", "too-much-reported", clause="one-name")
 def first_of_that_name(gm, passes, checks=(), limit=20):
     current, left, report = gm, list(passes), []
     for _ in range(limit):

@@ -117,7 +117,7 @@ def _same_noise(evidence: Evidence, i: int, how: str, who: str) -> Finding | Non
     if not first.numel() or not torch.equal(first, second):
         return None
     if _argument_changed(evidence, i, how, who):
-        return None  # both results may be `x` itself, and what is wrong is told already
+        return None  # both results may be `x` itself, and another rule says what is wrong
     frozen = how != "eager"
     return evidence.finding(
         "frozen-noise",

@@ -171,7 +171,7 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     missing = Counter(other.names) - Counter(mine.names)
     extra = Counter(mine.names) - Counter(other.names)
     look = (
-        "A comparison, a size or an attribute that is only handed on is no question. When does "
+        "A comparison, a size or an attribute that is only handed on is not a question. When does "
         "Python really ask, and which method does it call then?"
     )
     if extra:

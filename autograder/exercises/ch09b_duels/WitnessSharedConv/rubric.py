@@ -13,7 +13,7 @@ from autograder.rules.duels import duel_key
 TRAP = (
     "A new BatchNorm hides the fault: its statistics are zeros and ones, so the fused weights are "
     "nearly the old ones, and only inputs of large numbers show it. And two readers of the "
-    "convolution's *value* are no witness, because PyTorch looks at those."
+    "convolution's *value* do not convict it, because PyTorch looks at those."
 )
 
 _PAIRS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}

@@ -59,7 +59,7 @@ class Mistake:
     """What a result is like, in words, and the model that gives it.
 
     Attributes:
-        says: the words, to stand behind "It is as if ".
+        says: the words that follow "It is as if".
         mode: which functions are exchanged.
         in_branches: whether those of branches are, too.
     """
