@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import replace
 
 import torch
 
@@ -147,14 +148,35 @@ def _too_far(got: torch.Tensor, want: torch.Tensor) -> str:
     )
 
 
+@rule("caller untouched", Stage.CALLER)
+def layers_untouched(evidence: Evidence) -> Iterable[Finding]:
+    """Neither layer that was given is changed."""
+    for finding in caller_untouched(evidence):
+        text = finding.message.replace("the model it was given", "a layer that it was given")
+        look = (
+            "Both layers belong to the caller. Which line of yours sets something on one of them, "
+            "or on a part that a shallow copy shares with it?"
+        )
+        yield replace(finding, message=text, look=look)
+
+
+@rule("runs", Stage.RUNS)
+def layer_runs(evidence: Evidence) -> Iterable[Finding]:
+    """The layer can be called. The graph around it is not the learner's."""
+    for finding in runs(evidence):
+        text = finding.message.partition(" It came from this line of the graph's code")[0]
+        look = "How many dimensions does its weight have, and which shape did the old one have?"
+        yield replace(finding, message=text, look=look)
+
+
 KEY = AnswerKey(
     (
         returns_a_layer.because("names the kind that came back, before its class is looked at"),
-        caller_untouched,
+        layers_untouched,
         wellformed,
         same_kind,
         same_settings.because("names the setting, before the layer is run"),
-        runs,
+        layer_runs,
         same_values,
         copies,
     ),
