@@ -235,6 +235,8 @@ ADVICE = (
         exercises=("specialize",)),
     Row(("TraceError",), "", "This model cannot be traced, and your function lets the error out. "
         "What does the exercise ask for in this case?", exercises=("is_faithful",)),
+    Row(("TypeError",), r"expected Tensor as element \d+ in argument \d+, but got NoneType",
+        "One item of this list of tensors is `None`. What does it belong to in the model below?"),
     Row(("TypeError",), r"__cuda_array_interface__",
         "Here a tensor should be made from numbers, and while tracing there are none: `x` and all "
         "that is computed from it are Proxies. What is this value already, without making a tensor "

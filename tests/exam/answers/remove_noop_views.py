@@ -313,7 +313,9 @@ def nearest_only(gm):
     return removed(gm, merge=merge)
 
 
-@wrong("what keeps its shape goes before what reads it is merged", "view-fails", clause="wherever")
+@wrong(
+    "what keeps its shape goes before what reads it is merged", "result-raises", clause="wherever"
+)
 def goes_first(gm):
     before = count(gm)
     for node in gm.graph.nodes:
@@ -574,7 +576,7 @@ def no_meta(gm):
     def does_nothing_to(node, root):
         return known(shape(node), shape(root))
 
-    return removed(gm, merge=merge)
+    return removed(gm, merge=merge, nothing=lambda node: "val" in node.meta and does_nothing(node))
 
 
 @wrong("a new node behind what it reads, before its sizes", "lint", clause="common.lint")

@@ -22,12 +22,12 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched, same_result_by
 
 SPELLINGS: dict[Callable[..., Any], str] = {
-    torch.relu: "calls of `torch.relu` stay ReLUs",
-    F.relu: "calls of `F.relu` stay ReLUs",
-    F.relu_: "calls of `F.relu_` stay ReLUs",
-    torch.relu_: "calls of `torch.relu_` stay ReLUs",
-    torch.Tensor.relu: "calls of the method `.relu()` stay ReLUs",
-    torch.Tensor.relu_: "calls of the method `.relu_()` stay ReLUs",
+    torch.relu: "`torch.relu`",
+    F.relu: "`F.relu`",
+    F.relu_: "`F.relu_`",
+    torch.relu_: "`torch.relu_`",
+    torch.Tensor.relu: "the method `.relu()`",
+    torch.Tensor.relu_: "the method `.relu_()`",
 }
 
 
@@ -37,21 +37,28 @@ class Exchanging(TorchFunctionMode):
     Attributes:
         functions: the functions.
         gelu: what they are.
+        in_place: whether calls with ``inplace=True`` are exchanged, too.
     """
 
     def __init__(
-        self, functions: Iterable[Callable[..., Any]], gelu: Callable[..., Any] = F.gelu
+        self,
+        functions: Iterable[Callable[..., Any]],
+        gelu: Callable[..., Any] = F.gelu,
+        *,
+        in_place: bool = True,
     ) -> None:
         super().__init__()
-        self.functions, self.gelu = set(functions), gelu
+        self.functions, self.gelu, self.in_place = set(functions), gelu, in_place
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         """Call a function, or the other one."""
-        if func in self.functions:
+        kwargs = kwargs or {}
+        left = not self.in_place and (kwargs.get("inplace") or args[1:] == (True,))
+        if func in self.functions and not left:
             return self.gelu(args[0] if args else kwargs["input"])
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,12 @@ class Mistake:
 
 
 MISTAKES = (
-    Mistake("the graph ran as it was before your edit", Exchanging(())),
-    *(Mistake(says, Exchanging(SPELLINGS.keys() - {left})) for left, says in SPELLINGS.items()),
+    Mistake("no ReLU of this model became a GELU", Exchanging(())),
+    *(
+        Mistake(f"calls of {name} stayed ReLUs", Exchanging(SPELLINGS.keys() - {left}))
+        for left, name in SPELLINGS.items()
+    ),
+    Mistake("calls with `inplace=True` stayed ReLUs", Exchanging(SPELLINGS, in_place=False)),
     Mistake("ReLUs in the branches of `torch.cond` stayed", Exchanging(SPELLINGS), False),
     Mistake(
         "the GELU were the approximation by `tanh`",
@@ -127,7 +138,7 @@ def same_result(evidence: Evidence) -> Iterable[Finding]:
             finding,
             message=text,
             look="Call your backend by hand on the trace of this model, and print `gm.graph` and "
-            "`gm.code` before and after. Which ReLU is left, or what else has changed?",
+            "`gm.code` before and after. Is a spelling left in the graph, or only in the code?",
         )
 
 
