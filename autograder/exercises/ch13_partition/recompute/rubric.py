@@ -120,7 +120,7 @@ class _Comparison:
             )
             if len(alike) > 1:
                 text += f" (`{'`, `'.join(alike)}` are alike)"
-            look = "Originals stay, read or not, and each later reader has a copy of its own. How many "
+            look = "Originals stay, and each later reader has a copy of its own. How many "
             yield (
                 "wrong-count",
                 f"{text}.",
