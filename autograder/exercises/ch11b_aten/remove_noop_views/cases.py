@@ -17,7 +17,8 @@ X, LONG, TALL, SQUARE = T(2, 3), T(2, 6), T(4, 3), T(4, 4)
 
 HINTS = (
     "**Where to look.** Print each node with the shape in its `meta`. Which nodes have the shape "
-    "of what they read? Which views read a view? Do this again after each change.",
+    "of what they read? Which views read a view? A change may "
+    "make another one possible. And if a reshape goes, which view relied on its copy?",
     "**What to use.** `node.meta['val'].shape`, and `statically_known_true(a == b)` for each pair "
     "of sizes, in which nothing is guarded. `node.replace_all_uses_with(source)` reaches the "
     "output too; `node.replace_input_with(old, new)` changes what a node reads, and its sizes and "
@@ -26,10 +27,11 @@ HINTS = (
     "```python\n"
     "before = ...                          # how many nodes of the four kinds\n"
     "for node in gm.graph.nodes:           # sources first\n"
-    "    if ...:                           # a view that reads a view\n"
-    "        ...                           # read further up; which operator works for both?\n"
     "    if ...:                           # the shape of what it reads\n"
     "        ...\n"
+    "    elif ...:                         # a view that reads a view\n"
+    "        ...                           # read further up; which operator works for both?\n"
+    "...                                   # a merged node may do nothing now\n"
     "for node in reversed(...):            # readers first\n"
     "    if ...:                           # nobody reads it\n"
     "        gm.graph.erase_node(node)\n"
