@@ -56,7 +56,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None, eps: float) -> torch.
     """
     wide = x.float()
     normed = (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
-    return normed if weight is None else normed * weight
+    return normed if weight is None else (normed * weight).to(x.dtype)
 
 
 @rms_norm.register_fake

@@ -915,12 +915,11 @@ assert (gm(x) == 0).any() and not (head.eval()(x) == 0).any()  # `eval()` has no
 # * **In which mode?** A module that was just made is in training mode, whatever the model is in.
 # * **What about the others?** A part of the model may be frozen, which means that it is in eval mode while the rest trains. `train()` on the whole result would wake it up.
 #
-# The name is a question about attributes, because a submodule is one. Here are two ways to have a look:
+# The name is a question about attributes: a submodule is one, and so are a parameter, a buffer and a number. `hasattr` asks for all of them:
 
 # %%
 gm = fx.symbolic_trace(Gated())
 assert hasattr(gm, "gate") and not hasattr(gm, "gate_1")
-assert "body.1.lin" in dict(gm.named_modules())
 assert gm.add_submodule("extra.drop", nn.Dropout(0.1))  # makes the module in between, too
 assert gm.extra.drop.training  # new modules begin in training mode
 
@@ -1150,7 +1149,8 @@ class Attempt(fx.Tracer):
             return super().call_module(m, forward, args, kwargs)
         except Exception:
             # The first that sees the exception is the innermost.
-            self.failed = self.failed or m
+            if self.failed is None:
+                self.failed = m
             raise
 
 

@@ -466,7 +466,7 @@ assert not model[0].weight.is_meta
 # %% [markdown] card="MetaTracer"
 # **Write** the class `MetaTracer`. `MetaTracer(**examples)` takes a tensor for any of the root's parameters, by name. Only its shape and dtype matter.
 #
-# * **Answers.** What is traced is run on meta tensors too, leaf modules included. So these are answered: `len`, loops, unpacking (with a star, splats, `list`); `range` and `int` of a size; comparisons and the truth of sizes, of `dim()` and `ndim`, `numel()`, `dtype`, `is_floating_point()`.
+# * **Answers.** What is traced is run on meta tensors too, leaf modules and methods that write in place included. So these are answered: `len`, loops, unpacking (with a star, splats, `list`); `range` and `int` of a size; comparisons and the truth of sizes, of `dim()` and `ndim`, `numel()`, `dtype`, `is_floating_point()`.
 # * Unpacking into the wrong number of names raises `ValueError`, as without a trace.
 # * **What nobody asks** stays in the graph. Where nothing is asked, the graph is that of `fx.Tracer`.
 # * **No answer.** Nothing is known if no example was given (a default does not count), or if an operation cannot run on meta tensors. That alone is no error. A question about it raises `TraceError`, and so does a question about a value, such as `x.sum() > 0`. (`len` may raise what it raises today.)

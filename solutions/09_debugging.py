@@ -723,7 +723,8 @@ assert frozen.norm.training  # it was in eval mode
 # * the same effect on the arguments.
 #
 # Both run under one seed, each time from the buffers that the models had when they were given. Effects on buffers are not compared.
-# Whatever comes out, both models are as they were afterwards: the mode of each part, all buffers. The global random state is as it was, too.
+# In every case, both models are as they were afterwards: the mode of each part, and each buffer (which tensor it is, and its numbers).
+# The global random state is as it was, too, even if `make_inputs` moved it.
 #
 # (Models that raise are never tested, nor models that draw random numbers in eval mode.)
 

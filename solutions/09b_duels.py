@@ -846,11 +846,11 @@ assert not torch.allclose(used.weight, conv.weight, rtol=0.1)
 torch.testing.assert_close(used(torch.ones(1, 1, 3, 3)), norm(conv(torch.ones(1, 1, 3, 3))))
 
 # %% [markdown]
-# **Predict the result.** You take a BatchNorm of `conv(x)` that is fresh, and `conv(x)` itself. You call `conv` twice. Does the fusion show?
+# **Predict the result.** You take a BatchNorm of `conv(x)` that is fresh, and `conv(x)` itself. You call `conv` twice, on numbers around 1. Does the fusion show?
 #
 # <details><summary>Yes: the second call gets other weights.</summary>
 #
-# No. It gets other weights, but they differ in the sixth digit. That is within the tolerance.
+# No. It gets other weights, but they differ in the sixth digit. For numbers around 1, that is within the tolerance.
 # </details>
 # <details><summary>No: the fused weights are nearly the old ones.</summary>
 #

@@ -531,7 +531,7 @@ torch.testing.assert_close(result, 3 * F.hardsigmoid(torch.ones(3)))
 #
 # `relu6` and `leaky_relu` stay. An operation in place only comes where nothing else reads its input.
 #
-# You may change `gm`, and return any callable that takes the arguments of `gm` and returns what `gm` returns.
+# You may change `gm`, and return any callable that takes the arguments of `gm` and returns what `gm` returns. (`torch.cond` itself refuses to run in an `fx.Interpreter`.)
 # The backend is used by `torch.compile`, for several graphs, shapes, dtypes and models, and with gradients. It is also called by hand, with an ordinary `GraphModule`.
 #
 # (Graphs with `call_module` nodes are never tested.)

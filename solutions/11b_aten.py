@@ -317,7 +317,7 @@ assert kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
 # * All nodes but the output are as before, and the graph module is recompiled.
 # * `torch.export.save` and `load` work on the new program, and sizes that could change still can.
 # * A value that is an output already is given a second time.
-# * If there is no call node of that name (it is unknown, a placeholder, or `"output"`), raise a `ValueError`.
+# * If there is no call node of that name (it is unknown, or that of a placeholder, of a `get_attr` or of the output), raise a `ValueError`.
 #
 # Programs before and after `run_decompositions` are tried.
 #
@@ -541,11 +541,11 @@ assert len(env.guards) == 1 and str(fake.shape[0]) == str(fake.shape[1])
 #
 # * None of them yields its input's shape. Its readers, the output too, read its input instead.
 # * No view or reshape reads a view or reshape. It reads that one's input instead, and works wherever both did.
-# * None of the four is left without a reader, also none that was dead from the start.
+# * None of the four is left without a reader, even if it had none at the start.
 #   A view that a node of another kind still reads stays.
 # * Every node keeps or gets a right `val`.
 #
-# **Return** how many nodes of these kinds the graph has fewer.
+# **Return** by how many the number of such nodes went down.
 #
 # Symbolic sizes are the same only if they are *known* to be. **Do not** add a guard.
 # **Do not** change nodes of other kinds, dead ones too: `view.dtype`, `_unsafe_view`, `unsqueeze`, `permute` or `sym_size` stay, whatever they do.
@@ -593,11 +593,14 @@ def remove_noop_views(gm: fx.GraphModule) -> int:
     before = count()
     # Sources come first, so what a node reads is put right already.
     for node in gm.graph.nodes:
-        if node.target in (view, reshape) and node.args[0].target in (view, reshape):
+        if node.target in kinds and does_nothing(node):
+            node.replace_all_uses_with(node.args[0])
+        elif node.target in (view, reshape) and node.args[0].target in (view, reshape):
             inner = node.args[0]
             if inner.target is reshape:
                 node.target = reshape
             node.replace_input_with(inner, inner.args[0])
+    for node in gm.graph.nodes:  # a merged node may do nothing now
         if node.target in kinds and does_nothing(node):
             node.replace_all_uses_with(node.args[0])
     for node in reversed(list(gm.graph.nodes)):

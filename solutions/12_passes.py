@@ -212,7 +212,7 @@ assert len(runs) == 5
 # **Return** a `PassResult` with **the module that was given**, recompiled, and `modified`: a `bool` that is `True` exactly if some node has another target than before this call.
 # An entry from a function to itself changes nothing.
 #
-# * The nodes stay: the same objects, with their names, arguments and `meta`.
+# * The nodes stay: the same objects, with their names, arguments and `meta`. (The entry `is_wrapped`, which `fx.wrap` makes, must go with the old function. That is not tried.)
 # * Methods and modules are left alone, and so are functions that only share a name with a key.
 # * It works in a `PassManager`, too.
 
@@ -245,6 +245,7 @@ class OpSwap(PassBase):
             new = self.table.get(node.target, node.target)
             if new is not node.target:
                 node.target = new
+                node.meta.pop("is_wrapped", None)  # it speaks of the old function
                 modified = True
         graph_module.recompile()
         return PassResult(graph_module, modified)

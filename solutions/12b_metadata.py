@@ -643,7 +643,7 @@ class GeluByHand(ExportPass):
     """Replaces each GELU by what it is made of."""
 
     def call_operator(self, op, args, kwargs):
-        if op is not aten.gelu.default:
+        if op is not aten.gelu.default or kwargs.get("approximate", "none") != "none":
             return super().call_operator(op, args, kwargs)
         (x,) = args
         assert isinstance(x, torch.Tensor)  # with a shape and a dtype: no Proxy

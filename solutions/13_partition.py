@@ -449,7 +449,7 @@ assert doubled.users == {} and "mark" not in doubled.meta
 # * The **first** reader of a named node, in the order of the graph, reads the original. Every later reader reads a copy of its own.
 #   The output is a reader like all others. A reader that reads a value twice is one reader.
 # * A copy is directly before its reader. Only other copies may be between them.
-# * A copy reads what the original reads, and it counts as a reader of that. If that is a named node, too, the copy is one of its later readers,
+# * A copy reads what the original reads in `gm`, and it counts as a reader of that. If that is a named node, too, the copy is one of its later readers,
 #   and reads a copy of its own. So a chain of named nodes is computed again as a whole.
 # * All originals stay, also where nobody reads them, in their order. A copy has the `meta` of its original. Names of new nodes are free.
 # * A name that is unknown, or that of a node which is no call: `ValueError`, and the message contains the name.

@@ -481,7 +481,7 @@ assert list(lowest.low) == ["x", "add", "output", "y", "mul"]  # not the order o
 #
 # `scales()` **returns** a dictionary from names of nodes to Python numbers, in the order of the graph:
 #
-# * For each node but the output whose value was a floating tensor: the largest magnitude that it had in all runs, divided by 127. Inputs and attributes count, too.
+# * For each node but the output whose value was a floating tensor: the largest magnitude that it had in all runs, divided by 127 (as a Python number: a `bfloat16` has three digits). Inputs and attributes count, too.
 # * `1.0`, if only zeros were seen, or tensors without numbers.
 # * Nothing for other values: whole numbers, tuples, Python numbers.
 # * A value counts as it was when it was computed. What a later node writes into it does not count.
@@ -543,8 +543,9 @@ def without_negations(gm: fx.GraphModule) -> fx.GraphModule:
     """A new module in which no `torch.neg` reads a `torch.neg`."""
     new = copy.deepcopy(gm)
     for node in list(new.graph.nodes):
-        if node.target is torch.neg and node.args[0].target is torch.neg:
-            node.replace_all_uses_with(node.args[0].args[0])
+        inner = node.all_input_nodes[0] if node.target is torch.neg else node
+        if inner is not node and inner.target is torch.neg:
+            node.replace_all_uses_with(inner.all_input_nodes[0])
             new.graph.erase_node(node)
     for node in reversed(list(new.graph.nodes)):
         if node.target is torch.neg and not node.users:
@@ -715,17 +716,17 @@ assert a.norm() == 5 and math.isclose(((b - a).norm() / a.norm()).item(), 0.1, r
 # %% [markdown]
 # The mean of the ratios, number by number, would be worse: one number that is almost zero decides it. Two more things can go wrong. A value that is zero everywhere has no relative error, because you would divide by zero. And a value that you keep without a copy may be written into before you compare it.
 #
-# **Predict the result.** In a chain of layers, one value has a scale that is 20 times too large. Where is the relative error the largest?
+# **Predict the result.** In a chain of layers, one value has a scale that is 20 times too large. In which values is the error of this scale?
 #
-# <details><summary>At that node, and nowhere else.</summary>
+# <details><summary>In that value, and in no other.</summary>
 #
-# No. The node behind it reads the rounded value, and goes on with its error.
+# No. The pair comes after the node, so the node's own value has no new error. The next node reads the rounded value.
 # </details>
-# <details><summary>At that node or behind it.</summary>
+# <details><summary>In the values after it.</summary>
 #
-# Right. And the pair comes <em>behind</em> the node, so its own value has no new error yet. The worst node is a place to begin looking upwards.
+# Right. The worst node is a place to begin looking upwards. It need not come after the worst scale: where values are large, an error is relatively small.
 # </details>
-# <details><summary>In front of it.</summary>
+# <details><summary>In the values before it.</summary>
 #
 # No. Errors go with the values.
 # </details>

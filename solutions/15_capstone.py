@@ -581,14 +581,14 @@ with torch.no_grad(), fails(AssertionError):
 # %% [markdown] card="optimize"
 # **Write** `optimize`: a pass for convolutional networks that are wholly in eval mode. In what it returns there is
 #
-# * **no dropout**, as a module or as a function, with all relatives (as in `remove_dropout`), and no `nn.Identity`;
-# * **no dead call**: what `sound_dce` removes is gone. Calls with an effect stay;
+# * **no dropout**, as a module or as a function, with all relatives (as in [`remove_dropout`](03_manipulation.ipynb)), and no `nn.Identity`;
+# * **no dead call**: what [`sound_dce`](03b_effects.ipynb) removes is gone. Calls with an effect stay, such as those of a name that ends in a single `_`;
 # * **no pair** of a convolution and a BatchNorm that `fuse_conv_bn` would fuse. Pairs count that meet only when something else is gone, or that lose their second reader by it;
 # * nothing left to do: a second run changes nothing.
 #
 # Everything else stays. Modules that nothing calls or reads any more are gone. The result computes what the model computes while every dropout does nothing.
 #
-# Fair game: convolutions that are called twice, weights that are read, calls by keyword, nested layers, names that are taken, dropouts that are returned, and a model of nothing but identities.
+# Names with two underscores, such as `__contains__`, are not tried. Fair game: convolutions that are called twice, weights that are read, calls by keyword, nested layers, names that are taken, dropouts that are returned, and a model of nothing but identities.
 #
 # **Do not** change the model that you are given.
 

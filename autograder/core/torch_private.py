@@ -23,7 +23,6 @@ __all__ = [
     "BatchNorm",
     "OpOverload",
     "OpOverloadPacket",
-    "builtin_name",
     "codegen_of",
     "fake_tensor_class",
     "fake_tensor_mode",
@@ -95,19 +94,6 @@ def own_modules(module: nn.Module) -> dict[str, nn.Module | None]:
 def qualified_name(function: Callable[..., Any]) -> str:
     """The name under which FX writes a function into generated code."""
     return _get_qualified_name(function)
-
-
-def builtin_name(function: Callable[..., Any]) -> str:
-    """The name under which ATen knows a function that is built into PyTorch; ``""`` if it does not.
-
-    TorchScript has the table. It also lists functions of Python, such as `math.log`.
-    """
-    from torch.jit._builtins import _find_builtin
-
-    if (getattr(function, "__module__", None) or "torch").partition(".")[0] != "torch":
-        return ""
-    space, _, name = str(_find_builtin(function) or "").partition("::")
-    return name if space == "aten" else ""
 
 
 def schema_of(overload: Any) -> Any:

@@ -62,6 +62,14 @@ ADVICE = (
     Row(("AssertionError",), "", "Your own `assert` fails. What did you expect to hold there, and "
         "what is different in the model below?", line=r"^assert\b"),
     # -------------------------------------------------------------- passes that fail
+    Row(("Exception",), "", "This line asks `bad`. If it is `bad` that raises here: what does that "
+        "count as, by the card?", line=r"\bbad\(", where="call", exercises=("minimize",)),
+    Row(("Exception",), r"^(?:'no such node'|)$", "If it is a pass of the list that raises here: "
+        "what does that say about the pass, by the card?", where="call",
+        exercises=("first_bad_pass",)),
+    Row(("Exception",), "", "Tracing raises this, and your function lets it out. Is it the root "
+        "that cannot be traced here, or one of its parts? And which exceptions do you catch?",
+        line=r"trace\(|super\(\)", where="call", exercises=("keep_dynamic",)),
     Row(("Exception",), r"^(?:a half is enough|'nothing to tidy up'|tanh|no exp, please|"
         r"the graph is not in order|a weight is too large:\s+above 100|three times neg|)$",
         "A pass or a check raises this, and your function lets it out. What does the exercise ask "
@@ -227,10 +235,16 @@ ADVICE = (
         exercises=("specialize",)),
     Row(("TraceError",), "", "This model cannot be traced, and your function lets the error out. "
         "What does the exercise ask for in this case?", exercises=("is_faithful",)),
+    Row(("TypeError",), r"expected Tensor as element \d+ in argument \d+, but got NoneType",
+        "One item of this list of tensors is `None`. What does it belong to in the model below?"),
     Row(("TypeError",), r"__cuda_array_interface__",
         "Here a tensor should be made from numbers, and while tracing there are none: `x` and all "
         "that is computed from it are Proxies. What is this value already, without making a tensor "
         "of it?", where="trace"),
+    Row(("TraceError", "TypeError"), "",
+        "While tracing, a shape is a Proxy, and a star cannot take it apart. Which functions take "
+        "a shape as one argument, or a tensor that they take it from?",
+        line=r"\*\s*\w+\.(?:shape|size\()", where="trace"),
     Row(("TraceError",), "",
         "Python asks a Proxy for its value, to decide something at once. While tracing there is no "
         "value. Which operation on tensors makes the choice when the graph runs?", where="trace"),

@@ -160,6 +160,11 @@ class Duel:
         """What the suspect makes of the trace."""
         return self._after(self.fight.suspect)
 
+    @property
+    def suspect_changes_it(self) -> bool:
+        """Whether the graph that the suspect makes of the trace is another one."""
+        return self.suspect is not self.plain[0]
+
     def _after(self, change: Pass) -> Ran:
         """What a pass makes of the trace, run; what it raises counts as raised by the run."""
         with nothing_compiled():

@@ -8,6 +8,7 @@ from typing import Any
 LONGEST = 320
 _OF_A_NODE = re.compile(r"Node \[graph = .*?, name = '(\w+)'\]", re.S)
 _WHILE = re.compile(r"\s*While executing .*", re.S)
+_GRAPH = re.compile(r"\s*^graph\(\):.*", re.M | re.S)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _SIGNATURES = re.compile(r", but expected one of:.*| If you are a user and see.*", re.S)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s")
@@ -39,7 +40,7 @@ def message_of(error: dict[str, Any]) -> str:
     if error.get("type") == "SyntaxError":
         return first  # the rest is where it stands, which the card says itself
     said = _OF_A_NODE.sub(r"The node \1:", str(error.get("says") or first))
-    said = _SIGNATURES.sub("", _WHILE.sub("", said)) or first
+    said = _SIGNATURES.sub("", _GRAPH.sub("", _WHILE.sub("", said))) or first
     text = _ADDRESS.sub("", " ".join(said.split())).replace("`", "'")
     if len(text) <= LONGEST:
         return text.rstrip(" ,;")

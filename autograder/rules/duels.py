@@ -183,7 +183,12 @@ def _suspect_is_wrong(duel: Duel) -> Iterable[Finding]:
         fight = duel.fight
         yield duel.evidence.finding(
             "no-witness-yet",
-            f"{duel.evidence.you} is not a witness yet: `suspects.{fight.name}` is right on it.",
+            f"{duel.evidence.you} is not a witness yet: `suspects.{fight.name}` is right on it. "
+            + (
+                "It changes your trace, and neither the result nor the arguments show it."
+                if duel.suspect_changes_it
+                else "It changes nothing in your trace."
+            ),
             fight.try_this,
         )
 

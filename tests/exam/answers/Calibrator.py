@@ -158,6 +158,12 @@ class WholeRange(Plain):
         return {k: v if v == 1.0 else v * 254 / 255 for k, v in super().scales().items()}
 
 
+@wrong("divided in the dtype of the value", "wrong-scale", clause="over-127")
+class DividedEarly(Plain):
+    def top(self, value):
+        return (value.abs().max() / 127).item() * 127 if value.numel() else 0.0
+
+
 @wrong("only the last run", "wrong-scale", clause="all-runs")
 class LastRun(Plain):
     def joined(self, old, new):

@@ -62,24 +62,24 @@ def from_settings(conv, bn):
         dtype=conv.weight.dtype,
     )
     with torch.no_grad():
-        scale = torch.ones_like(bn.running_var) if bn.weight is None else bn.weight
-        shift = torch.zeros_like(bn.running_mean) if bn.bias is None else bn.bias
-        old = torch.zeros_like(bn.running_mean) if conv.bias is None else conv.bias
-        scale = scale / torch.sqrt(bn.running_var + bn.eps)
-        new.weight.copy_((conv.weight.transpose(0, -1) * scale).transpose(0, -1))
-        new.bias.copy_((old - bn.running_mean) * scale + shift)
+        mean, variance = bn.running_mean.double(), bn.running_var.double()
+        scale = 1.0 if bn.weight is None else bn.weight.double()
+        shift = 0.0 if bn.bias is None else bn.bias.double()
+        old = 0.0 if conv.bias is None else conv.bias.double()
+        scale = scale / torch.sqrt(variance + bn.eps)
+        new.weight.copy_((conv.weight.double().transpose(0, -1) * scale).transpose(0, -1))
+        new.bias.copy_((old - mean) * scale + shift)
     return new.eval()
 
 
-@right("PyTorch's function for the weights")
+@right("PyTorch's function for the weights, of a wide copy")
 def pytorchs(conv, bn):
     refuse(conv, bn)
-    new = copy.deepcopy(conv)
+    new, wide = copy.deepcopy(conv).double(), copy.deepcopy(bn).double()
     new.weight, new.bias = fuse_conv_bn_weights(
-        new.weight, new.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+        new.weight, new.bias, wide.running_mean, wide.running_var, bn.eps, wide.weight, wide.bias
     )
-    new.training = False
-    return new
+    return new.to(conv.weight.dtype).eval()
 
 
 @right("probed: the BatchNorm is asked for zero and one")
@@ -327,22 +327,22 @@ def images_only(conv, bn):
     return Fold(rank=4)(conv, bn)
 
 
-@wrong("groups are lost", "result-raises", clause="groups")
+@wrong("groups are lost", "lost-setting", clause="groups")
 def loses_groups(conv, bn):
     return Fold(settings={"groups": 1})(conv, bn)
 
 
-@wrong("the stride is lost", "wrong-shape", clause="stride")
+@wrong("the stride is lost", "lost-setting", clause="stride")
 def loses_stride(conv, bn):
     return Fold(settings={"stride": lambda conv: (1,) * len(conv.stride)})(conv, bn)
 
 
-@wrong("the dilation is lost", "wrong-shape", clause="dilation")
+@wrong("the dilation is lost", "lost-setting", clause="dilation")
 def loses_dilation(conv, bn):
     return Fold(settings={"dilation": lambda conv: (1,) * len(conv.stride)})(conv, bn)
 
 
-@wrong("the padding in numbers is lost", "wrong-shape", clause="padding")
+@wrong("the padding in numbers is lost", "lost-setting", clause="padding")
 def loses_padding(conv, bn):
     def without(conv):
         known = isinstance(conv.padding, str) or conv.padding_mode != "zeros"
@@ -358,7 +358,7 @@ def numbers_only(conv, bn):
     return Fold(settings={"padding": padding})(conv, bn)
 
 
-@wrong("the padding mode is lost", "wrong-result", clause="padding-mode")
+@wrong("the padding mode is lost", "lost-setting", clause="padding-mode")
 def loses_padding_mode(conv, bn):
     refuse(conv, bn)
     new = type(conv)(
@@ -372,6 +372,11 @@ def loses_padding_mode(conv, bn):
 @wrong("worked out in float32", "wrong-result", clause="float64")
 def in_float32(conv, bn):
     return Fold(work=torch.float32)(conv, bn)
+
+
+@wrong("computed in the dtype of the layer", "wrong-result", clause="dead-channel")
+def in_its_own_dtype(conv, bn):
+    return Fold(work=None)(conv, bn)
 
 
 @wrong("the root is rounded to float32", "wrong-result", clause="float64")
@@ -399,7 +404,7 @@ def a_tenth_at_least(conv, bn):
     return Fold()(conv, other)
 
 
-@wrong("one number for the stride", "wrong-shape", clause="stride")
+@wrong("one number for the stride", "lost-setting", clause="stride")
 def one_stride(conv, bn):
     return Fold(settings={"stride": lambda conv: conv.stride[:1] * len(conv.stride)})(conv, bn)
 

@@ -75,7 +75,7 @@ def by_aot_module(model, args):
 
     twin = copy.deepcopy(model)
     result = aot_module(twin, fw_compiler=keep, bw_compiler=keep)(*[a.clone() for a in args])
-    if any(p.requires_grad for p in twin.parameters()):
+    if result.requires_grad:
         torch.autograd.backward(result, torch.ones_like(result))
     first, *rest = [
         Counter(
@@ -102,7 +102,7 @@ def by_aot_function(model, args):
     compiled = aot_function(function, fw_compiler=forward, bw_compiler=backward)
     result = compiled(*tensors, *(arg.clone() for arg in args))
     needing = [tensor for tensor in tensors if tensor.requires_grad]
-    if needing:
+    if result.requires_grad:
         torch.autograd.grad(result.sum(), needing, allow_unused=True)
     return tables
 
@@ -142,6 +142,12 @@ def put_back(model, args):
 
 
 # ------------------------------------------------------------------ wrong
+
+
+@wrong("a backward if any parameter needs a gradient", "crashed", clause="no-gradient")
+def if_parameters_need_it(model, args):
+    needed = any(p.requires_grad for p in model.parameters())
+    return counted(model, args, back=lambda result: result.sum().backward() if needed else None)
 
 
 @wrong("no backward", "missing-graph", clause="backward")

@@ -12,7 +12,6 @@ from tests.exam.answers import right, wrong
 aten = torch.ops.aten
 
 BEYOND = {
-    "behind any cast": "random models have no whole numbers",
     "a weight by its number of elements": "random models have no factor of one row behind a norm",
     "an eps of zero is none": "in random models no eps is zero",
     "a sum is a mean": "random models have no such sums",
@@ -669,7 +668,6 @@ put("the weight comes behind", "wrong-weight", "weight-factors", weight_at=(1,))
 put("float32 alone", "missed", "half, bfloat16", low=())
 put("no bfloat16", "missed", "bfloat16", low=(torch.float16,))
 put("no half", "missed", "half", low=(torch.bfloat16,))
-put("behind any cast", "missed", "every", low=(*LOW, torch.int64))
 put("one cast for all uses", "missed", "each-use", casts=lambda wides: len(set(wides)) == 1)
 put("a cast for each use", "missed", "one-cast",
     casts=lambda wides: len(set(wides)) == len(wides) or wides[0].op == "placeholder")  # fmt: skip

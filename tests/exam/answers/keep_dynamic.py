@@ -32,7 +32,8 @@ class Attempt(fx.Tracer):
             raise
 
     def note(self, m):
-        self.failed = self.failed or m
+        if self.failed is None:
+            self.failed = m
 
 
 def again(model, kind=Attempt, after=lambda dynamic, failed: dynamic.add(failed)):
@@ -78,6 +79,12 @@ def asked(model):
 @right("nodes of a failed attempt are erased")
 def rolled_back(model):
     class Rollback(fx.Tracer):
+        proxies = {}
+
+        def getattr(self, attr, attr_val, parameter_proxy_cache):
+            self.proxies = parameter_proxy_cache
+            return super().getattr(attr, attr_val, parameter_proxy_cache)
+
         def call_module(self, m, forward, args, kwargs):
             path = self.path_of_module(m)
             if self.is_leaf_module(m, path):
@@ -90,6 +97,9 @@ def rolled_back(model):
                 self.module_stack.update(stack)
                 for node in list(self.graph.nodes)[: count - 1 : -1]:
                     self.graph.erase_node(node)
+                there = {*self.graph.nodes}
+                for name in [n for n, proxy in self.proxies.items() if proxy.node not in there]:
+                    del self.proxies[name]
                 return self.create_proxy("call_module", path, args, kwargs)
 
     tracer = Rollback()
@@ -311,6 +321,43 @@ def attempt_stays(model):
     return fx.GraphModule(model, tracer.trace(model))
 
 
+@wrong("a parameter that an attempt has read is remembered", "foreign-node", clause="no-leftovers")
+def still_remembered(model):
+    class Rollback(fx.Tracer):
+        def call_module(self, m, forward, args, kwargs):
+            count, stack = len(self.graph.nodes), dict(self.module_stack)
+            try:
+                return super().call_module(m, forward, args, kwargs)
+            except Exception:
+                self.module_stack.clear()
+                self.module_stack.update(stack)
+                for node in list(self.graph.nodes)[: count - 1 : -1]:
+                    self.graph.erase_node(node)
+                return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
+
+    tracer = Rollback()
+    return fx.GraphModule(model, tracer.trace(model))
+
+
+@wrong("modules are opened from the outside in", "shallow-leaf", clause="only-those")
+def outside_in(model):
+    closed = [m for m in model.modules() if m is not model]
+
+    class Known(fx.Tracer):
+        def is_leaf_module(self, m, module_qualified_name):
+            kept = any(m is each for each in closed)
+            return kept or super().is_leaf_module(m, module_qualified_name)
+
+    for module in [*closed]:
+        before = [*closed]
+        closed = [each for each in closed if each is not module]
+        try:
+            Known().trace(model)
+        except Exception:
+            closed = before
+    return fx.GraphModule(model, Known().trace(model))
+
+
 @wrong("what the attempt has read stays", "leftover-node", clause="no-leftovers")
 def read_stays(model):
     class Calls(fx.Tracer):
@@ -496,6 +543,8 @@ wrong("kept by the class of the model", "missing-node")(kept_by_class(traced_aga
 
 
 BEYOND = {
+    "modules are opened from the outside in": "no part of a random model returns a number",
+    "a parameter that an attempt has read is remembered": "random models read no part's parameter",
     "kept by the class of the model": ONE_CLASS_EACH,
     "ten attempts": "random models have fewer parts",
     "what a leaf holds stays a leaf, too": "random models call no part of a part",

@@ -20,6 +20,8 @@ SYMBOLIC = "random graphs have no symbolic sizes"
 OPERATORS = "random graphs have none of these operators where it matters"
 BEYOND = {
     "sizes are compared by their hints": SYMBOLIC,
+    "sizes are compared by their texts": SYMBOLIC,
+    "what keeps its shape goes before what reads it is merged": OPERATORS,
     "== in a condition": SYMBOLIC,
     "== is asked after it is known": SYMBOLIC,
     "symbolic sizes are never the same": SYMBOLIC,
@@ -96,8 +98,11 @@ def removed(
     """The way of most answers, with each step open to change."""
     before = count(gm)
     for node in gm.graph.nodes:
-        if node.target in shapes and node.args[0].target in shapes:
+        if node.target in kinds and nothing(node):
+            replace(node)
+        elif node.target in shapes and node.args[0].target in shapes:
             merge(node)
+    for node in gm.graph.nodes:
         if node.target in kinds and nothing(node):
             replace(node)
     clean(gm)
@@ -106,7 +111,7 @@ def removed(
     return tell(before, count(gm))
 
 
-@right("one pass forwards, one backwards")
+@right("two passes forwards, one backwards")
 def two_passes(gm):
     return removed(gm)
 
@@ -153,10 +158,11 @@ def by_roots(gm):
                 while base.target in SHAPES and not known(shape(node), shape(base)):
                     base = base.args[0]
             if known(shape(node), shape(base)):
-                stands_for[node], copies[node] = base, base.target == RESHAPE
+                before = copies.get(node.args[0], False)
+                stands_for[node], copies[node] = base, before if source is base else copied
                 continue
             node.args = (base, *node.args[1:])
-            if node.target in SHAPES and source is not base and copied:
+            if node.target in SHAPES and copied:
                 node.target = RESHAPE
             copies[node] = node.target == RESHAPE
         else:
@@ -173,17 +179,21 @@ def by_roots(gm):
 def new_graph(gm):
     before = count(gm)
     live, stack = set(), [n for n in gm.graph.nodes if n.target not in KINDS]
-    graph, new = fx.Graph(), {}
+    graph, new, copied = fx.Graph(), {}, set()
     for node in gm.graph.nodes:
         made = {}
         if node.target in KINDS:
-            source = new[node.args[0]]
+            first = source = new[node.args[0]]
             target = node.target
+            if target in SHAPES and node.args[0] in copied:
+                target = RESHAPE
             while target in SHAPES and source.target in SHAPES:
                 target = RESHAPE if RESHAPE in (target, source.target) else VIEW
                 source = source.args[0]
             if known(shape(node), shape(source)):
                 new[node] = source
+                if node.args[0] in copied or (target is RESHAPE and source is not first):
+                    copied.add(node)
                 continue
             rest = fx.map_arg(node.args[1:], new.__getitem__)
             made = graph.call_function(target, (source, *rest), {})
@@ -301,6 +311,21 @@ def nearest_only(gm):
 
     kinds = {node: node.target for node in gm.graph.nodes}
     return removed(gm, merge=merge)
+
+
+@wrong(
+    "what keeps its shape goes before what reads it is merged", "result-raises", clause="wherever"
+)
+def goes_first(gm):
+    before = count(gm)
+    for node in gm.graph.nodes:
+        if node.target in SHAPES and node.args[0].target in SHAPES:
+            skip_inner(node)
+        if node.target in KINDS and does_nothing(node):
+            exchange(node)
+    sweep(gm)
+    gm.recompile()
+    return before - count(gm)
 
 
 @wrong("the inner view goes with its readers", "wrong-reader", clause="still-read")
@@ -459,6 +484,12 @@ def sizes_stay(gm):
     return removed(gm, replace=replace)
 
 
+@wrong("sizes are compared by their texts", "still-there", clause="known")
+def by_texts(gm):
+    return removed(gm, nothing=lambda node: [*map(str, shape(node))]
+                   == [*map(str, shape(node.args[0]))])  # fmt: skip
+
+
 @wrong("symbolic sizes are never the same", "still-there", clause="known")
 def only_numbers(gm):
     def nothing(node):
@@ -545,7 +576,7 @@ def no_meta(gm):
     def does_nothing_to(node, root):
         return known(shape(node), shape(root))
 
-    return removed(gm, merge=merge)
+    return removed(gm, merge=merge, nothing=lambda node: "val" in node.meta and does_nothing(node))
 
 
 @wrong("a new node behind what it reads, before its sizes", "lint", clause="common.lint")

@@ -298,6 +298,31 @@ put("checks what was given", "wrong-report", "on-what-it-returned", run_checks=o
 put("checks at the end of a round", "wrong-report", "after-every-pass", run_checks=at_the_end)
 put("an attribute will do", "wrong-report", "no-pass-result", kind=like_a_manager)
 put("any tuple will do", "crashed", "no-pass-result", kind=a_tuple_will_do)
+
+
+@wrong("the first pass of that name is taken off the list", "too-much-reported", clause="one-name")
+def first_of_that_name(gm, passes, checks=(), limit=20):
+    current, left, report = gm, list(passes), []
+    for _ in range(limit):
+        rest = False
+        for each in list(left):
+            try:
+                result = each(copy.deepcopy(current))
+                if not isinstance(result, PassResult):
+                    raise TypeError("no PassResult")
+                for check in checks:
+                    check(result.graph_module)
+            except Exception as error:
+                left.pop([name_of(other) for other in left].index(name_of(each)))
+                report.append(f"{name_of(each)}: {type(error).__name__}: {error}")
+                continue
+            current = result.graph_module
+            rest |= result.modified
+        if not rest:
+            return current, report
+    raise RuntimeError("no end")
+
+
 put("told by name", "wrong-graph", "one-name", key=name_of)
 put("told by comparison", "wrong-report", "one-name",
     key=lambda each: each)  # fmt: skip

@@ -526,6 +526,14 @@ def stack_too(gm):
     return shared(gm, find=lambda new: members_of(new, moved=moved))
 
 
+@wrong("torch.add is a cat", "changed-alone", clause="nothing-else-moves")
+def add_too(gm):
+    def moved(node):
+        return list(node.args) if calls(node, torch.add) else moved_by(node)
+
+    return shared(gm, find=lambda new: members_of(new, moved=moved))
+
+
 def with_relatives(relatives):
     def answer(gm):
         def moved(node):

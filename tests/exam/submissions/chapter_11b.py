@@ -9,7 +9,7 @@ CHAPTER = "11b_aten"
 
 RIGHT = {
     "add_output": text_of("add_output", "a deep copy, edited in four places"),
-    "remove_noop_views": text_of("remove_noop_views", "one pass forwards, one backwards"),
+    "remove_noop_views": text_of("remove_noop_views", "two passes forwards, one backwards"),
     "forward_backward_ops": text_of("forward_backward_ops", "torch.compile of a copy"),
 }
 OTHERS = {

@@ -8,23 +8,23 @@ from tests.exam.submissions.exam import text_of
 CHAPTER = "12c_normalize"
 
 RIGHT = {
-    "all_arguments": text_of("all_arguments", "an object for each schema, types by their kind"),
+    "all_arguments": text_of(
+        "all_arguments", "a table of the kinds of calls, layers of dictionaries"
+    ),
     "fuse_rms_norm": text_of("fuse_rms_norm", "a small matcher, in which products have two orders"),
 }
 OTHERS = {
-    "all_arguments": text_of(
-        "all_arguments", "the text of each schema, taken apart by regular expressions"
-    ),
+    "all_arguments": text_of("all_arguments", "one parameter after the other, by hand"),
     "fuse_rms_norm": text_of(
         "fuse_rms_norm", "Inductor's pattern matcher, with a pattern for each spelling"
     ),
 }
 PARTIAL = {
-    "all_arguments": text_of("all_arguments", "sizes are not gathered"),
+    "all_arguments": text_of("all_arguments", "no defaults by keyword"),
     "fuse_rms_norm": text_of("fuse_rms_norm", "the mean may be read"),
 }
 PARTIAL_EARNS = {
-    "all_arguments": all_but("all_arguments", "sizes"),
+    "all_arguments": all_but("all_arguments", "schemas"),
     "fuse_rms_norm": all_but("fuse_rms_norm", "others"),
 }
 

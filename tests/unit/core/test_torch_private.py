@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -119,14 +118,6 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
 
 THEIR_PLACES = ("torch_private.py", "quick_tracing.py", "quick_code.py", "quick_copies.py")
 """The others take the place of what is private, and have tests of their own."""
-
-
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [(torch.add, "add"), (torch.linalg.det, "linalg_det"), (math.log, ""), (max, ""), (dict, "")],
-)
-def test_names_of_builtins(function: Callable[..., object], name: str) -> None:
-    assert torch_private.builtin_name(function) == name
 
 
 def test_no_other_file_names_what_is_private() -> None:

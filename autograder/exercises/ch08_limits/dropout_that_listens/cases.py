@@ -82,6 +82,7 @@ EXERCISE = Exercise(
         ),
         model_case("names that are taken", "names", models.TakenNames, (X,)),
         model_case("more names", "names", models.MoreTakenNames, (X,), training=True),
+        model_case("names of tensors", "names", models.TakenByTensors, (X,)),
         Case("on its own result", "names", models.OnItsOwnResult(training=True)),
         model_case(
             "other dropouts", "rest", models.Others, (LAYERED,), training=True,
@@ -92,9 +93,6 @@ EXERCISE = Exercise(
         model_case("redraw: a call", "task", models.NeverActive, (X,), (X, 3.0), hidden=True),
         model_case("redraw: probabilities", "own", models.OtherRates, (WIDE,), hidden=True),
         model_case("redraw: twice", "own", models.CalledTwice, (X,), hidden=True),
-        model_case(
-            "redraw: names of tensors", "names", models.TakenByTensors, (X,), hidden=True
-        ),
         model_case(
             "redraw: names", "names", models.TakenNames, (WIDE,), training=True, hidden=True
         ),

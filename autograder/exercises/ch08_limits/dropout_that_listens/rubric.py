@@ -16,26 +16,16 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import calls, keyword
+from autograder.rules.overwritten import called_modules, modules_by_every_path, none_overwritten
 from autograder.rules.passes import PASS
 
 DROPOUT = {"function": "torch.nn.functional.dropout"}
 MODULE = "torch.nn.modules.dropout.Dropout"
 
 
-def _modules(data: Plain) -> dict[str, Plain]:
-    """The row of each module, by every path it has."""
-    rows = {row["path"]: row for row in data["modules"]}
-    return {path: rows[row.get("same_as", path)] for path, row in rows.items()}
-
-
-def _called(data: Plain) -> list[str]:
-    """The targets of all `call_module` nodes, in graph order."""
-    return [row["target"] for row in data["nodes"] if row["op"] == "call_module"]
-
-
 def _new_calls(evidence: Evidence) -> list[str]:
-    before = set(_called(evidence.traced_graph))
-    return [target for target in _called(evidence.graph) if target not in before]
+    before = set(called_modules(evidence.traced_graph))
+    return [target for target in called_modules(evidence.graph) if target not in before]
 
 
 @rule("no F.dropout left", Stage.STRUCTURE)
@@ -70,27 +60,11 @@ def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-@rule("no module overwritten", Stage.STRUCTURE)
-def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
-    """A module that the model calls is what it was."""
-    before, after = _modules(evidence.traced_graph), _modules(evidence.graph)
-    for target in dict.fromkeys(_called(evidence.traced_graph)):
-        if target in after and after[target]["class"] != before[target]["class"]:
-            yield evidence.finding(
-                "overwritten-module",
-                f"`{target}` was a `{before[target]['class'].rpartition('.')[2]}` of the model, "
-                f"and is a `{after[target]['class'].rpartition('.')[2]}` now.",
-                "The names of nodes and those of submodules are counted separately. Which names "
-                "does the module have already?",
-            )
-            return
-
-
 @rule("a module for each call", Stage.STRUCTURE)
 def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
     """In the order of the graph, each call has an `nn.Dropout` of its own with its own `p`."""
     sites = [row for row in evidence.traced_graph["nodes"] if calls(row, DROPOUT)]
-    new, modules = _new_calls(evidence), _modules(evidence.graph)
+    new, modules = _new_calls(evidence), modules_by_every_path(evidence.graph)
     if len(new) != len(sites):
         yield evidence.finding(
             "wrong-count",
@@ -156,7 +130,10 @@ def modes(evidence: Evidence) -> Iterable[Finding]:
     """New modules are in the mode of the model; what the model calls is in its own mode."""
     model = evidence.trial.model
     assert model is not None  # noqa: S101
-    before, after = _modules(evidence.traced_graph), _modules(evidence.graph)
+    before, after = (
+        modules_by_every_path(evidence.traced_graph),
+        modules_by_every_path(evidence.graph),
+    )
     words = {True: "training", False: "eval"}
     for target in _new_calls(evidence):
         if after[target]["training"] != model.training:
@@ -168,7 +145,7 @@ def modes(evidence: Evidence) -> Iterable[Finding]:
                 "the model or what the call has captured?",
             )
             return
-    for target in ("", *dict.fromkeys(_called(evidence.traced_graph))):
+    for target in ("", *dict.fromkeys(called_modules(evidence.traced_graph))):
         if target in after and after[target]["training"] != before[target]["training"]:
             name = f"`{target}`" if target else "The result"
             yield evidence.finding(
@@ -194,7 +171,7 @@ KEY = AnswerKey(
         *PASS,
         no_function_left.because("names the call that was missed; others see a wrong number"),
         new_names_are_free.because("names what was overwritten; others see one module too few"),
-        none_overwritten.because("names what was overwritten; others see a wrong number"),
+        none_overwritten().because("names what was overwritten; others see a wrong number"),
         a_module_for_each_call,
         modes,
     ),

@@ -116,6 +116,8 @@ def _same_noise(evidence: Evidence, i: int, how: str, who: str) -> Finding | Non
     first, second = _drawn(evidence, i, how)
     if not first.numel() or not torch.equal(first, second):
         return None
+    if _argument_changed(evidence, i, how, who):
+        return None  # both results may be `x` itself, and another rule says what is wrong
     frozen = how != "eager"
     return evidence.finding(
         "frozen-noise",

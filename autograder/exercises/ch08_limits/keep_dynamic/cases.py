@@ -16,7 +16,7 @@ from autograder.models import InEvaluation, T, model_case
 from autograder.models.build import TracedInPart
 
 X, WIDE = T(2, 3), T(4, 3)
-DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict)
+DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict, models.Clipped)
 
 HINTS = (
     """**Where to look.** `call_module` in section 8.5 sees every call of a module, and the
@@ -139,6 +139,8 @@ EXERCISE = Exercise(
         keep("settings that decide", "deep", models.Settings),
         keep("a dynamic part in a dynamic part", "deep", models.BothLevels),
         keep("a leaf's result that is gone through", "deep", models.GoneThrough),
+        keep("a number that a part returns", "deep", models.NumberOfAPart),
+        keep("a parameter that is read again", "deep", models.ReadAgain),
         keep("called several times", "calls", models.CalledTwice),
         keep("taken apart", "calls", models.Unpacked, (X,), (X, 3.0)),
         refused("the root asks for a value", models.RootAsks, "TraceError"),

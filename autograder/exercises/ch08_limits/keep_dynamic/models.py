@@ -132,6 +132,62 @@ class Deciding(nn.Module):
         return x if x.max() > 0 else -x
 
 
+class Clipped(nn.Module):
+    """Reads its parameter, and then asks for a value."""
+
+    def __init__(self):
+        super().__init__()
+        self.bound = nn.Parameter(torch.rand(3))
+
+    def forward(self, x):
+        x = torch.minimum(x, self.bound)
+        return x if x.sum() > 0 else -x
+
+
+class ReadAgain(nn.Module):
+    """Reads a parameter of a part that cannot be traced, after the part's call."""
+
+    def __init__(self):
+        super().__init__()
+        self.clipped = Clipped()
+
+    def forward(self, x):
+        return self.clipped(x) + self.clipped.bound
+
+
+class Rounds(nn.Module):
+    """Returns a number of Python, whatever it is given."""
+
+    def forward(self, x):
+        return 2
+
+
+class Repeated(nn.Module):
+    """Can be traced: the number of its rounds is known."""
+
+    def __init__(self):
+        super().__init__()
+        self.rounds = Rounds()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        for _ in range(self.rounds(x)):
+            x = self.lin(x)
+        return x
+
+
+class NumberOfAPart(nn.Module):
+    """All of it can be traced."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.repeated = Repeated()
+
+    def forward(self, x):
+        return self.repeated(self.first(x))
+
+
 class AllStatic(nn.Module):
     def __init__(self):
         super().__init__()

@@ -27,16 +27,9 @@ give one of your own class. `x.shape` is an `fx.proxy.Attribute`, made in `__get
 Proxy: it needs the same methods.
 Section 8b.3 says what must be moved to meta besides the examples, and how nothing is drawn.
 While you run a layer on meta tensors, FX still watches: section 8b.5 shows what to do.""",
-    """**A skeleton.**
+    """**The values first.** Write this step, and print what it knows of a chain of two calls:
 
 ```python
-class MetaTracer(fx.Tracer):
-    def __init__(self, **examples): ...
-
-    def trace(self, root, concrete_args=None):
-        ...                                   # begin anew
-        return super().trace(root, concrete_args)
-
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
         node = super().create_node(kind, target, args, kwargs, name, type_expr)
         try:
@@ -44,6 +37,16 @@ class MetaTracer(fx.Tracer):
         except Exception:
             ...                               # then nothing is known
         return node
+```""",
+    """**A skeleton of the rest.**
+
+```python
+class MetaTracer(fx.Tracer):
+    def __init__(self, **examples): ...
+
+    def trace(self, root, concrete_args=None):
+        ...                                   # begin again
+        return super().trace(root, concrete_args)
 
     def proxy(self, node):
         return ...                            # one of your own class

@@ -53,8 +53,9 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
         "they make it, and where do they draw their numbers from?",
     }.get(
         part,
-        "Layers are run on meta tensors beside the trace, and some of them change their own "
-        "buffers. Whose buffers are these in your answer?",
+        "Layers are run on meta tensors during the trace. Which module does your line run, or "
+        "move to meta: one of the model, or a copy? Some layers change their own buffers when "
+        "they run.",
     )
     yield evidence.finding("caller-changed", f"After {evidence.you}, {what}.", look)
 
@@ -72,7 +73,8 @@ def answers(evidence: Evidence) -> Iterable[Finding]:
 def _exception_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
     error, wanted = got.get("error"), want.get("error")
     if wanted is None:
-        return None if error is None else _should_not_raise(evidence, where, error)
+        asked = bool(want["value"]["assumed"]["list"])
+        return None if error is None else _should_not_raise(evidence, where, error, asked)
     what = _what_is_asked(wanted)
     if error is None:
         if wanted["type"] == "ValueError":
@@ -113,13 +115,23 @@ def _at(error: Plain) -> str:
     return f" at the model's line `{error['asked']}`" if error.get("asked") else ""
 
 
-def _should_not_raise(evidence: Evidence, where: str, error: Plain) -> Finding:
+def _should_not_raise(evidence: Evidence, where: str, error: Plain, asked: bool) -> Finding:
+    why = "all that is asked here can be known from the examples"
+    look = (
+        "Which question does Python ask on this line, of which node? Print what your tracer knows "
+        "of that node, and of the nodes that it reads."
+    )
+    if not asked:
+        why = "nothing is asked here"
+        look = (
+            "If an operation cannot run on meta tensors, nothing is known of its value, and that "
+            "alone is no error. Which exceptions does your line that runs it catch?"
+        )
     return evidence.finding(
         "trace-raises",
         _sentence(where, f"`trace` raised {error_text(error)}{_at(error)}. It must give a graph: "
-                  f"all that is asked here can be known from the examples.{came_from(error)}"),
-        "Which question does Python ask on this line, of which node? Print what your tracer knows "
-        "of that node, and of the nodes that it reads.",
+                  f"{why}.{came_from(error)}"),
+        look,
         error=error,
     )  # fmt: skip
 
@@ -158,8 +170,16 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     text = "nothing is asked here, so the graph must be that of `fx.Tracer`, node by node"
     missing = Counter(other.names) - Counter(mine.names)
     extra = Counter(mine.names) - Counter(other.names)
+    look = (
+        "A comparison, a size or an attribute that is only handed on is not a question. When does "
+        "Python really ask, and which method does it call then?"
+    )
     if extra:
         text += f". Yours has a node more: `{next(iter(extra))}`"
+        look += (
+            " And what runs on meta tensors must not be recorded: is your switch for that right, "
+            "even after a layer that raised?"
+        )
     elif missing:
         text += f". Yours lacks `{next(iter(missing))}`"
     elif mine.output != other.output:
@@ -168,8 +188,7 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     return evidence.finding(
         "changed-graph",
         _sentence(where, f"{text}."),
-        "A comparison, a size or an attribute that is only handed on is no question. When does "
-        "Python really ask, and which method does it call then?",
+        look,
     )
 
 

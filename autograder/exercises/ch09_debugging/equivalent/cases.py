@@ -83,11 +83,14 @@ _STATE = (
 _SHOWN = "A result may be a view of a buffer. What becomes of it when the buffers are put back?"
 _RANDOM = "Set the seed right before each of the two runs, after the arguments are made."
 
+_STATE_AND_RANDOM = f"{_RANDOM} {_STATE}"
+_MODES_AND_RANDOM = f"{_MODES} {_RANDOM}"
+
 X, ROWS = Draws((T(3),)), Draws((T(4, 3),))
 PARTS = Draws(({"parts": [T(3)]},))
 
 CASES = (
-    compared("a trace", "task", models.Net, fx.symbolic_trace, ROWS, _STATE),
+    compared("a trace", "task", models.Net, fx.symbolic_trace, ROWS, _STATE_AND_RANDOM),
     compared("without its BatchNorm", "task", models.Net, models.without_norm, ROWS, _COMPARE),
     compared("a difference in eval mode", "task", models.Same, models.TwiceInEval, X, _MODES),
     compared("a difference in train mode", "task", models.Same, models.TwiceInTraining, X, _MODES,
@@ -140,8 +143,8 @@ CASES = (
              prepare=models.norm_in_eval),
     compared("a part that trains", "state", models.PartTwice, models.Doubled, X, _MODES, trials=1,
              prepare=models.part_in_training),
-    compared("the same dropout", "draws", models.Net, models.without_dropout, ROWS, _RANDOM,
-             trials=2),
+    compared("the same dropout", "draws", models.Net, models.without_dropout, ROWS,
+             _MODES_AND_RANDOM, trials=2),
     compared("noise in another order", "draws", models.NoiseFirst, models.NoiseLast, X, _RANDOM,
              trials=1),
     compared("the same noise", "draws", models.NoiseFirst, fx.symbolic_trace,

@@ -30,8 +30,8 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
             "caller-changed",
             f"After {evidence.you}, not all is as it was: {changed[0]}.",
             "`train()` and `eval()` set the mode of each part, too; a run in train mode moves "
-            "buffers; a seed that you set stays set. Look at every way out of your function, "
-            "early ones too.",
+            "buffers; a seed that you set stays set, and so does one that `make_inputs` sets. Look "
+            "at every way out of your function, early ones too.",
         )
 
 

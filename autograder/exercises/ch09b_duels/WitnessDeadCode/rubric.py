@@ -11,7 +11,8 @@ from autograder.rules.duels import duel_key
 
 TRAP = (
     "A dead call of `torch.rand_like`, or of `torch._assert`, convicts nobody: PyTorch keeps "
-    "those. What it does not know are changes in place."
+    "those. It does not know changes in place, nor all calls that draw random numbers: a dead "
+    "`F.dropout(x)` before another draw shows, too."
 )
 
 

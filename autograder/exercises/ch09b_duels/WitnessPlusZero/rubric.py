@@ -14,7 +14,8 @@ from autograder.rules.duels import duel_key
 
 TRAP = (
     "On floating point tensors of any size and value, the sum and the tensor compare as equal. "
-    "What differs is the dtype of the sum of integers and a float, and that a sum is a new tensor."
+    "Three things differ: the dtype of the sum of integers and a float, the sign of a zero "
+    "(`-0.0 + 0` is `0.0`), and that a sum is a new tensor."
 )
 
 _FLOATING = (torch.exp, torch.sigmoid, torch.tanh, "exp", "sigmoid", "tanh")

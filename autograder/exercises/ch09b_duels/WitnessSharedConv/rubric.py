@@ -11,9 +11,9 @@ from autograder.judge.duels import Fight
 from autograder.rules.duels import duel_key
 
 TRAP = (
-    "With a new BatchNorm no witness convicts: its statistics are zeros and ones, so the fused "
-    "weights are nearly the old ones. And two readers of the convolution's *value* are no witness "
-    "either, because PyTorch looks at those."
+    "A new BatchNorm hides the fault: its statistics are zeros and ones, so the fused weights are "
+    "nearly the old ones, and only inputs of large numbers show it. And two readers of the "
+    "convolution's *value* do not convict it, because PyTorch looks at those."
 )
 
 _PAIRS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}

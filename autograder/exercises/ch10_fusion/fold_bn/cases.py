@@ -14,7 +14,8 @@ HINTS = (
     "**Where to look.** The two formulas of section 10.1: one for the weight, one for the bias. "
     "Everything else of the new convolution is as it was in the old one.",
     "**What to use.** `copy.deepcopy(conv)` has every setting already: stride, groups, padding "
-    "mode. The factor has one number for each output channel, and the weight has its output "
+    "mode. `.double()` of a tensor is a wide copy; in which dtype is `eps` not 0? The factor has "
+    "one number for each output channel, and the weight has its output "
     "channels in dimension 0: `factor.reshape(-1, 1, 1, 1)` for images, one `1` less for lines. "
     "A bias may be `None`, and so may the BatchNorm's `weight` and `bias`.",
     "**A skeleton.**\n\n"
@@ -57,11 +58,14 @@ def _case(
     training: bool = False,
     variance: float = 1.0,
     evaluated: tuple[str, ...] = (),
+    dead: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
     hidden: bool = False,
     **settings: Any,
 ) -> Case:
-    make = PairTrial(dims, conv, settings, norm or {}, inputs, dtype, training, variance, evaluated)
+    make = PairTrial(
+        dims, conv, settings, norm or {}, inputs, dtype, training, variance, evaluated, dead
+    )
     return Case(name, aspect, make, hidden, expect)
 
 
@@ -111,6 +115,8 @@ EXERCISE = Exercise(
         _case("float32", "dtypes", 2, (2, 3, 3), IMAGE, dtype=torch.float32),
         _case("float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16),
         _case("bfloat16", "dtypes", 1, (2, 3, 2), LINE, dtype=torch.bfloat16, bias=False),
+        _case("a dead channel in float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16,
+              norm={"eps": 1e-8}, bias=False, dead=True),
         _case("training mode", "caller", 2, (2, 3, 1), IMAGE, training=True),
         _case("no running statistics", "errors", 2, (2, 3, 1), IMAGE,
               norm={"track_running_stats": False}, expect=NO_STATISTICS),

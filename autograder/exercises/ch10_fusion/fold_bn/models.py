@@ -29,6 +29,7 @@ class PairTrial:
         training: the mode of both.
         variance: what the running variances are multiplied by.
         evaluated: the layers that are in eval mode, whatever the mode of the other.
+        dead: whether the first channel is zero for every input, as it was in training.
     """
 
     dims: int
@@ -40,12 +41,17 @@ class PairTrial:
     training: bool = False
     variance: float = 1.0
     evaluated: tuple[str, ...] = ()
+    dead: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh pair, with random weights and statistics."""
         model = fresh(self._pair, seed, training=self.training, dtype=self.dtype)
         if self.variance != 1.0:
             model.get_submodule("bn").get_buffer("running_var").mul_(self.variance)
+        if self.dead:
+            with torch.no_grad():
+                for name in ("conv.weight", "bn.running_mean", "bn.running_var"):
+                    model.state_dict()[name][0] = 0
         for name in self.evaluated:
             model.get_submodule(name).eval()
         generator = torch.Generator().manual_seed(seed + 1)

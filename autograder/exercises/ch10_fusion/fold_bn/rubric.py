@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import replace
 
 import torch
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -77,6 +78,35 @@ def same_kind(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+@rule("the settings of the convolution", Stage.RUNS)
+def same_settings(evidence: Evidence) -> Iterable[Finding]:
+    """A setting that is lost does no harm to the values; otherwise it is named."""
+    if not _differs(evidence):
+        return
+    conv, encoder = evidence.trial.args[0], Encoder()
+    for name in ("stride", "padding", "dilation", "groups", "padding_mode"):
+        got, want = _layer(evidence)["attrs"].get(name), encoder.encode(getattr(conv, name))
+        if got != want:
+            yield evidence.finding(
+                "lost-setting",
+                f"The `{name}` of your convolution is {show(got)}; that of the one that was given "
+                f"is {show(want)}.",
+                "Which settings does a convolution have besides its weight and bias?",
+            )
+            return
+
+
+def _differs(evidence: Evidence) -> bool:
+    """Whether the layer raises, or gives other values than both layers."""
+    for i, want in enumerate(evidence.reference.runs):
+        got, tables = evidence.outcome.runs[i]["forward"], evidence.reference.tensors
+        if "error" in got or difference(
+            got.get("value"), evidence.outcome.tensors, want["value"], tables
+        ):
+            return True
+    return False
+
+
 def _layer(evidence: Evidence) -> Plain:
     return next(row for row in evidence.graph["modules"] if row["path"] == LAYER)
 
@@ -118,13 +148,35 @@ def _too_far(got: torch.Tensor, want: torch.Tensor) -> str:
     )
 
 
+@rule("caller untouched", Stage.CALLER)
+def layers_untouched(evidence: Evidence) -> Iterable[Finding]:
+    """Neither layer that was given is changed."""
+    for finding in caller_untouched(evidence):
+        text = finding.message.replace("the model it was given", "a layer that it was given")
+        look = (
+            "Both layers belong to the caller. Which line of yours sets something on one of them, "
+            "or on a part that a shallow copy shares with it?"
+        )
+        yield replace(finding, message=text, look=look)
+
+
+@rule("runs", Stage.RUNS)
+def layer_runs(evidence: Evidence) -> Iterable[Finding]:
+    """The layer can be called. The graph around it is not the learner's."""
+    for finding in runs(evidence):
+        text = finding.message.partition(" It came from this line of the graph's code")[0]
+        look = "How many dimensions does its weight have, and which shape did the old one have?"
+        yield replace(finding, message=text, look=look)
+
+
 KEY = AnswerKey(
     (
         returns_a_layer.because("names the kind that came back, before its class is looked at"),
-        caller_untouched,
+        layers_untouched,
         wellformed,
         same_kind,
-        runs,
+        same_settings.because("names the setting, before the layer is run"),
+        layer_runs,
         same_values,
         copies,
     ),

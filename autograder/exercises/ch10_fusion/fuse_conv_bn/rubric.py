@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import fx, nn
 
@@ -14,7 +14,8 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.fusions import CLASSES, CONVS, NORMS, kinds_of_calls, times
-from autograder.rules.passes import PASS
+from autograder.rules.overwritten import none_overwritten
+from autograder.rules.passes import PASS, same_result
 from autograder.rules.replacements import unused_modules
 
 
@@ -127,7 +128,27 @@ def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-KEY = AnswerKey((*PASS, pairs_fused, no_unused_norm), model_itself)
+@rule("same result", Stage.RESULT)
+def result_as_before(evidence: Evidence) -> Iterable[Finding]:
+    """The result computes what the model computes; if a layer is shared, the look says so."""
+    look = (
+        "In this model, a layer or its weight is used at a second place, too. What is it there in "
+        "your result?"
+    )
+    for finding in same_result(evidence):
+        yield replace(finding, look=look) if evidence.case.aspect == "shared" else finding
+
+
+KEY = AnswerKey(
+    (
+        *(each for each in PASS if each is not same_result),
+        result_as_before,
+        none_overwritten(*CLASSES).because("names the module, before calls are counted"),
+        pairs_fused,
+        no_unused_norm,
+    ),
+    model_itself,
+)
 
 TRAP = """\
 One convolution may be called twice, with a BatchNorm behind only one of the calls. So the folded

@@ -18,9 +18,10 @@ HINTS = (
     "**Where to look.** First collect, then rewrite: section 10b.2 groups nodes by what they "
     "read. The key of your dictionary decides what is merged.",
     "**What to use.** `collections.Counter` of the targets says which layers are called more than "
-    "once. `torch.cat` of the weights along dimension 0, a bias of zeros where one is missing, "
-    "and `split(sizes, dim=-1)` of the result. A number that grows with each write to a value "
-    "can be a part of the key.",
+    "once. `torch.cat` of the weights along dimension 0, zeros for each missing bias, and "
+    "`unsafe_split_with_sizes(sizes, dim=-1)` of the result: unlike the parts of `split`, its "
+    "parts may be written into while gradients are recorded. A number that grows with each "
+    "write to a value can be a part of the key.",
     "**A skeleton.**\n\n"
     "```python\n"
     "groups, writes = {}, Counter()\n"

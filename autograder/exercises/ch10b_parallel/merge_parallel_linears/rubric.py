@@ -16,6 +16,7 @@ from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import classes_of
 from autograder.rules.effects import modules_by_path
+from autograder.rules.overwritten import none_overwritten
 from autograder.rules.passes import PASS
 
 LINEAR = "a linear layer"
@@ -128,7 +129,16 @@ def _kinds(data: Plain) -> Counter[str]:
     return found
 
 
-KEY = AnswerKey((*PASS, layers_merged), model_itself)
+KEY = AnswerKey(
+    (
+        *PASS,
+        none_overwritten("torch.nn.modules.linear.Linear").because(
+            "names the module, before calls are counted"
+        ),
+        layers_merged,
+    ),
+    model_itself,
+)
 
 TRAP = """\
 Two layers may read one value before and after somebody wrote into it. The name of the value is the

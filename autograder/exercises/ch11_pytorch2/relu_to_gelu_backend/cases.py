@@ -22,8 +22,8 @@ X = T(2, 3)
 MORE = T(5, 3, dtype=torch.float32)
 
 HINTS = (
-    "Write a backend that only prints the graph, and compile the model on the card with it. Which "
-    "targets do you see, and where are the branches of `torch.cond`?",
+    "Write a backend that only prints the graph, and compile a model of your own with it: with "
+    "`nn.ReLU`, `F.relu_`, and a `torch.cond`. Which targets do you see? Where are the branches?",
     "`gm.modules()` gives the graph module itself and the branches. A set of functions and a set "
     "of names say what a ReLU is; `node.all_input_nodes[0]` is what it reads, however the argument "
     "is passed. After an edit, a graph module has to be told.",

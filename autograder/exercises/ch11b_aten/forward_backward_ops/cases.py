@@ -73,6 +73,7 @@ EXERCISE = Exercise(
         case("a frozen layer", "needed", models.TwoLayers, X, prepare=models.half_frozen),
         case("nothing needs a gradient", "needed", models.TwoLayers, X, prepare=models.frozen),
         case("no parameters", "needed", models.NoParameters, X),
+        case("a layer that nothing needs", "needed", models.NoneUsed, X),
         case("gradients from before", "left", models.TwoLayers, X, prepare=models.with_gradients),
         case("buffers that change", "left", models.Norms, X),
         case("a part in eval mode", "left", models.Norms, X, prepare=models.frozen_norm),

@@ -92,6 +92,17 @@ class Shared(nn.Module):
         return y * y.detach()
 
 
+class NoneUsed(nn.Module):
+    """Its parameters need gradients, and the result depends on none of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.unused = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return x.sin() * 2
+
+
 class OneUnused(nn.Module):
     """One of two layers is not called: nothing depends on its parameters."""
 

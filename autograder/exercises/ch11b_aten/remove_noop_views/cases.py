@@ -17,7 +17,8 @@ X, LONG, TALL, SQUARE = T(2, 3), T(2, 6), T(4, 3), T(4, 4)
 
 HINTS = (
     "**Where to look.** Print each node with the shape in its `meta`. Which nodes have the shape "
-    "of what they read? Which views read a view? Do this again after each change.",
+    "of what they read? Which views read a view? A change may "
+    "make another one possible. And if a reshape goes, which view relied on its copy?",
     "**What to use.** `node.meta['val'].shape`, and `statically_known_true(a == b)` for each pair "
     "of sizes, in which nothing is guarded. `node.replace_all_uses_with(source)` reaches the "
     "output too; `node.replace_input_with(old, new)` changes what a node reads, and its sizes and "
@@ -26,10 +27,11 @@ HINTS = (
     "```python\n"
     "before = ...                          # how many nodes of the four kinds\n"
     "for node in gm.graph.nodes:           # sources first\n"
-    "    if ...:                           # a view that reads a view\n"
-    "        ...                           # read further up; which operator works for both?\n"
     "    if ...:                           # the shape of what it reads\n"
     "        ...\n"
+    "    elif ...:                         # a view that reads a view\n"
+    "        ...                           # read further up; which operator works for both?\n"
+    "...                                   # a merged node may do nothing now\n"
     "for node in reversed(...):            # readers first\n"
     "    if ...:                           # nobody reads it\n"
     "        gm.graph.erase_node(node)\n"
@@ -111,6 +113,7 @@ EXERCISE = Exercise(
         case("read by dead code", "merged", models.ReadByDeadCode, LONG),
         case("there and back", "merged", models.ThereAndBack, LONG),
         case("there and back, transposed", "merged", models.TransposedBack, LONG),
+        case("there, back, and on, transposed", "merged", models.TransposedBackAndOn, LONG),
         case("there, back, and on", "merged", models.ThereBackAndOn, LONG),
         case("nothing between two views", "merged", models.NothingBetween, LONG),
         case("a long chain", "merged", models.LongChain, LONG),
@@ -123,6 +126,8 @@ EXERCISE = Exercise(
         case("a size and a number", "symbolic", models.SizeAndNumber, TALL, symbolic=ROWS,
              more=((T(6, 3),),)),
         case("symbolic sizes there and back", "symbolic", models.SymbolicChain, SQUARE,
+             symbolic=BOTH, more=((T(3, 5),),)),
+        case("one size, written in two ways", "symbolic", models.SameSizeOtherwise, TALL,
              symbolic=BOTH, more=((T(3, 5),),)),
         case("slices up to a size", "symbolic", models.SymbolicSlices, SQUARE, T(4),
              symbolic=THREE, more=((T(5, 3), T(2)),)),

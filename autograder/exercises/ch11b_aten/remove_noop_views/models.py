@@ -164,6 +164,15 @@ class TransposedBack(nn.Module):
         return aten.sum.default(z), z
 
 
+class TransposedBackAndOn(nn.Module):
+    """`x` has the shape (2, 6): the second of three gives the shape of what the first one reads."""
+
+    def forward(self, x):
+        y = aten.permute.default(x, [1, 0])
+        z = aten.view.default(aten.reshape.default(y, [12]), [6, 2])
+        return aten.cos.default(aten.view.default(z, [3, 4]))
+
+
 class LongChain(nn.Module):
     """`x` has the shape (2, 6)."""
 
@@ -299,6 +308,17 @@ class SymbolicChain(nn.Module):
         back = aten.view.default(flat, [rows, columns])
         other = aten.view.default(flat, [columns, rows])
         return aten.cos.default(back), aten.cos.default(other)
+
+
+class SameSizeOtherwise(nn.Module):
+    """`x` has the sizes s0 and s1; `s0 * (s1 + 1)` is `s0 * s1 + s0`."""
+
+    def forward(self, x):
+        rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
+        wider = aten.cat.default([x, aten.slice.Tensor(x, 1, 0, 1)], 1)
+        flat = aten.sin.default(aten.reshape.default(wider, [-1]))
+        size = operator.add(operator.mul(rows, columns), rows)
+        return aten.cos.default(aten.view.default(flat, [size]))
 
 
 class SymbolicSlices(nn.Module):

@@ -38,7 +38,7 @@ KEY = duel_key(
         record=1,
         try_this="Has the suspect moved anything in your trace? Print the names of its nodes "
         "before and after. If it has, does one of the two calls that changed places write what "
-        "the other one reads?",
+        "the other one reads? And do your `inputs` show it? With zeros, both orders may agree.",
     ),
     nothing_outside="an order that is right already is right, too",
 )

@@ -125,6 +125,8 @@ EXERCISE = Exercise(
               checks=(models.no_exp,)),
         piped("two of one name", "report", models.other_tidy, models.tidy,
               models.sin_to_cos, make=models.Unread),
+        piped("two of one name, and the second fails", "report", models.tidy, models.other_tidy,
+              make=models.Unread),
         piped("two of one name, a round later", "report", models.first_sin_to_cos,
               models.other_tidy, Swap(torch.tanh, torch.exp), Swap(torch.cos, torch.tanh),
               make=ThreeSins, checks=(models.no_exp,)),

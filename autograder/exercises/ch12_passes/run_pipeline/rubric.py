@@ -228,8 +228,11 @@ def _result_finding(evidence: Evidence, got: list[Plain], want: list[Plain]) -> 
     if got[0] != want[0]:
         yield unrecorded(evidence)
     elif found:
-        text = f"The module that came back gives something else than its graph says: {found.text}."
-        look = "What a module computes is its code. When is that written?"
+        text = f"The module that you returned does not compute what it should: {found.text}."
+        look = (
+            "By hand, run the passes that hold, in their order and as often. After which of them "
+            "does your module begin to differ?"
+        )
         yield evidence.finding(found.code, text, look)
     else:
         yield from argument_finding(evidence)

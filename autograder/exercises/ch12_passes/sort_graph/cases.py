@@ -16,7 +16,8 @@ HINTS = (
     "this get stuck, and what do you know then about each node that is left?",
     "**What to use.** `node.all_input_nodes` has inputs from lists and keywords, too. "
     "`first.append(second)` moves `second` to the place behind `first`. For a cycle: from a node "
-    "that is left, go to an input that is left, and on, until a node comes again.",
+    "that is left, go to an input that is left, and on, until a node comes again. The output may "
+    "stand anywhere, so `graph.output_node()`, which looks at the last node, may not find it.",
     "**A skeleton.**\n\n"
     "```python\n"
     "left = [...]                          # all nodes but the output, in their order\n"

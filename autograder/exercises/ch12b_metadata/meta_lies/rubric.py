@@ -85,7 +85,10 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
     for name, why in said.items():
         if name in want and name not in got:
             yield evidence.finding(
-                "missed", f"`{name}` is not in your list. {why}", _LOOK_MISSED, (name,)
+                "missed",
+                f"`{name}` is not in your list. {why}",
+                _LOOK_WITHOUT if why == _WITHOUT else _LOOK_MISSED,
+                (name,),
             )
             return
     nodes = {node.name: node for node in gm.graph.nodes}
@@ -94,8 +97,9 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "too-many",
             f"`{extra}` is in your list. {_why_not(nodes.get(extra), said)}",
-            "Each node is judged by what its inputs say, right or wrong. What did you compare it "
-            "with?",
+            "Each node is judged by what its inputs say, right or wrong. What did your function "
+            "compare it with, or did its run raise? A call runs in the mode of its inputs' fake "
+            "tensors, and the path of an attribute may have dots.",
             (extra,),
         )
     elif len(got) != len(want):
@@ -118,6 +122,8 @@ def got_list(names: list[Plain]) -> Plain:
     return {"list": names}
 
 
+_WITHOUT = "It has no `val`."
+_LOOK_WITHOUT = "A call or an attribute without a `val` is listed, whatever it reads."
 _LOOK_MISSED = (
     "Take this node out of the graph in your thoughts: run what it calls on the `val`s of what it "
     "reads, and compare. Where does your function stop before that?"
@@ -156,7 +162,7 @@ def lies_of(gm: fx.GraphModule) -> list[str]:
 def _judge(node: fx.Node, gm: fx.GraphModule) -> tuple[bool, str]:
     """Whether a node is a lie, and a sentence about that."""
     if "val" not in node.meta:
-        return True, "It has no `val`."
+        return True, _WITHOUT
     said = node.meta["val"]
     if node.op == "get_attr":
         real = operator.attrgetter(str(node.target))(gm)

@@ -94,8 +94,8 @@ def every_node(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missing-val",
             f"`{name}` has no `val`; its value is {words(want[name])}.",
-            "A value may also be a number, a text, `None`, or several of these. Which nodes does "
-            "your function leave out, and why?",
+            "Inputs and attributes are nodes, too, and a value may be a number, a text, `None`, or "
+            "several of these. Which nodes does your function leave out, and why?",
             missing,
         )
 
@@ -109,8 +109,8 @@ def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
             continue
         yield evidence.finding(
             "stale-val",
-            f"The `val` of `{name}` is {words(old)}, as it was before. Its value is "
-            f"{words(want[name])}.",
+            f"The `val` of `{name}` is the one that it had before your call. "
+            f"{differs(got[name], want[name], name)[1]}",
             "What was noted for another graph is of no use. Which nodes does it survive on?",
             (name,),
         )

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
+from types import BuiltinFunctionType
 from typing import Any
 
 import torch
@@ -87,8 +88,8 @@ class Operators(nn.Module):
         return b[..., 0:2], -b, a @ y.T, (x > 0) & (y != 0)
 
 
-class PythonBeforeAten(nn.Module):
-    """Functions of Python whose names ATen has, too."""
+class OfTorchAndMath(nn.Module):
+    """All of these have a signature."""
 
     def forward(self, x):
         return torch.split(x, 2, dim=1), torch.norm(x, dim=1), sqrt(x.size(0))
@@ -137,101 +138,6 @@ class KeepScale(fx.Tracer):
         return isinstance(m, Scale) or super().is_leaf_module(m, module_qualified_name)
 
 
-# ------------------------------------------------------------------ builtins and methods
-
-
-class Builtins(nn.Module):
-    def forward(self, x, y):
-        a = torch.add(x, y)
-        b = torch.add(input=a, other=y, alpha=3)
-        c = torch.sum(b, 1), torch.sum(b, dim=[0, 1], keepdim=True), torch.sum(b)
-        d = torch.cat([x, y], 1), torch.stack((a, b), dim=-1), torch.matmul(x, other=y)
-        return c, d, torch.softmax(x, -1, torch.float64), torch.relu(x), torch.permute(x, (1, 0))
-
-
-class Methods(nn.Module):
-    def forward(self, x, y):
-        a = x.add(y).mul(other=y).relu()
-        b = a.sum(1), a.sum(dim=1, keepdim=True), a.mean((0, 1)), a.max(0), a.max(y)
-        c = a.transpose(0, 1), a.unsqueeze(-1), a.flatten(1), a.chunk(3, dim=1), a.clone()
-        return b, c, a.softmax(-1), a.argmax(keepdim=True), a.topk(2), a.size(), a.size(0), a.dim()
-
-
-class Overloads(nn.Module):
-    """Which schemas accept a call depends on what its arguments are."""
-
-    def forward(self, x, y):
-        a = torch.add(x, 2), x.add(y, alpha=2), x.mul(0.5), torch.pow(x, 2), torch.pow(2.0, y)
-        b = torch.max(x, 0, True), torch.max(x, y), torch.clamp(x, 0.0), x.clamp(max=y), x.clamp()
-        c = torch.where(x > 0, x, y), torch.where(x > 0, x, 0.0), torch.where(x > 0)
-        d = x.view(torch.int64), x.masked_fill(y > 0, 1.5), torch.div(x, y, rounding_mode="floor")
-        return a, b, c, d, x.sum(dtype=torch.float64), x.sort(descending=True)
-
-
-class WhatValuesAre(nn.Module):
-    """True is no number, None may be given, and a number is no list."""
-
-    def forward(self, x):
-        return x.std(True), x.var(False), x.clamp(None, 1.0), x.sum(dim=None), x.roll(1, 0)
-
-
-class OutOf(nn.Module):
-    """Where the result is put says which schema it is."""
-
-    def forward(self, x, y, z):
-        return torch.add(x, y, out=z), torch.mul(x, other=y, out=z)
-
-
-# ------------------------------------------------------------------ sizes one by one
-
-
-class Sizes(nn.Module):
-    def forward(self, x):
-        a = x.reshape(2, 3), x.reshape(3, -1), x.permute(1, 0), x.view(1, 2, 3)
-        b = x.repeat(1, 2), x.flip(0, 1), x.tile(2, 2), x.expand(2, -1), x.expand(4, 2, 3)
-        return a, b, x.new_zeros(2, 3), x.new_zeros(2, 3, dtype=torch.int64)
-
-
-class OneSize(nn.Module):
-    """One size by itself, which is no dtype."""
-
-    def forward(self, x):
-        return x.view(-1), x.reshape(-1), x.view(x.numel())
-
-
-class SizesInAList(nn.Module):
-    """These stay as they are written."""
-
-    def forward(self, x):
-        a = x.reshape((3, 2)), x.reshape([3, -1]), x.permute((1, 0)), x.view(size=(1, 2, 3))
-        return a, x.repeat([1, 2]), x.expand((4, 2, 3)), torch.reshape(x, (6,))
-
-
-class NoSizes(nn.Module):
-    """A list of sizes may be empty."""
-
-    def forward(self, x):
-        y = x.sum()
-        return y.view(()), y.reshape([]), torch.reshape(y, ())
-
-
-class SizesOfNodes(nn.Module):
-    """Some sizes are values of the graph."""
-
-    def forward(self, x, y):
-        rows, columns = x.size(0), x.size(-1)
-        a = x.reshape(rows, -1), x.view(1, rows, columns), x.expand(rows, -1)
-        return a, x.reshape([columns, rows]), x.view((rows, 1, columns)), y.repeat(1, rows)
-
-
-class NotSizes(nn.Module):
-    """Numbers that are no list of sizes."""
-
-    def forward(self, x):
-        a = x.transpose(0, 1), x.narrow(1, 0, 2), x.sum(0), x.mean(-1, True)
-        return a, x.flatten(0, 1), x.unflatten(0, (1, 2)), x.diagonal(0, 1, 0)
-
-
 # ------------------------------------------------------------------ ATen graphs
 
 
@@ -258,43 +164,22 @@ class MoreAten(nn.Module):
 
 
 class NothingKnown(nn.Module):
-    """An attribute, and methods that ATen does not have."""
+    """An attribute, and methods: of which class is not known before the graph runs."""
 
     def forward(self, x):
-        return x.shape, x.T.float(), x.polish(2), x.tolist()
+        return x.shape, x.T.float(), x.polish(2), x.softmax(-1), x.relu()
 
 
-class Disagree(nn.Module):
-    """Several schemas accept each of these calls, and do not say the same."""
+class Builtins(nn.Module):
+    """Each of these has several schemas, whatever it is given."""
 
     def forward(self, x, y):
-        return x.std(1), torch.var(x, 0), x.all(), torch.std(x), torch.conv2d(x, y)
+        a = torch.add(x, y), torch.add(input=x, other=2, alpha=3), torch.max(x, 0, True)
+        return a, torch.sum(x, dim=1), torch.std(x, 1), torch.add(x, y, out=y)
 
 
 class DoNotFit(nn.Module):
-    """Too much, too little, and keywords that nobody has."""
-
-    def forward(self, x):
-        a = x.relu(1, 2), x.transpose(0), x.sum(dims=1), x.softmax(), x.unsqueeze(0, 1)
-        return a, x.add(), x.topk(2, 1, width=3), x.matmul(x, x)
-
-
-class WholeOrNot(nn.Module):
-    """A float is no whole number, although its value may be one."""
-
-    def forward(self, x):
-        return x.softmax(1.0), x.softmax(1), x.pow(2.0)
-
-
-class Formats(nn.Module):
-    """A value of a kind that few calls are given."""
-
-    def forward(self, x):
-        return x.contiguous(memory_format=torch.channels_last)
-
-
-class NotTraced(nn.Module):
-    """Calls that no trace would record: arguments that do not fit, and Python's own `max`."""
+    """Calls that no trace would record: too much, too little, and keywords that do not exist."""
 
     def __init__(self):
         super().__init__()
@@ -307,18 +192,13 @@ class NotTraced(nn.Module):
         graph.call_function(operator.add, (x,))
         graph.call_function(scaled, (x, 1, 2))
         graph.call_function(paired, (), {"first": x, "second": x})
-        graph.call_function(torch.relu, (x, x))
-        graph.call_function(torch.add, (x,))
-        graph.call_function(torch.sum, (x,), {"dims": 1})
         graph.call_function(aten.relu.default, (x, 1))
         graph.call_function(aten.add.Tensor, (x,))
+        graph.call_function(aten.add.Tensor, (x, x), {"other": x})
         graph.call_function(aten.sum.dim_IntList, (x, [1]), {"keep": True})
         graph.call_module("layer", (x, x))
         graph.call_module("layer")
         graph.call_module("layer", (x,), {"scale": 2})
-        graph.call_method("softmax", (x, -1), {"dim": -1})
-        graph.call_function(torch.permute, (x, 1, 0))
-        graph.call_function(max, (x, x))
 
 
 # ------------------------------------------------------------------ how graphs are made
@@ -421,9 +301,16 @@ class Asked:
 
 
 def tried(node: fx.Node) -> bool:
-    """Whether a call is asked about: none with a device among its arguments is."""
-    values = (*node.args, *node.kwargs.values())
-    return not any(isinstance(value, torch.device) for value in values)
+    """Whether a call is tried: none with a device, and of torch's builtins those in `SEVERAL`."""
+    if any(isinstance(value, torch.device) for value in (*node.args, *node.kwargs.values())):
+        return False
+    is_builtin = isinstance(node.target, BuiltinFunctionType)
+    of_torch = getattr(torch, getattr(node.target, "__name__", ""), None) is node.target
+    return not (is_builtin and of_torch) or node.target in SEVERAL
+
+
+SEVERAL = {torch.add, torch.max, torch.sum, torch.std, torch.pow}
+"""Builtins that have several schemas, even without those that end in `out`."""
 
 
 def of_random_model(trial: Trial, choice: int) -> Trial:

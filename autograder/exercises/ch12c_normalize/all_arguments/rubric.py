@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from torch import fx
+from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.exercise import Trial
 from autograder.core.node_label import function_label
 from autograder.core.outcome import Reference
-from autograder.core.torch_private import OpOverload
+from autograder.core.torch_private import OpOverload, schema_of
 from autograder.core.verdict import Finding
-from autograder.exercises.ch12c_normalize.all_arguments.schemas import NotKnown, given
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.error_words import came_from, error_text
@@ -75,6 +76,15 @@ def dictionary_or_error(evidence: Evidence) -> Iterable[Finding]:
             return
         refused = "ValueError" in error["types"]
         if refused and "value" not in want:
+            if not error["message"]:
+                yield evidence.finding(
+                    "silent-error",
+                    f"{call_text(node)}. {evidence.you} raised a `ValueError` without a message "
+                    f"here. It should say which: {want['why']}.",
+                    "What does a reader of your `ValueError` need to know?",
+                    (node.name,),
+                )
+                return
             continue
         yield evidence.finding(
             "refused" if refused else "raised",
@@ -94,11 +104,8 @@ def _look_at(want: Plain, refused: bool) -> str:
     return "Do what your function does by hand, for this call."
 
 
-_WHY = {
-    "nothing is known of it": "What does your function take for the signature of this target?",
-    "several schemas accept it, and they disagree": "Print all schemas of this name. Which of them "
-    "accept the call, and what does each of them fill in?",
-}
+_UNKNOWN = "nothing is known of it"
+_WHY = {_UNKNOWN: "What does your function take for the signature of this target?"}
 _DOES_NOT_FIT = "Which parameters are there, which of them have no default, and is one given twice?"
 
 
@@ -127,14 +134,9 @@ def parameters(evidence: Evidence) -> Iterable[Finding]:
 def _look_at_names(node: fx.Node) -> str:
     if node.op == "call_module":
         return "A module is called by way of its `forward`. Whose module is it?"
-    if node.op == "call_method":
-        return "A method has the schemas of its name, with `self`. Which of them accept this call?"
     if isinstance(node.target, OpOverload):
         return "An overload has one schema of its own, and its names are taken as they are."
-    return (
-        "A function of Python has a signature of its own. One that is built into PyTorch has the "
-        "schemas of its name, and there `self` is called `input`. Which of them accept this call?"
-    )
+    return "A function of Python has a signature of its own."
 
 
 @rule("arguments", Stage.RESULT)
@@ -146,8 +148,6 @@ def arguments(evidence: Evidence) -> Iterable[Finding]:
         theirs = {show(key): value for key, value in want["value"]["dict"]}
         for key, value in got["value"]["dict"]:
             name = show(key)
-            if name == repr(want["single"]) and value == theirs[name]["list"][0]:
-                continue  # one size alone may stay as it is
             tables = evidence.outcome.tensors, evidence.reference.tensors
             if difference(value, tables[0], theirs[name], tables[1]) is None:
                 continue
@@ -155,7 +155,7 @@ def arguments(evidence: Evidence) -> Iterable[Finding]:
                 "wrong-argument",
                 f"{call_text(node)}. Your dictionary has {_text(value)} for {name}, and not "
                 f"{_text(theirs[name])}.",
-                _look_at_value(value, theirs[name], node),
+                _look_at_value(theirs[name], node),
                 (node.name,),
             )
             return
@@ -165,12 +165,10 @@ def _text(value: Plain) -> str:
     return f"`{show(value)}`"
 
 
-def _look_at_value(got: Plain, want: Plain, node: fx.Node) -> str:
+def _look_at_value(want: Plain, node: fx.Node) -> str:
     values = [Encoder().encode(v) for v in (*node.args, *node.kwargs.values())]
     if want in values:
         return "An argument is given back as it is in `args` or `kwargs`."
-    if isinstance(want, dict) and "list" in want and len(node.args) > 1:
-        return "These arguments are all for one parameter. What holds them, and in which order?"
     return "This parameter was not given. What is its default, and who knows it?"
 
 
@@ -180,12 +178,46 @@ def of_each_call(trial: Trial) -> Reference:
     encoder, runs = Encoder(trial.functions), []
     for node in asked.calls:
         try:
-            found = given(node, asked.root)
-        except NotKnown as error:
+            runs.append({"value": encoder.encode(_by_name(node, asked.root))})
+        except _NoDictionary as error:
             runs.append({"why": str(error)})
-        else:
-            runs.append({"value": encoder.encode(found.values), "single": found.single})
     return Reference(None, runs, encoder.tensors)
+
+
+class _NoDictionary(Exception):
+    """A `ValueError` is asked for; the text says why."""
+
+
+def _by_name(node: fx.Node, root: nn.Module) -> dict[str, Any]:
+    if isinstance(node.target, OpOverload):
+        return _by_schema(node)
+    function: Any = node.target
+    if node.op == "call_module":
+        function = root.get_submodule(str(node.target)).forward
+    try:
+        signature = None if node.op == "call_method" else inspect.signature(function)
+    except ValueError:
+        signature = None
+    if signature is None:
+        raise _NoDictionary(_UNKNOWN)
+    try:
+        bound = signature.bind(*node.args, **node.kwargs)
+    except TypeError as error:
+        raise _NoDictionary(f"its arguments do not fit: {error}") from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _by_schema(node: fx.Node) -> dict[str, Any]:
+    arguments = schema_of(node.target).arguments
+    places = [argument.name for argument in arguments if not argument.kwarg_only]
+    given = dict(zip(places, node.args, strict=False))
+    defaults = {a.name: a.default_value for a in arguments if a.has_default_value()}
+    found = {**defaults, **given, **node.kwargs}
+    doubled = given.keys() & node.kwargs.keys()
+    if len(node.args) > len(places) or doubled or found.keys() != {a.name for a in arguments}:
+        raise _NoDictionary("its arguments do not fit")
+    return found
 
 
 KEY = AnswerKey(
@@ -200,7 +232,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Which schema is it? `x.sum(1)` fits one that has a dimension, and none of the others, and
-`torch.add(x, 2)` fits the one with a number. So the arguments have to be looked at, each beside the
-type of its parameter. And `x.std(1)` fits two that fill in different things: nobody can say."""
+`inspect.signature` also answers for an overload, and says `(*args, **kwargs)`: it describes the
+object that calls the operator. And what `bind` raises is a `TypeError`, so it has to be caught."""
 """What many answers get wrong; told after a pass."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
@@ -135,7 +134,6 @@ EXERCISE = Exercise(
         case("the weight before the cast", "casts", models.WeightBeforeCast, H, HW),
         case("no cast back", "casts", models.StaysFloat, H),
         case("a cast to something else", "casts", models.OtherCast, B),
-        case("of whole numbers", "casts", models.OfWholeNumbers, T(2, 3, dtype=torch.int64)),
         case("no weights", "weight", models.NoWeights, X, T(2, 1), HW, T(1), X),
         case("a wider weight", "weight", models.WiderWeight, H, W),
         case("a second reader", "weight", models.SecondReader, X, W),

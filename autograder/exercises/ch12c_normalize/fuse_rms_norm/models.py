@@ -162,14 +162,6 @@ class StaysFloat(nn.Module):
         return torch.exp(y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6))
 
 
-class OfWholeNumbers(nn.Module):
-    """`x` is float32, and made of whole numbers: that cast is not one to look behind."""
-
-    def forward(self, n):
-        x = n.float()
-        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-
-
 class OtherCast(nn.Module):
     """What comes out has neither the dtype of `x` nor float32."""
 

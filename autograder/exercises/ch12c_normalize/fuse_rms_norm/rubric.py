@@ -283,8 +283,11 @@ def right_val(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "wrong-val",
             f"`{row['name']}` {has}; its value is {wanted[term]}.",
-            "A new node has no `meta` at all. A `val` is a fake tensor, of the mode that the other "
-            "ones have, and says the dtype and shape of this node's value.",
+            "From which node is this `val`? The new node's value is that of the node whose place "
+            "it takes."
+            if "val" in meta
+            else "A new node has no `meta` at all. A `val` is a fake tensor, of the mode that the "
+            "other ones have, and says the dtype and shape of this node's value.",
             nodes=(row["name"],),
         )
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.models.duels import duel
 
 HINTS = (
-    "A piece waits for another one only if it reads a value of it. Which two calls must stay in "
-    "order although neither reads the other's value?",
+    "By default, a piece waits for another one only if it reads a value of it. Which two calls "
+    "must stay in order although neither reads the other's value?",
     "There must be two pieces, so use two kinds of calls: a function and a method, such as "
     "`torch.exp(x)` and `x.exp()`. And one of them must do something that the other one sees.",
 )

@@ -12,7 +12,8 @@ from autograder.rules.duels import duel_key
 TRAP = (
     "What ties two pieces together is a value that one makes and the other reads. A call in place "
     "makes no new value, and a random call reads none: to a splitter they are free to move. Where "
-    "the pieces have calls in both directions, the splitter refuses, and so nothing is moved."
+    "the pieces have calls in both directions, the splitter refuses, and so nothing is moved. "
+    "`split_module(..., keep_original_order=True)` keeps the order of the model."
 )
 
 

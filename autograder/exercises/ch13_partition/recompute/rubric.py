@@ -120,8 +120,13 @@ class _Comparison:
             )
             if len(alike) > 1:
                 text += f" (`{'`, `'.join(alike)}` are alike)"
-            look = "Originals stay, read or not. How many readers does each named node have, "
-            yield "wrong-count", f"{text}.", f"{look}copies among them?", (row.name,)
+            look = "Originals stay, and each later reader has a copy of its own. How many "
+            yield (
+                "wrong-count",
+                f"{text}.",
+                f"{look}readers are there, with the copies?",
+                (row.name,),
+            )
         for row in self.result:
             if row.key not in want:
                 text = f"`{row.name}` of your result calls something that the given graph does "

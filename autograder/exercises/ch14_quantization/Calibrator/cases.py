@@ -41,6 +41,7 @@ X = T(2, 3)
 SMALL, LARGE = Exactly(0.25, -0.5, dtype=torch.float32), Exactly(-4.0, 1.0, dtype=torch.float32)
 NOTHING = Exactly(0.0, 0.0, dtype=torch.float32)
 TINY = Exactly(1e-20, -3e-21, dtype=torch.float32)
+ROUNDED = Exactly(3.3, 0.5, dtype=torch.float32)
 EXACT = Exactly(-127 / 128, 0.5, dtype=torch.float32)  # so are the scales, in few bits, too
 
 
@@ -104,6 +105,7 @@ EXERCISE = Exercise(
         case("wide numbers", "which", models.Wide, (X,)),
         case("names of its own", "which", models.odd_names, (X,)),
         case("few bits", "which", models.FewBits, (EXACT,)),
+        case("few bits, rounded", "task", models.FewBits, (ROUNDED,)),
         case("MobileNetV2", "which", models.mobilenet, (T(1, 3, 8, 8),), network=True),
         case("changed in place later", "computed", models.ChangedLater, (X,), (X,)),
         case("an input that is changed", "computed", models.ChangesItsInput, (X,)),

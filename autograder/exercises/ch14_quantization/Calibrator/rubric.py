@@ -191,7 +191,10 @@ def _scales_problem(
             f"{after}, `scales()` has a key {extra!r}, which is "
             + (what or "a node that had no floating tensor as a value so far")
             + ".",
-            "Only floating tensors are quantized: no whole numbers, no tuples, no Python numbers.",
+            "The output node has no value of its own: another node gives what it returns."
+            if what == "the output"
+            else "Only floating tensors are quantized: no whole numbers, no tuples, no numbers of "
+            "Python.",
         )
     for name, scale in want.items():
         if not math.isclose(got[name], scale, rel_tol=CLOSE):

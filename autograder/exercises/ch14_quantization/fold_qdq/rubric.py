@@ -228,8 +228,9 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
         name = next((name for name in after if name not in before), next(iter(after)))
         yield evidence.finding(
             "left-behind",
-            f"Your result has {len(after)} nodes; {len(want)} are left when all pairs are folded, "
-            "or some of them compute something else.",
+            f"Your result has {len(after)} nodes; when all pairs are folded, {len(want)} are left."
+            if len(after) != len(want)
+            else f"`{name}` of your result computes something that the folded graph does not.",
             "Where you make a new node for an old one, the old one goes.",
             nodes=(name,),
         )

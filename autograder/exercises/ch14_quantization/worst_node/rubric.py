@@ -75,7 +75,8 @@ def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
             if same
             else f"another node has {found[want]:.4g}, as it was when computed."
         ),
-        "Of equals the first is wanted."
+        "Of equals the first is wanted. And when do you look at a value? A later call may change "
+        "it in place, so that it is equal to another one in the end."
         if same
         else "Print the errors of all nodes. Which calls do you leave out? Which norm, and "
         "relative to what? And when do you look at a value?",

@@ -262,7 +262,7 @@ class OtherOperations(nn.Module):
         d = through(torch.flatten(a), 0.03), through(b.view(-1), 0.01)
         e = through(self.pool(a), 0.02), through(self.flat(b), 0.06)
         f = through(F.avg_pool2d(a, 2), 0.03), through(a.clone(), 0.04), through(b.abs(), 0.05)
-        g = through(self.flatten(a), 0.05)
+        g = through(self.flatten(a), 0.05), through(torch.add(a, b), 0.05)
         return c, d, e, f, g, through(torch.relu(a), 0.07), through(through(b, 0.08), 0.02)
 
 

@@ -153,6 +153,9 @@ def scales_as_they_must_be(evidence: Evidence) -> Iterable[Finding]:
             "Nothing asks for another scale here. Which operation is around this pair, are all its "
             "inputs dequantized, and does somebody quantize its result?"
             if kept
+            else "It has another scale than before, and not the largest. Which of the scales that "
+            "become one does your function take, and has it found all of them?"
+            if not same_number(read[1], old[1])
             else "Which operations are on the way from one to the other? What hangs together, "
             "through several operations or common inputs, has one scale in each `quantize` and in "
             "all `dequantize` calls that read it.",

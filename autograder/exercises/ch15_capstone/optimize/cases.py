@@ -20,9 +20,10 @@ IMAGE = T(1, 3, 64, 64)
 HINTS = (
     "**Where to look.** Section 15.2 names the four clean-ups, and 15.3 what each of them makes "
     "room for. Which of them can leave work behind for one that has already run?",
-    "**What to use.** You have written all four: `remove_dropout` and `remove_identity` (03), "
-    "`sound_dce` (03b), `fuse_conv_bn` (10). Each works on one `gm`, and says whether it has "
-    "changed something. `gm.delete_all_unused_submodules()` comes last, `gm.recompile()` after it.",
+    "**What to use.** Three of the four you have written: `remove_dropout` (03), `sound_dce` (03b) "
+    "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and says "
+    "whether it has changed something. `gm.delete_all_unused_submodules()` comes last, "
+    "`gm.recompile()` after it.",
     "**A skeleton.**\n\n"
     "```python\n"
     "gm = fx.symbolic_trace(model)\n"

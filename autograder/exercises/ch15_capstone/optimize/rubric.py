@@ -213,7 +213,8 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Each clean-up once, in a fixed order. Whatever the order is, some network needs another one: a dead
-call holds a convolution back from its BatchNorm, and a second BatchNorm meets the convolution only
-when the first is gone. A loop that ends when nothing has changed needs no right order."""
+Each clean-up once, in the order in which one thought of them. A dead call holds a convolution back
+from its BatchNorm, and a second BatchNorm meets the convolution only when the first is gone: so
+dropouts and identities go first, then dead calls, then pairs from the front. A loop that ends when
+nothing has changed needs no right order."""
 """What many answers get wrong; told after a pass."""
