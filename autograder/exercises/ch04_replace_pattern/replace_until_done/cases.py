@@ -170,6 +170,15 @@ EXERCISE = Exercise(
             2,
             limit=(1,),
         ),
+        until_case(
+            "more places than rounds",
+            "limit",
+            models.Branches,
+            models.COLLAPSE,
+            7,
+            (T(2, 3),),
+            limit=(2,),
+        ),
         until_case("one round too few", "limit", models.Passing, models.PASS_BY, None, limit=(2,)),
         until_case(
             "one round, none allowed", "limit", models.NegChain, models.CANCEL, None, limit=(0,)
