@@ -88,7 +88,8 @@ VOCABULARY = Vocabulary(
         "[nn.ReLU()]({a})",
         "-{a}",
     )
-    + COMMON[:6]
+    + COMMON[:6],
+    training=True,
 )
 
 
