@@ -73,17 +73,7 @@ def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
 @rule("no module overwritten", Stage.STRUCTURE)
 def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
     """A module that the model calls is what it was."""
-    before, after = _modules(evidence.traced_graph), _modules(evidence.graph)
-    for target in dict.fromkeys(_called(evidence.traced_graph)):
-        if target in after and after[target]["class"] != before[target]["class"]:
-            yield evidence.finding(
-                "overwritten-module",
-                f"`{target}` was a `{before[target]['class'].rpartition('.')[2]}` of the model, "
-                f"and is a `{after[target]['class'].rpartition('.')[2]}` now.",
-                "The names of nodes and those of submodules are counted separately. Which names "
-                "does the module have already?",
-            )
-            return
+    yield from overwritten(evidence)
 
 
 @rule("a module for each call", Stage.STRUCTURE)
