@@ -112,8 +112,8 @@ def none_left(
             yield evidence.finding(
                 "missed-spelling",
                 f"`{name}` is still {article} {what}: {how}.",
-                f"Your result has every {what} of the model's trace. Which line of yours changes "
-                "the graph, and does it run?"
+                f"Your result still has every {what} of this model. Which line of yours is meant "
+                "for it, and does its condition hold here?"
                 if all_left and len(left) > 1
                 else f"{article.title()} {what} may be written in several ways, and a module may "
                 "be called twice.",

@@ -17,6 +17,7 @@ from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import calls, keyword
 from autograder.rules.passes import PASS
+from autograder.rules.replacements import overwritten
 
 DROPOUT = {"function": "torch.nn.functional.dropout"}
 MODULE = "torch.nn.modules.dropout.Dropout"
