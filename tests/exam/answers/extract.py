@@ -961,8 +961,8 @@ def graph_alone(model, wanted):
 
 
 NAMED = set(
-    "add sub mul truediv matmul neg lt le gt ge eq ne exp sin cos tanh sigmoid relu where maximum sum "
-    "mean cat stack clone".split()
+    "add sub mul truediv matmul neg lt le gt ge eq ne exp sin cos tanh sigmoid relu where maximum "
+    "sum mean cat stack clone".split()
 )
 
 
