@@ -441,6 +441,7 @@ assert torch.equal(fused(x), torch.relu(linear(x)))
 # * The layer is found by its type, whatever its name and however deep in the model.
 # * A layer that is called in several places is handled at each of them.
 # * Whether modules that nothing calls any more stay is up to you.
+# * Everything else stays as it is, calls in place that nobody reads too.
 #
 # **Do not** change the model you were given. Do not overwrite anything in it: a submodule, a parameter or a buffer may
 # have any name, `fused`, `linear_relu` and `linear_relu_1` too.

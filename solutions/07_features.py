@@ -1032,6 +1032,9 @@ assert bits.tolist() == [True, False]
 # * A value that a later call in place would overwrite, directly or through an alias, is returned as it was when it was computed.
 #   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
 #   not Python's own `operator.and_` and `or_`. There are many aliases: what is not known to make new memory may share that of its inputs.
+#   These make new memory, and it is enough to know them: `+`, `-`, `*`, `/`, `@`, negation and comparisons; functions and methods
+#   called `add`, `sub`, `mul`, `neg`, `exp`, `sin`, `cos`, `tanh`, `sigmoid`, `relu`, `where`, `maximum`, `matmul`, `sum`, `mean`, `cat`, `stack` and `clone`;
+#   `nn.Linear`, and activations of `torch.nn` that are not in place.
 # * Nothing remains that no wanted value needs: no node and no submodule. A call in place is needed only if it changes what a wanted value still reads.
 # * The signature stays, and with it every placeholder.
 # * An unknown name: `ValueError`, with the name in its message.

@@ -129,7 +129,14 @@ def inputs_of(node):
     yield from node.READ
 """
 WITHOUT_DEF = "inputs_of = lambda node: list(node.READ)"
-MADE = "def make():\n    def inner(node):\n        return node.READ\n    return inner\ninputs_of = make()"
+MADE = """\
+def make():
+    def inner(node):
+        return node.READ
+    return inner
+
+inputs_of = make()
+"""
 DECOY = """\
 def other(node):
     return node.READ
