@@ -1171,7 +1171,7 @@ assert not any(issubclass(kind, nn.Dropout) for kind in kinds)
 #   mode. It goes too.)
 #
 # Dropouts may follow each other in a chain, be the output itself, get their input by keyword, or be one
-# module called twice. Nothing takes their place, not even an `nn.Identity`. No dropout module is left in the result, except
+# module called twice. Do not put anything in their place, not even an `nn.Identity`. No dropout module is left in the result, except
 # inside a leaf such as `nn.TransformerEncoderLayer`: what a leaf holds is its own business.
 #
 # **Do not** change the model you were given, not even its training flags.

@@ -266,8 +266,7 @@ assert message.startswith("RuntimeError: Tried to erase Node sqrt but it still h
 # * `a`, `b` and `c` are nodes that hold tensors: no Python numbers, no sizes,
 # * only the sum reads the product, and it reads it once.
 #
-# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too:
-# they would need a second way to find operands, and teach you nothing new.
+# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too.
 # The models use one floating dtype. Shapes may broadcast. Nothing is changed in place.
 #
 # **Do not** change the model you were given.

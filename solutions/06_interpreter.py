@@ -904,8 +904,8 @@ assert max(values.largest.values()) < 1e4
 #
 # * Values may be nested: tuples, lists, dictionaries.
 # * Integers and booleans are finite, as tensors too. Python floats count as tensors do.
-# * An input that is not finite counts as found at its placeholder, a parameter or buffer at its `get_attr` node.
-#   Weights inside a leaf module belong to the call of that module.
+# * Report an input that is not finite at its placeholder, and a parameter or buffer at its `get_attr` node.
+#   Report a weight of a leaf module at the call of that module.
 #
 # Operations in place are never tested.
 
@@ -1260,7 +1260,7 @@ assert node_called(careless, "softmax").meta["mine"] == "a note on output"
 # **Given** a graph module, to the constructor that every Transformer has.
 #
 # **Write** the class `AddToMul`. `AddToMul(gm).transform()` returns a new graph module in which
-# the additions of `add_to_mul` (chapter 3) are multiplications:
+# additions of tensors are multiplications:
 #
 # * `torch.add(a, b)`, `a + b` and `a.add(b)`, with numbers, buffers and keyword arguments, become products of the same two values;
 # * an addition with an `alpha` other than 1 stays; `alpha=1` is allowed, and no multiplication gets it;

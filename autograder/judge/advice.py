@@ -192,6 +192,10 @@ ADVICE = (
         "The key here is the string `{1}`. The target of a method is its name, and the target of a "
         "function is the function. Which of the two are the keys of your dictionary?",
         where="call", exercises=("derivative",)),
+    Row(("KeyError",), r"^<(?:built-in |slot )?(?:function|method|method descriptor) (\w+)",
+        "Your dictionary has no entry for a function called `{1}`. One operation has several "
+        "spellings, and each of them is another function. Which ones does the exercise name?",
+        where="call", exercises=("derivative",)),
     Row(("TypeError",), r"missing \d+ required positional argument",
         "A function gets fewer operands than it has parameters. How is this call written in the "
         "function below: which operands come by position, which by keyword?",

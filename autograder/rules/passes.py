@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of, show
@@ -157,11 +158,12 @@ _CALLS = {
 }
 
 
-def same_result_by(*ways: str) -> Rule:
+def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) -> Rule:
     """The result's value, and its effect on its arguments, are those of the reference.
 
     Args:
         ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
+        look: where to look first, for an exercise that knows; `""` if it does not.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -172,7 +174,8 @@ def same_result_by(*ways: str) -> Rule:
                     continue  # what is no graph, or calls the learner's own code
                 finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
-                    yield finding
+                    known = "" if look is None or finding.raised else look(evidence)
+                    yield replace(finding, look=known or finding.look)
                     return
 
     return Rule("same result", Stage.RESULT, find)
@@ -226,7 +229,10 @@ def _where_to_look(evidence: Evidence) -> str:
             "arguments, and what is new."
         )
     listed = ", ".join(gone[:3]) + (", and more" if len(gone) > 3 else "")
-    return f"Gone from the model's trace: {listed}. Should each of them be gone?"
+    return (
+        f"Gone from the model's trace: {listed}. Should each of them be gone? If so, does what is "
+        "new do its work?"
+    )
 
 
 def _calls(data: Plain) -> Counter[str]:

@@ -108,13 +108,13 @@ def none_left(
     def find(evidence: Evidence) -> Iterable[Finding]:
         left = list(calls_in(evidence.graph))
         for name, how in left[:1]:
-            all_left = len(left) == len(list(calls_in(evidence.traced_graph)))
+            all_left = [*calls_in(evidence.traced_graph)] == left
             yield evidence.finding(
                 "missed-spelling",
                 f"`{name}` is still {article} {what}: {how}.",
                 f"Your result still has every {what} of this model. Which line of yours is meant "
                 "for it, and does its condition hold here?"
-                if all_left and len(left) > 1
+                if all_left
                 else f"{article.title()} {what} may be written in several ways, and a module may "
                 "be called twice.",
                 nodes=(name,),
