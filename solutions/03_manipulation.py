@@ -298,8 +298,7 @@ def retarget(model: nn.Module, old: Callable[..., Any], new: Callable[..., Any])
     ### BEGIN SOLUTION
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
-        # Without the test of `op`, a method or a module of that name could be hit.
-        if node.op == "call_function" and node.target is old:
+        if node.target is old:  # only a `call_function` node has a function as its target
             node.target = new
     gm.recompile()
     return gm
@@ -509,20 +508,14 @@ draw.diff(fx.symbolic_trace(Before()), asked)
 
 # %% solve="add_to_mul"
 ### BEGIN SOLUTION
-def holds_tensor(node: fx.Node) -> bool:
-    """Whether a node's value may be a tensor; a size, or what is reckoned from sizes, is none."""
-    if node.op == "placeholder":  # its argument is the default, if it has one
-        return not any(isinstance(default, int | float) for default in node.args)
-    if node.op == "call_method":
-        return node.target not in ("size", "dim", "numel", "nelement", "ndimension", "stride")
-    if node.op != "call_function":
-        return True
+def is_size(node: fx.Node) -> bool:
+    """Whether a node's value is a size, or is computed from sizes alone."""
     if node.target is getattr:
-        return node.args[1] not in ("shape", "ndim", "dtype", "device")
-    # Arithmetic of numbers gives numbers. This covers the items of a shape, too.
-    if node.target.__module__ in ("_operator", "math"):
-        return any(map(holds_tensor, node.all_input_nodes))
-    return True
+        return node.args[1] in ("shape", "ndim")
+    if node.op == "call_method":
+        return node.target in ("size", "dim", "numel")
+    of_python = getattr(node.target, "__module__", "") == "_operator"
+    return of_python and all(map(is_size, node.all_input_nodes))
 
 
 ### END SOLUTION
@@ -537,9 +530,8 @@ def add_to_mul(model: nn.Module) -> fx.GraphModule:
     functions = {operator.add: operator.mul, torch.add: torch.mul}
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
-        # `a + alpha * b` is no plain sum. An alpha that is itself a Node is not known here,
-        # and is not equal to 1 either.
-        if node.kwargs.get("alpha", 1) != 1 or not any(map(holds_tensor, node.all_input_nodes)):
+        # `a + alpha * b` is no plain sum. An alpha that is a Node is not equal to 1 either.
+        if node.kwargs.get("alpha", 1) != 1 or all(map(is_size, node.all_input_nodes)):
             continue
         if node.op == "call_function" and node.target in functions:
             node.target = functions[node.target]
@@ -778,18 +770,14 @@ draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
 
 # %% solve="relu_after_add"
 ### BEGIN SOLUTION
-def is_number(node: fx.Node) -> bool:
-    """Whether a node's value is a number: a size, a default, or what is reckoned from such."""
-    if node.op == "placeholder":
-        return any(isinstance(default, int | float) for default in node.args)
-    if node.op == "call_method":
-        return node.target in ("size", "dim", "numel", "nelement", "ndimension", "stride")
-    if node.op != "call_function":
-        return False
+def is_size(node: fx.Node) -> bool:
+    """Whether a node's value is a size, or is computed from sizes alone."""
     if node.target is getattr:
-        return node.args[1] in ("shape", "ndim", "dtype", "device")
-    of_python = node.target.__module__ in ("_operator", "math")
-    return of_python and all(map(is_number, node.all_input_nodes))
+        return node.args[1] in ("shape", "ndim")
+    if node.op == "call_method":
+        return node.target in ("size", "dim", "numel")
+    of_python = getattr(node.target, "__module__", "") == "_operator"
+    return of_python and all(map(is_size, node.all_input_nodes))
 
 
 ### END SOLUTION
@@ -805,7 +793,7 @@ def relu_after_add(model: nn.Module) -> fx.GraphModule:
     for node in list(gm.graph.nodes):
         if node.op != "call_function" or node.target not in (torch.add, operator.add):
             continue
-        if not all(map(is_number, node.all_input_nodes)):  # not for `x.shape[0] + 1`
+        if not all(map(is_size, node.all_input_nodes)):  # not for `x.shape[0] + 1`
             with gm.graph.inserting_after(node):
                 relu = gm.graph.call_function(torch.relu)
             # The relu reads nothing yet. Otherwise it would be rewired as well.
@@ -981,7 +969,7 @@ for function in (F.softplus, F.gelu):
         raise AssertionError("it has inplace")
 
 # %% [markdown] card="relu_to_gelu"
-# **Given** a model, in eval mode.
+# **Given** a model, in training or in eval mode.
 #
 # **Return** a new `GraphModule` in which every ReLU is an exact GELU: `F.gelu(x)` or `nn.GELU()`.
 # A ReLU is written
@@ -990,8 +978,8 @@ for function in (F.softplus, F.gelu):
 # * as an `nn.ReLU` module: nested, shared, called twice, or with `inplace=True`.
 #
 # Calls may use keywords. `nn.ReLU` modules that are no longer called are gone. A leaf module such as
-# `nn.TransformerEncoderLayer` may hold a ReLU of its own. That one is the leaf's business and stays as it is, even if
-# the model also calls it directly.
+# `nn.TransformerEncoderLayer` may hold a ReLU of its own, which stays in the leaf as it is. If the model also calls
+# that ReLU directly, the direct call becomes a GELU like any other.
 #
 # **Do not** touch other activations (`nn.ReLU6`, `nn.LeakyReLU`, …), and do not change the model
 # you were given. It still has its ReLU modules.
@@ -1183,7 +1171,7 @@ assert not any(issubclass(kind, nn.Dropout) for kind in kinds)
 #   mode. It goes too.)
 #
 # Dropouts may follow each other in a chain, be the output itself, get their input by keyword, or be one
-# module called twice. Nothing takes their place, not even an `nn.Identity`. No dropout module is left in the result, except
+# module called twice. Do not put anything in their place, not even an `nn.Identity`. No dropout module is left in the result, except
 # inside a leaf such as `nn.TransformerEncoderLayer`: what a leaf holds is its own business.
 #
 # **Do not** change the model you were given, not even its training flags.

@@ -259,9 +259,9 @@ for node in fx.symbolic_trace(deep).graph.nodes:
 # **Given** a model and a callable `probe` with two parameters.
 #
 # **Return** a new `GraphModule` that calls `probe(name, value)` after every node that is a
-# `call_function`, `call_method` or `call_module`: `name` is the node's name, a string, and
-# `value` is its value. The probes run in the order in which the nodes are executed, each right
-# after its node.
+# `call_function`, `call_method` or `call_module`: `name` is the name that the node has in the
+# model's trace, a string, and `value` is its value. The probes run in the order in which the
+# nodes are executed, each right after its node.
 #
 # * `probe` is given the value itself, not a copy. What it raises reaches whoever called the module.
 # * `probe` belongs to this one result: two probed models with two probes do not meet.
@@ -547,7 +547,9 @@ assert "unused" not in gm.code
 # * every placeholder, read or not.
 #
 # All other dead nodes go, in chains of any length, and so do modules that are no longer called.
-# (Dead random calls, and norms called as functions in training mode, are not tried.)
+#
+# Not tried: dead random calls, norms called as functions in training mode, instance norms with statistics,
+# embeddings with `max_norm`, spectral norms, and layers with hooks.
 #
 # **Do not** change the model you were given.
 
@@ -603,8 +605,7 @@ def sound_dce(model: nn.Module) -> fx.GraphModule:
         if node.is_impure() or node.kwargs.get("inplace") or node.kwargs.get("out") is not None:
             return True
         if node.op == "call_module":
-            # A leaf may hold further modules, which it calls itself.
-            return any(map(module_has_effect, gm.get_submodule(node.target).modules()))
+            return module_has_effect(gm.get_submodule(node.target))
         if node.op == "call_method":
             return name_says_in_place(node.target)
         if node.op == "call_function" and node.target not in pure:
@@ -698,7 +699,9 @@ graph.erase_node(check_none)  # the reader first
 graph.erase_node(weights)
 graph.lint()
 
-half_done = fx.GraphModule(nn.Module(), graph)  # a function has no modules: an empty root will do
+half_done = fx.GraphModule(
+    nn.Module(), graph
+)  # this function reads no module and no tensor: an empty root will do
 print("forward takes", inspect.signature(half_done.forward))
 
 # %% [markdown]
@@ -765,9 +768,10 @@ assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
 # * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
 # * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
 # * A name that is not a parameter: `TypeError`.
-# * There may be parameters `flag` and `flag_1` beside each other.
+# * There may be parameters `flag` and `flag_1` next to each other, or `flag`, `flag_1` and `flag_2`.
+# * A function may read a tensor from around it.
 #
-# Functions with `*args` or `**kwargs` are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
+# Functions with `*args`, `**kwargs` or positional-only parameters (`/`) are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
 #
 # **Do not** change the model that you are given.
 
@@ -1172,7 +1176,7 @@ print(gm.code)
 # %% [markdown] card="WitnessSelfLoop"
 # **The suspect** is `suspects.self_loop`. **Its task:** put a `torch.relu` behind every call of the function `torch.add`.
 #
-# **Write** the class `WitnessSelfLoop`, a model on which it is wrong, with its `inputs`. Only PyTorch's own functions, methods and layers may be in its trace.
+# **Write** the class `WitnessSelfLoop`, a model on which it is wrong, with the class attribute `inputs`: one tuple of arguments. Only PyTorch's own functions, methods and layers may be in its trace.
 #
 # **At most 2 calls.** The shortest that we know has 1.
 

@@ -266,8 +266,7 @@ assert message.startswith("RuntimeError: Tried to erase Node sqrt but it still h
 # * `a`, `b` and `c` are nodes that hold tensors: no Python numbers, no sizes,
 # * only the sum reads the product, and it reads it once.
 #
-# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too:
-# they would need a second way to find operands, and teach you nothing new.
+# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too.
 # The models use one floating dtype. Shapes may broadcast. Nothing is changed in place.
 #
 # **Do not** change the model you were given.
@@ -441,6 +440,7 @@ assert torch.equal(fused(x), torch.relu(linear(x)))
 # * The layer is found by its type, whatever its name and however deep in the model.
 # * A layer that is called in several places is handled at each of them.
 # * Whether modules that nothing calls any more stay is up to you.
+# * Everything else stays as it is, calls in place that nobody reads too.
 #
 # **Do not** change the model you were given. Do not overwrite anything in it: a submodule, a parameter or a buffer may
 # have any name, `fused`, `linear_relu` and `linear_relu_1` too.

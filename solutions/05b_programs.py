@@ -359,8 +359,7 @@ assert gm() is part.gain  # the machine's own parameter: it is shared
 # * Leaf modules inside it are called by their qualified names.
 # * If there is no such submodule: `AttributeError`. If it is never called: the graph as it was traced.
 #
-# (No submodule here branches on its arguments, not on one that the call leaves out either, such as `mask=None`: its own
-# trace would hold a Proxy there. And no submodule here has two names.)
+# Not tried: a submodule that branches on an argument, even an optional one such as `mask=None`, and one with two names.
 #
 # **Do not** change the model you were given.
 
@@ -651,10 +650,10 @@ x = torch.randn(5, dtype=torch.float64)
 torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 
 # %% [markdown] card="derivative"
-# **Given** a function of one tensor, or a `GraphModule` of one. It is made of `+`, `-`, `*`, negation, `sin`,
-# `cos`, `exp` and Python numbers, in each spelling: `torch.sin(x)`, `x.sin()`; `x * y`, `torch.mul(x, y)`,
-# `x.mul(y)`; `2 - x`; positional or keyword arguments (`input`, `other`). The `alpha` of `add` and `sub` is a factor of
-# the second value: `torch.add(x, y, alpha=2)` is `x + 2 * y`.
+# **Given** a function of one tensor, or a `GraphModule` of one. It is made of `+`, `-`, `*`, negation, `sin`, `cos`, `exp` and
+# Python numbers. Each may be an operator, a function or a method, with positional or keyword arguments (`input`, `other`):
+# `x * y`, `torch.mul(x, y)`, `x.mul(y)`, `2 - x`. The `alpha` of `add` and `sub` is a factor of the second value:
+# `torch.add(x, y, alpha=2)` is `x + 2 * y`.
 #
 # **Return** a `GraphModule` that computes the derivative at each entry of the input.
 #

@@ -904,8 +904,8 @@ assert max(values.largest.values()) < 1e4
 #
 # * Values may be nested: tuples, lists, dictionaries.
 # * Integers and booleans are finite, as tensors too. Python floats count as tensors do.
-# * An input that is not finite counts as found at its placeholder, a parameter or buffer at its `get_attr` node.
-#   Weights inside a leaf module belong to the call of that module.
+# * Report an input that is not finite at its placeholder, and a parameter or buffer at its `get_attr` node.
+#   Report a weight of a leaf module at the call of that module.
 #
 # Operations in place are never tested.
 
@@ -1260,14 +1260,15 @@ assert node_called(careless, "softmax").meta["mine"] == "a note on output"
 # **Given** a graph module, to the constructor that every Transformer has.
 #
 # **Write** the class `AddToMul`. `AddToMul(gm).transform()` returns a new graph module in which
-# the additions of `add_to_mul` (chapter 3) are multiplications:
+# additions of tensors are multiplications:
 #
 # * `torch.add(a, b)`, `a + b` and `a.add(b)`, with numbers, buffers and keyword arguments, become products of the same two values;
 # * an addition with an `alpha` other than 1 stays; `alpha=1` is allowed, and no multiplication gets it;
+# * an `alpha` that is computed is a Proxy here, and not 1;
 # * in-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`;
 # * sums of sizes (`x.shape[0] + 1`) are no additions of tensors. They are never tested.
 #
-# Every node of the result that came from a node of `gm` has that node's `meta`, with all its keys.
+# Every node of the result that came from a node of `gm` has that node's `meta`, with all its keys, in a dictionary of its own.
 # This holds for every opcode, placeholders and the output too.
 #
 # **Do not** change the graph module you were given.
@@ -1316,21 +1317,16 @@ class AddToMul(fx.Transformer):
         # A comparison with a Proxy would be recorded, and an alpha that is only known at run
         # time may be anything.
         is_plain = not isinstance(alpha, fx.Proxy) and alpha == 1
-        return is_plain and any(map(self.holds_tensor, self.current.all_input_nodes))
+        return is_plain and not all(map(self.is_size, self.current.all_input_nodes))
 
-    def holds_tensor(self, node: fx.Node) -> bool:
-        """Whether a node's value may be a tensor; a size, or what is reckoned from sizes, is none."""
-        if node.op == "placeholder":  # its argument is the default, if it has one
-            return not any(isinstance(default, int | float) for default in node.args)
-        if node.op == "call_method":
-            return node.target not in ("size", "dim", "numel", "nelement", "ndimension", "stride")
-        if node.op != "call_function":
-            return True
+    def is_size(self, node: fx.Node) -> bool:
+        """Whether a node's value is a size, or is computed from sizes alone."""
         if node.target is getattr:
-            return node.args[1] not in ("shape", "ndim", "dtype", "device")
-        if node.target.__module__ in ("_operator", "math"):  # arithmetic of numbers gives numbers
-            return any(map(self.holds_tensor, node.all_input_nodes))
-        return True
+            return node.args[1] in ("shape", "ndim")
+        if node.op == "call_method":
+            return node.target in ("size", "dim", "numel")
+        of_python = getattr(node.target, "__module__", "") == "_operator"
+        return of_python and all(map(self.is_size, node.all_input_nodes))
         ### END SOLUTION
 
     def run_node(self, n: fx.Node) -> Any:

@@ -397,6 +397,7 @@ torch.testing.assert_close(
 #
 # **Return** a module that gives the dictionary `{"C4": ..., "C5": ...}` when it is called with images:
 # the outputs of `layer3` and `layer4`. Use `create_feature_extractor`: what it makes gives both, and a module of yours around it may choose and rename.
+# What it makes shares the model's layers. A copy is accepted, too.
 #
 # **Do not** change the model: not its layers, not its weights, not its mode.
 
@@ -1031,13 +1032,16 @@ assert bits.tolist() == [True, False]
 #   If a name is both a node's and a module's, it means the last call of the module.
 # * A value that a later call in place would overwrite, directly or through an alias, is returned as it was when it was computed.
 #   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
-#   not Python's own `operator.and_` and `or_`. There are many aliases: what is not known to make new memory may share that of its inputs.
+#   not Python's own `operator.and_` and `or_`. Unless an operation is known to make new memory, assume that its result shares the memory of its inputs.
+#   These make new memory, and it is enough to know them: `+`, `-`, `*`, `/`, `@`, negation and comparisons; functions and methods
+#   called `add`, `sub`, `mul`, `neg`, `exp`, `sin`, `cos`, `tanh`, `sigmoid`, `relu`, `where`, `maximum`, `matmul`, `sum`, `mean`, `cat`, `stack` and `clone`;
+#   `nn.Linear`, and activations of `torch.nn` that are not in place.
 # * Nothing remains that no wanted value needs: no node and no submodule. A call in place is needed only if it changes what a wanted value still reads.
 # * The signature stays, and with it every placeholder.
 # * An unknown name: `ValueError`, with the name in its message.
 #
-# All wanted values are tensors. The output node is never wanted. Copies may be wherever you like.
-# Code of your own may be in the graph only as a copy: a function or module of one argument that returns a copy of it.
+# All wanted values are tensors. The output node is never wanted. You may insert copies anywhere.
+# The only code of your own in the graph is a function or module that returns a copy of its one argument.
 #
 # **Do not** change the model.
 

@@ -486,7 +486,7 @@ fx.GraphModule(nn.Module(), copies_placeholder())  # a parameter without a defau
 #
 # **Return** a tuple of two graph modules, `head` and `tail`.
 #
-# * `head` has all nodes up to and including the named one, `tail` has the rest. Only the place of a node matters, not whether it is read.
+# * `head` has all nodes up to and including the named one, `tail` has the rest. Cut by position, even if nothing reads the node.
 # * `head` has the signature of the model. `head(*args)` returns a **tuple**, and `tail(*head(*args))` is the model's result.
 # * In the tuple is what the tail needs, inputs and earlier values too, each **once**, and nothing else. The order is free.
 #   The value of the named node may cross even if no node reads it. A `get_attr` node may be made again in the tail; then its value does not have to cross.

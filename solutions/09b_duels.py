@@ -285,7 +285,7 @@ assert [n.name for n in gm.graph.nodes if n.name.startswith("add")] == ["addmm",
 # **The suspect** is `suspects.by_name`. **Its task:** calls of the functions `torch.relu` and `F.relu` become `F.gelu`; nothing else changes.
 # It goes through the `call_function` nodes and knows the right ones by their names.
 #
-# **Write** the class `WitnessByName`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessByName`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 2 calls.** The shortest that we know has 1.
 
@@ -373,7 +373,7 @@ assert F.hardtanh(odd)[:2].tolist() == [1.0, -1.0] and F.hardtanh(odd)[2].isnan(
 # %% [markdown] card="WitnessReluRule"
 # **The suspect** is `suspects.relu_rule`. **Its task:** write each call of the function `torch.relu` in simpler operations. It writes `(x > 0) * x`.
 #
-# **Write** the class `WitnessReluRule`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessReluRule`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 2 calls.** The shortest that we know has 1.
 
@@ -493,7 +493,7 @@ assert "unless you know that your FX graph consists entirely of functional opera
 # %% [markdown] card="WitnessDeadCode"
 # **The suspect** is `suspects.dead_code`, which is PyTorch's own `eliminate_dead_code`. **Its task:** take out what nobody reads and what has no effect.
 #
-# **Write** the class `WitnessDeadCode`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessDeadCode`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 3 calls.** The shortest that we know has 1.
 
@@ -619,7 +619,7 @@ assert suspect_is_wrong(Ends, without_clone) and not suspect_is_wrong(Begins, wi
 # **The suspect** is `suspects.plus_zero`. **Its task:** take out `x + 0`, `x - 0` and `x * 1`, where that changes nothing.
 # The number may be on the left of `+` and `*`, and the call may be an operator, a function such as `torch.add`, or a method.
 #
-# **Write** the class `WitnessPlusZero`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessPlusZero`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 3 calls.** The shortest that we know has 1.
 
@@ -688,7 +688,7 @@ assert torch.neg(y).data_ptr() != y.data_ptr()  # new memory
 # **The suspect** is `suspects.double_negation`. It calls PyTorch's own `fx.replace_pattern`.
 # **Its task:** make `a` of `torch.neg(torch.neg(a))`, where that changes nothing.
 #
-# **Write** the class `WitnessDoubleNegation`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessDoubleNegation`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 4 calls.** The shortest that we know has 3.
 
@@ -755,7 +755,7 @@ assert "cannot be safely applied" in CSEPass.__init__.__doc__
 # %% [markdown] card="WitnessEqualCalls"
 # **The suspect** is `suspects.equal_calls`, which is PyTorch's own `CSEPass`. **Its task:** join equal calls, where that changes nothing.
 #
-# **Write** the class `WitnessEqualCalls`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessEqualCalls`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 3 calls.** The shortest that we know has 2.
 
@@ -865,7 +865,7 @@ torch.testing.assert_close(used(torch.ones(1, 1, 3, 3)), norm(conv(torch.ones(1,
 # **The suspect** is `suspects.shared_conv`, which is PyTorch's own `torch.fx.experimental.optimization.fuse`.
 # **Its task:** fuse each BatchNorm into the layer before it, a convolution or a linear layer, and keep what the model computes in eval mode.
 #
-# **Write** the class `WitnessSharedConv`, a model on which it is wrong, with its `inputs`.
+# **Write** the class `WitnessSharedConv`, a model on which it is wrong, with the class attribute `inputs`.
 #
 # **At most 4 calls.** The shortest that we know has 2.
 

@@ -430,8 +430,9 @@ class _Attributes(_Static):
 
 def _shadows_nothing(cls: type, name: Any) -> None:
     """Refuse a declared name that would be read in place of an attribute of its class."""
-    fits = type(name) is str and bool(name) and "." not in name and not name.startswith("__")
-    if not fits or name in _INTERNALS or hasattr(cls, name):
+    fits = type(name) is str and bool(name) and "." not in name
+    special = fits and name.startswith("__") and name.endswith("__")
+    if not fits or special or name in _INTERNALS or hasattr(cls, name):
         raise NotAdmitted(f"{name!r} is no name for a part of a module"[:200])
 
 

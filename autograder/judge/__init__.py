@@ -140,7 +140,10 @@ def _judge(
         cases=len(outcomes),
         findings=ordered,
         others=_other_examples(exercise, ordered, worst, cases, outcomes, seed, key),
-        example=example_of(exercise, worst, shown, seed, key),
+        # What is forbidden is so for every case: there is none to show.
+        example=None
+        if found[worst.name][0].code == "forbidden"
+        else example_of(exercise, worst, shown, seed, key),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
         fails=tuple(

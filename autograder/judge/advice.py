@@ -177,6 +177,9 @@ ADVICE = (
         "module lie?"),
     # -------------------------------------------------------------- by position, by keyword
     Row(("IndexError",), r"tuple index out of range", _ARGS, line=r"args"),
+    Row(("IndexError",), r"tuple index out of range", "The tuple on this line has fewer entries "
+        "than you take. If it holds what a call was given by position: which arguments does the "
+        "model below give by keyword?"),
     Row(("ValueError",), r"(?:not enough|too many) values to unpack", _ARGS, line=r"\bargs\b"),
     Row(("ValueError",), r"(not enough|too many) values to unpack \(expected (\d+)",
         "Your line takes exactly {2} values apart, and here there are {1}. Which case has another "
@@ -190,6 +193,34 @@ ADVICE = (
     Row(("IndexError",), r"Replacement index \d+ out of range for positional args",
         "FX writes an operator such as `*` from its positional arguments, and a node of yours has "
         "too few. What were its `args` and `kwargs` before your edit, and where did they go?"),
+    Row(("KeyError",), r"^\((.*)\)$",
+        "The key is a tuple, ({1}). What a function returns may be a tuple of nodes; each of them "
+        "has an entry of its own.", where="call", exercises=("inline", "decompose", "split_at")),
+    Row(("KeyError",), r"^'(\w+)'$",
+        "The key here is the string `{1}`. The target of a method is its name, and the target of a "
+        "function is the function. Which of the two are the keys of your dictionary?",
+        where="call", exercises=("derivative",)),
+    Row(("KeyError",), r"^<(?:built-in |slot )?(?:function|method|method descriptor) (\w+)",
+        "Your dictionary has no entry for a function called `{1}`. One operation has several "
+        "spellings, and each of them is another function. Which ones does the exercise name?",
+        where="call", exercises=("derivative",)),
+    Row(("TypeError",), r"missing \d+ required positional argument",
+        "A function gets fewer operands than it has parameters. How is this call written in the "
+        "function below: which operands come by position, which by keyword?",
+        where="call", exercises=("derivative",)),
+    Row(("KeyError",), r"attribute '(\w+)' already exists",
+        "`{1}` is the name of something that is no module: a parameter, a buffer or another "
+        "attribute. Which question about a name finds all of them?"),
+    Row(("AssertionError",), r"owning_module not set",
+        "Dead code elimination asks the module of a graph, and this graph does not belong to a "
+        "module yet. Does the exercise ask for dead nodes to go?"),
+    Row(("SyntaxError",), r"duplicate argument '(\w+)'",
+        "`{1}` crosses more than once. How do you list what the tail needs: by reader, or by "
+        "value?", exercises=("split_at",)),
+    Row(("TraceError",), "",
+        "Python asks a Proxy for its value. In a Transformer all values are Proxies, an `alpha` "
+        "that is computed, too. What can you ask about it without its value?",
+        exercises=("AddToMul",)),
     Row(("TypeError",), r"'immutable_(dict|list)' object does not support mutation",
         "The `args` and `kwargs` of a node cannot be changed in place, since FX must notice each "
         "change. What happens if you assign a whole new value to them?"),

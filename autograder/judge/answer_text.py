@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import types
 from dataclasses import dataclass
@@ -33,13 +34,24 @@ def source_of_answer(answer: Any) -> Source | None:
     Returns:
         ``None`` where the text is not known, such as that of a function made by `functools`.
     """
-    code = getattr(answer, "__code__", None)
-    if not isinstance(code, types.CodeType):
+    if not isinstance(getattr(answer, "__code__", None), types.CodeType):
         return None
-    files = dict.fromkeys(_files(getattr(answer, "__globals__", {}), answer.__module__))
-    files.pop(code.co_filename, None)
-    texts = ["".join(linecache.getlines(file)) for file in (*files, code.co_filename)]
-    return Source(tuple(texts), code.co_name) if texts[-1] else None
+    inner = inspect.unwrap(answer)  # a decorator may stand in another file
+    names = getattr(inner, "__globals__", {})
+    files = dict.fromkeys(_files(names, answer.__module__))
+    codes = (getattr(each, "__code__", None) for each in (answer, inner))
+    own = dict.fromkeys(code.co_filename for code in codes if isinstance(code, types.CodeType))
+    for file in own:
+        files.pop(file, None)
+    texts = ["".join(linecache.getlines(file)) for file in (*files, *own)]
+    return Source(tuple(texts), _name_of(answer, names)) if texts[-1] else None
+
+
+def _name_of(answer: Any, names: dict[str, Any]) -> str:
+    """The name that an answer has in its file, which a wrapper or a lambda does not know."""
+    own: str = answer.__code__.co_name
+    known = [own, answer.__name__, *(name for name in names if not name.startswith("_"))]
+    return next((name for name in known if names.get(name) is answer), own)
 
 
 def _files(names: dict[str, Any], module: str) -> list[str]:

@@ -205,6 +205,14 @@ def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
     return "Run your function on the model below to see where."
 
 
+_ASKED = {
+    "decompose": "Has your loop passed it already? If it has, the loop may have reached nodes that "
+    "a rule has recorded: in which graph does your tracer record?",
+    "split_at": "If the tail reads it and it was computed before the cut, it has to cross, too.",
+}
+"""What to ask about a node without a value, for some exercises."""
+
+
 def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
     """What to ask where a dictionary from nodes, or their names, lacks one of the trace."""
     own = str(error.get("text", "")).startswith("raise")
@@ -215,5 +223,7 @@ def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
         known = any(row["name"] == name for row in evidence.traced_graph["nodes"])
     except Exception:
         return ""  # a model whose trace raises
-    asked = "Which nodes read it, and where is it among their arguments?"
+    asked = _ASKED.get(
+        evidence.exercise.name, "Which nodes read it, and where is it among their arguments?"
+    )
     return f"`{name}` is a node of the trace, and has no value there. {asked}" if known else ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of, show
@@ -13,6 +15,7 @@ from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.rule import Rule, Stage, rule
+from autograder.rules.places import kind_of_node
 from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
@@ -155,11 +158,12 @@ _CALLS = {
 }
 
 
-def same_result_by(*ways: str) -> Rule:
+def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) -> Rule:
     """The result's value, and its effect on its arguments, are those of the reference.
 
     Args:
         ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
+        look: where to look first, for an exercise that knows; `""` if it does not.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -170,7 +174,8 @@ def same_result_by(*ways: str) -> Rule:
                     continue  # what is no graph, or calls the learner's own code
                 finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
-                    yield finding
+                    known = "" if look is None or finding.raised else look(evidence)
+                    yield replace(finding, look=known or finding.look)
                     return
 
     return Rule("same result", Stage.RESULT, find)
@@ -195,9 +200,7 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
         return evidence.finding(
             found.code if how != "interpreter" else "interpreter-disagrees",
             f"On {evidence.inputs_text(i)}{via}, {found.text}.",
-            "Compare the code of the model before and after on paper, for this model."
-            if evidence.trial.model is not None
-            else "Compare the code of your module with the formula, one operation after another.",
+            _where_to_look(evidence),
         )
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
@@ -208,6 +211,37 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
             "Look at in-place operations: one was added, or one that must stay is gone.",
         )
     return None
+
+
+def _where_to_look(evidence: Evidence) -> str:
+    """Which calls of the model's trace are gone from the result, or what to compare."""
+    if evidence.trial.model is None:
+        with_what = "function" if callable(next(iter(evidence.trial.args), None)) else "formula"
+        return f"Compare the code of your module with the {with_what}, one call after another."
+    try:
+        before, after = map(_calls, (evidence.traced_graph, evidence.graph))
+    except Exception:  # no graph, or a model whose trace raises
+        return "Compare the code of the model before and after on paper, for this model."
+    gone = [_counted(kind, count) for kind, count in (before - after).items()]
+    if not gone:
+        return (
+            "No call of the model's trace is gone. Compare the order of the calls, their "
+            "arguments, and what is new."
+        )
+    listed = ", ".join(gone[:3]) + (", and more" if len(gone) > 3 else "")
+    return (
+        f"Gone from the model's trace: {listed}. Should each of them be gone? If so, does what is "
+        "new do its work?"
+    )
+
+
+def _calls(data: Plain) -> Counter[str]:
+    rows = (row for row in data["nodes"] if row["op"].startswith("call_"))
+    return Counter(kind_of_node(row, data) for row in rows)
+
+
+def _counted(kind: str, count: int) -> str:
+    return kind if count == 1 else f"{kind} ({count} times)"
 
 
 @rule("copies", Stage.COPY)

@@ -43,13 +43,18 @@ class Place:
 Find = Callable[[Evidence], list[Place]]
 
 
-def places_rewritten(find: Find, new: str, look: str) -> Rule:
+WhyNot = Callable[[Evidence, str], str]
+"""Which condition does not hold at a node of the trace that was rewritten; `""`: unknown."""
+
+
+def places_rewritten(find: Find, new: str, look: str, why_not: WhyNot | None = None) -> Rule:
     """Every place has become one node of the kind `new`, and all else is as it was.
 
     Args:
         find: the places of a case's model.
         new: the kind of node that stands there afterwards.
         look: where to look when a place was missed.
+        why_not: says of a node that is gone why it was no place.
     """
 
     def rule(evidence: Evidence) -> Iterable[Finding]:
@@ -63,7 +68,7 @@ def places_rewritten(find: Find, new: str, look: str) -> Rule:
         want[new] += len(places)
         rows = evidence.graph["nodes"]
         got = Counter(kind_of_node(row, evidence.graph) for row in rows)
-        yield from _differences(evidence, places, new, look, want, got)
+        yield from _differences(evidence, places, new, look, want, got, why_not)
 
     return Rule("places rewritten", Stage.STRUCTURE, rule)
 
@@ -75,6 +80,7 @@ def _differences(
     look: str,
     want: Counter[str],
     got: Counter[str],
+    why_not: WhyNot | None,
 ) -> Iterator[Finding]:
     here = {(row["name"], kind_of_node(row, evidence.graph)) for row in evidence.graph["nodes"]}
     names = {
@@ -91,11 +97,15 @@ def _differences(
         nodes = left[0].nodes if left else ()
         yield evidence.finding("missed-place", text, look if left else _GONE, nodes=nodes)
     elif got[new] > want[new]:
+        known = {name for place in places for name in place.nodes}
+        gone = (name for name, kind in names.items() if (name, kind) not in here)
+        reasons = (why_not(evidence, name) for name in gone if why_not and name not in known)
         yield evidence.finding(
             "changed-too-much",
             f"{_occurs(got[new], new)}; in this model there {_places(want[new])} for it.",
-            "Go through the conditions of the exercise one by one, for the place below that must "
-            "stay as it is.",
+            next(filter(None, reasons), "")
+            or "Go through the conditions of the exercise one by one, for the place below that "
+            "must stay as it is.",
         )
     else:
         yield from _other_kinds(evidence, places, want, got)

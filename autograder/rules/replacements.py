@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain
@@ -95,22 +95,31 @@ def none_left(
     """
     article = "an" if what[0] in "aeiou" else "a"
 
-    def find(evidence: Evidence) -> Iterable[Finding]:
-        classes = classes_of(evidence.graph)
-        for row in evidence.graph["nodes"]:
+    def calls_in(data: Plain) -> Iterator[tuple[str, str]]:
+        classes = classes_of(data)
+        for row in data["nodes"]:
             cls = classes.get(row["target"]) if row["op"] == "call_module" else None
             is_method = row["op"] == "call_method" and row["target"] in methods
-            if cls in modules or is_method or calls(row, *functions):
-                how = f"a call of an `nn.{cls.rpartition('.')[2]}`" if cls else "a call of a "
-                how += "" if cls else "method" if is_method else "function"
-                yield evidence.finding(
-                    "missed-spelling",
-                    f"`{row['name']}` is still {article} {what}: {how}.",
-                    f"{article.title()} {what} may be written in several ways, and a module may "
-                    "be called twice.",
-                    nodes=(row["name"],),
-                )
-                return
+            if cls in modules:
+                yield row["name"], f"a call of an `nn.{cls.rpartition('.')[2]}`"
+            elif is_method or calls(row, *functions):
+                yield row["name"], f"a call of a {'method' if is_method else 'function'}"
+
+    def find(evidence: Evidence) -> Iterable[Finding]:
+        left = list(calls_in(evidence.graph))
+        for name, how in left[:1]:
+            all_left = [*calls_in(evidence.traced_graph)] == left
+            yield evidence.finding(
+                "missed-spelling",
+                f"`{name}` is still {article} {what}: {how}.",
+                f"Your result still has every {what} of this model. Which line of yours is meant "
+                "for it, and does its condition hold here?"
+                if all_left
+                else f"{article.title()} {what} may be written in several ways, and a module may "
+                "be called twice.",
+                nodes=(name,),
+            )
+            return
         # What a leaf holds, it may use; nobody sees it in the graph.
         for path, cls in unused_modules(evidence.graph):
             if cls in modules:
@@ -152,6 +161,49 @@ def leaves_as_they_are(evidence: Evidence) -> Iterable[Finding]:
                 "The graph calls a leaf as a whole. What it holds inside is the leaf's business.",
             )
             return
+
+
+# ------------------------------------------------------------------ names that are taken
+
+
+def overwritten(evidence: Evidence, places: Collection[str] = ()) -> Iterable[Finding]:
+    """A finding if the result calls something else under the name of a module of the model.
+
+    Args:
+        evidence: the result.
+        places: names of nodes of the model's trace whose module may be another one.
+    """
+    before, after = classes_of(evidence.traced_graph), classes_of(evidence.graph)
+    called = {row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module"}
+    for row in evidence.traced_graph["nodes"]:
+        target = row["target"]
+        if row["op"] != "call_module" or row["name"] in places or target not in called:
+            continue
+        if before.get(target) != after.get(target, before.get(target)):
+            was, now = (classes[target].rpartition(".")[2] for classes in (before, after))
+            yield evidence.finding(
+                "overwritten-module",
+                f"`{target}` was a `{was}` of the model, and is a `{now}` now.",
+                "The names of nodes and those of submodules are counted separately. Which names "
+                "does the module have already?",
+            )
+            return
+
+
+def none_overwritten(*exchanged: str) -> Rule:
+    """Make the rule that a module which the model calls has the class that it had.
+
+    Args:
+        exchanged: classes that the task itself exchanges, by their full names.
+    """
+
+    def find(evidence: Evidence) -> Iterable[Finding]:
+        classes = classes_of(evidence.traced_graph)
+        rows = evidence.traced_graph["nodes"]
+        places = [row["name"] for row in rows if classes.get(row["target"]) in exchanged]
+        yield from overwritten(evidence, places)
+
+    return Rule("no module overwritten", Stage.STRUCTURE, find)
 
 
 # ------------------------------------------------------------------ nothing in their place

@@ -157,11 +157,7 @@ def listed(model, *inputs):
             return 2 * result.numel() * layer.weight[0].numel() if counts else 0
         if node.target in (F.linear, F.conv1d, F.conv2d):
             return 2 * result.numel() * value_of(named["weight"])[0].numel()
-        if node.op.startswith("call") and getattr(node.target, "__name__", node.target) in (
-            "matmul",
-            "mm",
-            "bmm",
-        ):
+        if node.target in PRODUCTS or node.op == "call_method" and node.target in METHODS:
             return 2 * result.numel() * value_of(named["input"]).shape[-1]
         return 0
 
@@ -545,6 +541,23 @@ def with_fake_tensors(model, *inputs):
         return counted_by(Counting)(model, *fakes)
 
 
+@wrong("functions are known by their `__name__`", "wrong-count")
+def by_dunder_name(model, *inputs):
+    class Counter(fx.Interpreter):
+        total = 0
+
+        def run_node(self, n):
+            value = super().run_node(n)
+            if n.op == "call_function" and n.target not in PRODUCTS:
+                if n.target.__name__ in METHODS:
+                    self.total += 2 * value.numel() * value.size(-1)
+            return value
+
+    counter = Counter(fx.symbolic_trace(model))
+    counter.run(*inputs)
+    return counter.total + from_shapes(model, *inputs)
+
+
 @wrong("from the parameters alone", "wrong-count")
 def from_parameters(model, *inputs):
     return 2 * sum(p.numel() for p in model.parameters() if p.dim() > 1)
@@ -590,6 +603,7 @@ CLAUSES = {
 _RELATIVES = "random models have no relatives of what is on the list"
 
 BEYOND = {
+    "functions are known by their `__name__`": "random models call no functions of a notebook",
     "weights by name, and a shared one has one name": "layers of random models share no weight",
     "transposed convolutions of lines, too": _RELATIVES,
     "convolutions of volumes, too": _RELATIVES,

@@ -28,13 +28,13 @@ def _(model):
     return counts
 
 
-@right("a comprehension that counts a list")
+@right("a comprehension that counts a list", debrief=True)
 def counted(model):
     found = [node.op for node in fx.Tracer().trace(model).nodes]
     return {op: found.count(op) for op in OPS}
 
 
-@right("find_nodes for each opcode, functions by a loop", debrief=True)
+@right("find_nodes for each opcode, functions by a loop")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     result = {}

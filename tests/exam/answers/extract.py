@@ -960,6 +960,43 @@ def graph_alone(model, wanted):
     return take(model, wanted).graph
 
 
+NAMED = set(
+    "add sub mul truediv matmul neg lt le gt ge eq ne exp sin cos tanh sigmoid relu where maximum "
+    "sum mean cat stack clone".split()
+)
+
+
+@right("knows as new memory what the card names")
+def named_on_the_card(model, wanted):
+    gm = fx.symbolic_trace(model)
+    nodes = [node for node in gm.graph.nodes if node.op != "output"]
+    chosen = look_up(meanings(nodes), wanted)
+
+    def makes_new(node):
+        if node.op == "call_module":
+            module = gm.get_submodule(node.target)
+            return isinstance(module, (nn.Linear, nn.Tanh, nn.Sigmoid, nn.ReLU))
+        return node.op in ("placeholder", "get_attr") or called(node) in NAMED
+
+    memory = {}
+    for node in nodes:
+        inputs = node.all_input_nodes
+        shared = inputs[:1] if writes(gm, node) else [] if makes_new(node) else inputs
+        memory[node] = set().union(*(memory[other] for other in shared)) or {node}
+    needed, read, changed, overwritten = set(), set(), set(), []
+    for node in reversed(nodes):
+        if node in chosen.values() and memory[node] & changed:
+            overwritten.append(node)
+        matters = writes(gm, node) and memory[node] & read
+        if node in chosen.values() or matters or needed & set(node.users):
+            needed.add(node)
+            read = read.union(*(memory[other] for other in (node, *node.all_input_nodes)))
+            changed |= memory[node] if writes(gm, node) else set()
+    value = {node: node for node in chosen.values()}
+    value |= {node: clone_after(gm, node) for node in overwritten}
+    return finish(gm, nodes, needed, {k: value[chosen[n]] for n, k in wanted.items()})
+
+
 BEYOND = {
     "calls in place that keep the numbers and change the shape are passed over": (
         "random models have no such call"

@@ -489,6 +489,17 @@ def quotients(model):
     return Fuse(muls=(*MULS, torch.div))(model)
 
 
+@wrong("functions are known by their `__name__`", "changed-too-much")
+def by_dunder_name(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        for functions in (ADDS, MULS):
+            if getattr(node.target, "__name__", "") == functions[1].__name__:
+                node.target = functions[1]
+    gm.recompile()
+    return Fuse()(gm)
+
+
 @wrong("methods, too", "changed-too-much", clause="rest")
 def methods_too(model):
     def loose(node, functions):
@@ -554,4 +565,7 @@ def expands(model):
 wrong("kept by the class of the model", "missed-place")(kept_by_class(loop))
 
 
-BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "functions are known by their `__name__`": "random models call no functions of a notebook",
+}

@@ -604,6 +604,16 @@ def of_calls(model):
     return OfCalls()(model)
 
 
+@wrong("functions are known by their `__name__`", "changed-too-much")
+def by_dunder_name(model):
+    class ByName(Fuse):
+        def is_relu(self, gm, node):
+            called_relu = getattr(node.target, "__name__", "") == "relu"
+            return called_relu or super().is_relu(gm, node)
+
+    return ByName()(model)
+
+
 @wrong("FX's dead code elimination at the end", "changed-too-much")
 def with_dce(model):
     gm = Fuse()(model)

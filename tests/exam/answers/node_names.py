@@ -16,7 +16,7 @@ def comprehension(model):
     return [node.name for node in fx.symbolic_trace(model).graph.nodes]
 
 
-@right("a tracer, and the text of each node")
+@right("a tracer, and the text of each node", debrief=True)
 def tracer_and_text(model):
     names = []
     for node in fx.Tracer().trace(model).nodes:
@@ -24,7 +24,7 @@ def tracer_and_text(model):
     return names
 
 
-@right("walking the linked list", debrief=True)
+@right("walking the linked list")
 def linked_list(model):
     graph = fx.symbolic_trace(model).graph
     root = graph._root

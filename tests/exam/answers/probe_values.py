@@ -591,6 +591,18 @@ def name_of_the_copy(model, probe):
     return fx.GraphModule(gm, graph)
 
 
+@wrong("calls of the probe take the names of nodes", "wrong-name", clause="name")
+def named_like_the_node(model, probe):
+    call_probe = named(probe)
+    gm = fx.symbolic_trace(model)
+    graph, env = fx.Graph(), {}
+    for node in gm.graph.nodes:
+        made = env[node] = graph.node_copy(node, env.__getitem__)
+        if node.op in CALLS:
+            graph.create_node("call_function", call_probe, (made.name, made), name=made.name)
+    return fx.GraphModule(gm, graph)
+
+
 @wrong("functions kept by the probe that they call", "crashed", clause="any-callable")
 def kept_by_probe(model, probe):
     return insert(model, probe, call=functools.cache(named))

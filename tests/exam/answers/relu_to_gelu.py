@@ -290,7 +290,7 @@ def input_from_args(model):
     return swap(model, value=lambda node: node.args[0])
 
 
-@wrong("gelu approximated", "wrong-result", clause="common.same-values, exact")
+@wrong("gelu approximated", "not-exact", clause="common.same-values, exact")
 def approximated(model):
     return swap(model, kwargs={"approximate": "tanh"})
 
@@ -436,7 +436,7 @@ def one_for_each_value(model):
     return gm
 
 
-@wrong("a module under a name that is taken", "wrong-result")
+@wrong("a module under a name that is taken", "overwritten-module")
 def name_taken(model):
     gm = fx.symbolic_trace(model)
     gm.add_module("gelu", nn.GELU())
@@ -449,7 +449,7 @@ def name_taken(model):
     return gm
 
 
-@wrong("a module under the name of the node", "wrong-result")
+@wrong("a module under the name of the node", "overwritten-module")
 def named_like_the_node(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):

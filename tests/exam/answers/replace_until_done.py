@@ -60,6 +60,16 @@ def recursive(model, pattern, replacement, limit=100):
     return done, made + more
 
 
+@right("each part of the result gets the mode that it has in the model")
+def modes_put_back(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    parts = dict(model.named_modules(remove_duplicate=False))
+    for path, part in gm.named_modules(remove_duplicate=False):
+        if path in parts:
+            part.training = parts[path].training
+    return gm, count
+
+
 class Done(NamedTuple):
     module: fx.GraphModule
     replacements: int
@@ -237,6 +247,16 @@ def limit_of_replacements(model, pattern, replacement, limit=100):
             raise RuntimeError("no end")
 
 
+@wrong("as many replacements as the limit end it, if the pattern still matches", "crashed")
+def limit_ends_replacements(model, pattern, replacement, limit=100):
+    gm, count = fx.symbolic_trace(model), 0
+    while matches := fx.replace_pattern(gm, pattern, replacement):
+        if count >= limit:
+            raise RuntimeError("no end")
+        count += len(matches)
+    return gm, count
+
+
 @wrong("the caller's graph is rewritten", "caller-changed")
 def rewrites_the_caller(model, pattern, replacement, limit=100):
     gm, count = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model), 0
@@ -340,6 +360,7 @@ BEYOND = {
     "the limit is ignored, ten rounds are made": _LIMIT,
     "a falsy limit means the default": _LIMIT,
     "limit counts replacements": _LIMIT,
+    "as many replacements as the limit end it, if the pattern still matches": _LIMIT,
     "stops when a round makes as many replacements as the one before": (
         "three rounds with as many replacements each are needed"
     ),

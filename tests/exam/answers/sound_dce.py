@@ -305,14 +305,6 @@ def keeps_not(model):
     )
 
 
-@wrong("names that end in two underscores kept", "dead-left")
-def keeps_dunders(model):
-    return sweep(
-        model,
-        lambda gm, n: has_effect(gm, n) or (n.op == "call_method" and n.target.endswith("_")),
-    )
-
-
 @wrong("names with an underscore anywhere kept", "dead-left")
 def keeps_underscores(model):
     return sweep(

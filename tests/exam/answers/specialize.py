@@ -40,11 +40,20 @@ def fixed_placeholders(fn, graph, constants):
     return [n for n, name in zip(nodes, parameters_of(fn), strict=True) if name in constants]
 
 
-def specialized(fn, constants, fixed=fixed_placeholders, erase=erase_with_readers):
+def put_names_back(fn, graph):
+    for node in graph.nodes:
+        if node.op == "placeholder" and node.name in parameters_of(fn):
+            node.name = node.target
+
+
+def specialized(
+    fn, constants, fixed=fixed_placeholders, erase=erase_with_readers, rename=put_names_back
+):
     tracer = fx.Tracer()
     graph = tracer.trace(fn, concrete_args=constants)
     for node in fixed(fn, graph, constants):
         erase(graph, node)
+    rename(fn, graph)
     return fx.GraphModule(tracer.root, graph)
 
 
@@ -111,7 +120,9 @@ def copied(fn, **constants):
     for node in old.nodes:
         if skip & set(node.all_input_nodes):
             skip.add(node)
-        if node not in skip:
+        if node not in skip and node.op == "placeholder":
+            env[node] = new.create_node("placeholder", node.target, node.args)  # a fresh name
+        elif node not in skip:
             env[node] = new.node_copy(node, lambda n: env[n])
     return fx.GraphModule(tracer.root, new)
 
@@ -135,6 +146,7 @@ def cut_signature(fn, **constants):
             graph.erase_node(next(iter(reader.users)))
         graph.erase_node(reader)
         graph.erase_node(node)
+    put_names_back(fn, graph)
     graph.lint()
     graph_module = fx.GraphModule(tracer.root, graph)
     graph_module.recompile()
@@ -258,6 +270,12 @@ def comparison_left(fn, **constants):
                     graph.erase_node(check)
         with_value_for(graph, node, constants[name])
     return fx.GraphModule(tracer.root, graph)
+
+
+@wrong("a line of the code overwrites a parameter", "wrong-result", clause="similar-names")
+def overwritten(fn, **constants):
+    refuse_unknown(fn, constants)
+    return specialized(fn, constants, rename=lambda fn, graph: None)
 
 
 @wrong("every assertion is erased", "lost-assertion", clause="own-assertions")
@@ -643,6 +661,9 @@ def in_eval_mode(fn, **constants):
 
 
 BEYOND = {
+    "a line of the code overwrites a parameter": (
+        "three names in a row are needed, of which the first is fixed; no random model has them"
+    ),
     "assertions whose text has the name": (
         "the assertions of random models speak of dimensions, not of the names that are fixed"
     ),

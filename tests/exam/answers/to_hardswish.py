@@ -340,7 +340,19 @@ def gate_by_name(model):
     return eight_patterns(gm)
 
 
+@wrong("functions are known by their `__name__`", "changed-too-much")
+def by_dunder_name(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if getattr(node.target, "__name__", "") == "relu6":
+            node.target = F.relu6
+            node.meta.pop("is_wrapped", None)
+    gm.recompile()
+    return eight_patterns(gm)
+
+
 BEYOND = {
+    "functions are known by their `__name__`": "random models call no functions of a notebook",
     "six divided by the product, too": "right answers round otherwise, and near 0 much comes of it",
     "floor division, too": "right answers round otherwise, and a floor would make a step of that",
 }

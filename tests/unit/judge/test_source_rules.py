@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from autograder.exercises import EXERCISES
@@ -110,6 +113,54 @@ def test_text_is_not_looked_at_where_nothing_is_forbidden() -> None:
 def test_odd_text_does_no_harm() -> None:
     odd = ["(" * 10_000, "\0", "x = " + "-" * 100_000 + "1", "if" * 1000, "é\n\ud800"]
     assert forbidden_uses([*odd, "def f(n):\n    return n.args"], "f", FORBIDDEN) == []
+
+
+DECORATED = """\
+import functools
+
+def as_list(function):
+    @functools.wraps(function)
+    def wrapper(node):
+        return list(function(node))
+    return wrapper
+
+@as_list
+def inputs_of(node):
+    yield from node.READ
+"""
+WITHOUT_DEF = "inputs_of = lambda node: list(node.READ)"
+MADE = """\
+def make():
+    def inner(node):
+        return node.READ
+    return inner
+
+inputs_of = make()
+"""
+DECOY = """\
+def other(node):
+    return node.READ
+
+def honest(node):
+    return node.args
+
+other.__wrapped__ = honest
+inputs_of = other
+"""
+STYLES = {"decorated": DECORATED, "a lambda": WITHOUT_DEF, "made": MADE, "a decoy": DECOY}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("read", ["args", "all_input_nodes"])
+def test_an_answer_is_found_in_its_text(style: str, read: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers.py"
+    path.write_text(STYLES[style].replace("READ", read))
+    module: dict[str, Any] = {"__name__": "answers"}
+    exec(compile(path.read_text(), str(path), "exec"), module)
+    source = source_of_answer(module["inputs_of"])
+    assert source is not None
+    codes = [finding.code for finding in source_findings(EXERCISES["inputs_of"], source)]
+    assert codes == ([] if read == "args" else ["forbidden"])
 
 
 def _right(node):  # type: ignore[no-untyped-def]

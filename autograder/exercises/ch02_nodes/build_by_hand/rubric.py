@@ -130,7 +130,8 @@ def forward_x_scale(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "lost-signature",
             f"Your module has `forward({text})`, not `forward(x, scale=2.0)`.",
-            "Placeholders are the signature: their targets, their order, their defaults.",
+            "Placeholders are the signature: their targets, their order, their defaults. Print "
+            "`gm.code`: an annotation, such as `scale : int`, is not a default.",
         )
 
 

@@ -41,7 +41,9 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missing-opcode",
             f"Your dictionary has no key {', '.join(missing)}.",
-            "An opcode that the model does not use is a key, too.",
+            "This trace has such a node. Which nodes does your loop reach?"
+            if want[missing[0]]
+            else "An opcode that the model does not use is a key, too.",
         )
     for key, number in want.items():
         if key in got and (type(got[key]) is not int or got[key] != number):

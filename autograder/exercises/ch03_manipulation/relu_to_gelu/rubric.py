@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
+from autograder.judge.rule import Stage, rule
+from autograder.rules.edits import classes_of, keyword
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import leaves_as_they_are, no_relu_left
+from autograder.rules.replacements import leaves_as_they_are, no_relu_left, overwritten
 
 
 class GeluForRelu(fx.Interpreter):
@@ -32,10 +38,46 @@ class GeluForRelu(fx.Interpreter):
         return value * (1 + torch.erf(value / 2**0.5)) / 2
 
 
+@rule("no module overwritten", Stage.STRUCTURE)
+def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
+    """A module that the model calls is what it was, except a ReLU."""
+    classes = classes_of(evidence.traced_graph)
+    rows = evidence.traced_graph["nodes"]
+    yield from overwritten(evidence, [r["name"] for r in rows if _is(r, classes, "ReLU")])
+
+
+def _is(row: Plain, classes: dict[str, str], cls: str) -> bool:
+    full = classes.get(row["target"], "") if row["op"] == "call_module" else ""
+    return full == f"torch.nn.modules.activation.{cls}"
+
+
+@rule("exact GELU", Stage.STRUCTURE)
+def exact_gelu(evidence: Evidence) -> Iterable[Finding]:
+    """No call of the function is an approximation, except one of the model."""
+    left = sum(map(_approximates, evidence.traced_graph["nodes"]))
+    for row in filter(_approximates, evidence.graph["nodes"]):
+        left -= 1
+        if left < 0:
+            how = keyword(row, "approximate")
+            yield evidence.finding(
+                "not-exact",
+                f"The call `{row['name']}` has the argument `approximate={how!r}`.",
+                "The exercise asks for the exact GELU. What is the default?",
+                nodes=(row["name"],),
+            )
+            return
+
+
+def _approximates(row: Plain) -> bool:
+    return keyword(row, "approximate") not in (None, "none")
+
+
 KEY = AnswerKey(
     (
         *PASS,
         no_relu_left,
+        none_overwritten.because("names the module, where others see only a wrong result"),
+        exact_gelu.because("names the argument, where others see a tiny difference"),
         leaves_as_they_are.because("names the leaf, where others see only a wrong result"),
     ),
     exchanging(GeluForRelu),

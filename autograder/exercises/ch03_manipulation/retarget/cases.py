@@ -18,14 +18,14 @@ X, WIDE = T(2, 3), T(4, 3)
 HINTS = (
     """**Where to look.** `sin_to_cos` in section 3.1 does this for one pair of functions.
 What in it speaks of `torch.sin` and `torch.cos`?""",
-    """**What to use.** `fx.symbolic_trace`, `node.op`, `node.target`, `gm.recompile()`.
+    """**What to use.** `fx.symbolic_trace`, `node.target`, `gm.recompile()`.
 If you assign to `node.target`, then arguments, readers and the node's name stay by themselves.""",
     """**A skeleton.**
 
 ```python
 gm = ...                                   # a graph of your own
 for node in gm.graph.nodes:
-    if ... and ...:                        # the kind of node, and what it calls
+    if ...:                                # what the node calls
         ...
 ...                                        # the code does not follow by itself
 return gm

@@ -41,7 +41,18 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
         return
     others = [row for row in before if not calls(row, old)]
     changed = _changed_node(others, after)
-    if changed:
+    namesake = changed and next((row for row in after if row["name"] == changed["name"]), None)
+    if changed and namesake and namesake["op"] == changed["op"] == "call_function":
+        was, now = target_text(changed["target"]), target_text(namesake["target"])
+        yield evidence.finding(
+            "other-nodes-changed",
+            f"`{changed['name']}` calls `{was}` in the model's trace, and `{now}` in your result.",
+            f"`{was}` and `{target_text(old)}` have the same `__name__`, and are two functions."
+            if was.rpartition(".")[2] == target_text(old).rpartition(".")[2]
+            else "Which nodes does your condition let through?",
+            nodes=(changed["name"],),
+        )
+    elif changed:
         yield evidence.finding(
             "other-nodes-changed",
             f"The model's trace has a node `{changed['name']}` that is no call of "
@@ -107,5 +118,5 @@ KEY = AnswerKey((*PASS, calls_replaced), calling_another)
 
 TRAP = """\
 A name is not the function. `torch.sin` and `math.sin` have the same `__name__`, and a method call
-`x.sin()` has the text `"sin"` as its target. Ask for `node.op` first, then compare with `is`."""
+`x.sin()` has the text `"sin"` as its target. Compare the target itself, with `is`."""
 """What many answers get wrong; told after a pass."""

@@ -104,6 +104,7 @@ EXERCISE = Exercise(
     ),
     cases=(
         probe_case("three calls", "task", models.SinSum, (X,), (T(5),)),
+        probe_case("one function, called twice", "task", models.SinTwice, (X,)),
         probe_case("modules and a parameter", "kinds", models.Layers, (X,), (WIDE,)),
         probe_case("names and targets", "kinds", models.Names, (X, X)),
         probe_case("values that are no tensors", "kinds", models.Pieces, (X,)),

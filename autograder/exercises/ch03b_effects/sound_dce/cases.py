@@ -80,7 +80,6 @@ VOCABULARY = Vocabulary(
         "{x}.__setitem__(..., 0.5)",
         "{x}.__iadd__({b})",
         'torch._assert({x}.dim() < 5, "too many dimensions")',
-        "{a}.__contains__(0.5)",
         "({a} > 0) & ({b} > 0)",
         outs=0,
     )

@@ -25,7 +25,9 @@ HINTS = (
     "`inspect.signature` gives the names and the order of the parameters; for a module, ask "
     "`fn.forward`. Placeholders are in the order of the parameters, under any names. "
     "`graph.erase_node` removes a node without users. `fx.GraphModule(root, graph)` makes the "
-    "module; a tracer's `.root` is a suitable root.",
+    "module; a tracer's `.root` is a suitable root. Look at the first lines of the code: if a "
+    "placeholder's name differs from its target, FX writes `name = target`. That line may "
+    "overwrite a parameter.",
     """```python
 names = ...                          # of all parameters
 ...                                  # a name that is not a parameter
@@ -172,6 +174,7 @@ EXERCISE = Exercise(
         fixed(
             "flags in a row", "names", models.flags_in_a_row, {"flag": True, "flag_1": 2}, (X, 5.0)
         ),
+        fixed("the first of a row", "names", models.row, {"flag": True}, (X, 1.0, 2.0)),
         fixed("n beside n_steps", "names", models.steps, {"n": 2}, (X, 3.0), (X, 3.0, 1.0)),
         fixed("an assertion of its own", "assertions", models.matrix_only, {"flag": True}, (X,)),
         fixed(
@@ -207,13 +210,12 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         fixed(
-            "redraw: a tensor from around the function",
+            "a tensor from around the function",
             "signature",
             models.weighted_within,
             {"flag": True},
             (X,),
             (X, 0.5),
-            hidden=True,
         ),
         fixed("redraw: a module", "task", models.ReluIfFlag, {"flag": True}, (T(3),), hidden=True),
         fixed(

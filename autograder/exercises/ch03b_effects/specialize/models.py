@@ -80,6 +80,10 @@ def flags_in_a_row(x, flag_1, flag, flag_1_1, flag_2=3.0):
     return x * flag_1_1 - flag_2
 
 
+def row(x, flag, flag_1, flag_2):
+    return x + flag_1 + 10 * flag_2 if flag else x
+
+
 def steps(x, n, n_steps, n_steps_done=0.0):
     for _ in range(n):
         x = x * n_steps

@@ -88,7 +88,8 @@ VOCABULARY = Vocabulary(
         "[nn.ReLU()]({a})",
         "-{a}",
     )
-    + COMMON[:6]
+    + COMMON[:6],
+    training=True,
 )
 
 
@@ -169,6 +170,15 @@ EXERCISE = Exercise(
             models.CANCEL,
             2,
             limit=(1,),
+        ),
+        until_case(
+            "more places than rounds",
+            "limit",
+            models.Branches,
+            models.COLLAPSE,
+            7,
+            (T(2, 3),),
+            limit=(2,),
         ),
         until_case("one round too few", "limit", models.Passing, models.PASS_BY, None, limit=(2,)),
         until_case(

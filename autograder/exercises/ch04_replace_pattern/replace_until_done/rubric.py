@@ -71,13 +71,12 @@ def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
 @rule("modes kept", Stage.STRUCTURE)
 def modes_kept(evidence: Evidence) -> Iterable[Finding]:
     """The result, and each module that it calls, is in the mode that the model has it in."""
-    want, got = (
-        {row["path"]: row["training"] for row in data["modules"] if "training" in row}
-        for data in (evidence.traced_graph, evidence.graph)
-    )
-    for path, training in want.items():
-        if got.get(path, training) != training:
-            mode = "training" if training else "eval"
+    want, got = _modes(evidence.traced_graph), _modes(evidence.graph)
+    # A container is not called, and tracing makes a new one, in training mode.
+    called = (row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module")
+    for path in ("", *dict.fromkeys(called)):
+        if path in want and path in got and got[path] != want[path]:
+            mode = "training" if want[path] else "eval"
             what = f"The module `{path}` of the model" if path else "The model"
             yield evidence.finding(
                 "mode-changed",
@@ -87,6 +86,12 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
                 "Modes are the caller's business: leave each part in its own.",
             )
             return
+
+
+def _modes(data: Plain) -> dict[str, bool]:
+    """Whether each module is in training mode, by path."""
+    rows = {row["path"]: row for row in data["modules"]}
+    return {path: rows[row.get("same_as", path)]["training"] for path, row in rows.items()}
 
 
 def _replacements(count: int) -> str:

@@ -107,6 +107,13 @@ EXERCISE = Exercise(
         model_case("the product is read elsewhere", "stays", models.ProductReadElsewhere, X),
         model_case("two swishes share a gate", "stays", models.SharedGate, X),
         model_case("other operations", "stays", models.OtherOperations, X),
+        model_case(
+            "a function called relu6",
+            "stays",
+            models.OwnRelu6,
+            X,
+            functions={"relu6": models.relu6},
+        ),
         model_case("one of two", "stays", models.OneOfTwo, XY, hidden=True),
         model_case("redraw: a layer called relu6", "stays", models.NamedRelu6, X, hidden=True),
         model_case(

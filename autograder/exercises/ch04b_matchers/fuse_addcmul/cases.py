@@ -164,6 +164,13 @@ EXERCISE = Exercise(
         model_case("alpha", "stays", models.Alpha, XYZ),
         model_case("out", "stays", models.Out, XYZ),
         model_case("methods", "stays", models.Methods, XYZ),
+        model_case(
+            "other functions called add and mul",
+            "stays",
+            models.OwnFunctions,
+            XYZ,
+            functions={"add": models.add, "mul": models.mul},
+        ),
         model_case("other operations", "stays", models.OtherOperations, SQUARE),
         model_case("among much else, in a submodule", "stays", models.Surrounded, (T(2, 3),)),
         model_case("a graph module", "stays", TracedInPart(models.Surrounded), (T(3),)),
@@ -195,5 +202,3 @@ EXERCISE = Exercise(
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )
-
-# ------------------------------------------------------------------ fuse_linear_relu

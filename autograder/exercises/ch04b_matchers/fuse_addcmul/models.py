@@ -1,14 +1,18 @@
 """The models of `fuse_addcmul`: products and sums, and what only looks like them."""
 
 # A learner sees these as they stand here; their names say what they are for.
-# ruff: noqa: D101
+# ruff: noqa: D101, D103
 
 from __future__ import annotations
 
 import math
 
 import torch
-from torch import nn
+from torch import fx, nn
+
+# FX records calls of these functions instead of tracing into them.
+fx.wrap("add")
+fx.wrap("mul")
 
 # ------------------------------------------------------------------ products and sums
 
@@ -38,6 +42,21 @@ class TorchFunctionsRight(nn.Module):
     def forward(self, x, y, z):
         first = torch.add(z, torch.mul(x, y))
         return first - torch.add(x, torch.mul(y, z))
+
+
+def add(x, y):
+    return x - y * 0.5
+
+
+def mul(x, y):
+    return x + y * 0.5
+
+
+class OwnFunctions(nn.Module):
+    """Functions of a notebook, called like PyTorch's."""
+
+    def forward(self, x, y, z):
+        return mul(x, y) + z, add(x * y, z)
 
 
 class MixedSpellings(nn.Module):

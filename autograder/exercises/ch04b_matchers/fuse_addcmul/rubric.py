@@ -29,9 +29,12 @@ class _Tensors(fx.Interpreter):
         return value
 
 
-def _two_operands(node: fx.Node, functions: tuple[object, ...]) -> list[Any]:
+_MULS = (operator.mul, torch.mul)
+
+
+def _two_operands(node: Any, functions: tuple[object, ...]) -> list[Any]:
     """The operands of a plain call of one of the functions; ``[]`` for any other node."""
-    if node.op != "call_function" or node.target not in functions:
+    if not isinstance(node, fx.Node) or node.target not in functions:
         return []
     if not set(node.kwargs) <= {"input", "other"}:
         return []
@@ -41,11 +44,36 @@ def _two_operands(node: fx.Node, functions: tuple[object, ...]) -> list[Any]:
 
 def sums_of_products(evidence: Evidence) -> list[Place]:
     """The places of `fuse_addcmul`; which nodes hold tensors is found by running the trace."""
-    gm, trial = evidence.traced, evidence.case.make(0)
-    tensors = _Tensors(gm)
+    tensors = _tensors(evidence)
+    nodes = evidence.traced.graph.nodes
+    return [place for node in nodes for place in _sum_of_product(node, tensors)]
+
+
+def _tensors(evidence: Evidence) -> set[fx.Node]:
+    """The nodes of the trace that hold tensors."""
+    interpreter = _Tensors(evidence.traced)
     with torch.no_grad():
-        tensors.run(*trial.inputs[0])
-    return [place for node in gm.graph.nodes for place in _sum_of_product(node, tensors.found)]
+        interpreter.run(*evidence.case.make(0).inputs[0])
+    return interpreter.found
+
+
+def why_no_place(evidence: Evidence, name: str) -> str:
+    """The first condition of the exercise that a sum does not fulfil."""
+    node = next(node for node in evidence.traced.graph.nodes if node.name == name)
+    if node.target not in (operator.add, torch.add):
+        return ""
+    terms, tensors = _two_operands(node, (operator.add, torch.add)), _tensors(evidence)
+    if not terms:
+        return f"`{name}` has a further argument. What does it mean, and who computes it now?"
+    if terms[0] is terms[1]:
+        return f"`{name}` reads the product `{terms[0]}` twice. Which condition is about that?"
+    for value in [*terms, *(v for term in terms for v in _two_operands(term, _MULS))]:
+        if value not in tensors:
+            return f"`{value}`, at the sum `{name}`, is no tensor. How does your function know?"
+    for product in terms:
+        if _two_operands(product, _MULS) and len(product.users) > 1:
+            return f"The product `{product}` has more readers than `{name}`. What becomes of them?"
+    return ""
 
 
 def _sum_of_product(node: fx.Node, tensors: set[fx.Node]) -> list[Place]:
@@ -53,7 +81,7 @@ def _sum_of_product(node: fx.Node, tensors: set[fx.Node]) -> list[Place]:
     if not terms or not all(term in tensors for term in terms) or terms[0] is terms[1]:
         return []
     for product, other in (terms, terms[::-1]):
-        factors = _two_operands(product, (operator.mul, torch.mul))
+        factors = _two_operands(product, _MULS)
         if factors and len(product.users) == 1 and all(factor in tensors for factor in factors):
             says = f"adds the product `{product}`, which nothing else reads, and `{other}`"
             return [Place((product.name, node.name), says)]
@@ -68,6 +96,7 @@ KEY = AnswerKey(
             "a call of `torch.addcmul`",
             "Compare this place with the conditions of the exercise: which spelling, order or "
             "kind of value does your function not expect?",
+            why_no_place,
         ),
     ),
     model_itself,

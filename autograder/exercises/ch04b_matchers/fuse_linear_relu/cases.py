@@ -109,6 +109,9 @@ EXERCISE = Exercise(
         model_case("a transformer layer and a head", "types", models.Encoder, (T(2, 2, 4),)),
         model_case("fused in part", "types", models.Fused, X3),
         model_case("a module called relu", "types", models.CalledRelu, X3),
+        model_case(
+            "a function called relu", "types", models.OwnRelu, X3, functions={"relu": models.relu}
+        ),
         model_case("names of containers", "types", models.ContainersTaken, X3),
         model_case("names of buffers that are not saved", "types", models.UnsavedBuffers, X3),
         model_case("the layer is read elsewhere", "readers", models.ReadElsewhere, X3),
@@ -130,14 +133,8 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         model_case("redraw: of a parameter", "types", models.OfAnEmbedding, X3, hidden=True),
-        model_case("redraw: but for a dot", "types", models.AlikeButForADot, X3, hidden=True),
-        model_case(
-            "redraw: a call in place that nobody reads",
-            "types",
-            models.UnreadInPlace,
-            X3,
-            hidden=True,
-        ),
+        model_case("paths that differ in a dot", "types", models.AlikeButForADot, X3),
+        model_case("a call in place that nobody reads", "types", models.UnreadInPlace, X3),
         model_case(
             "redraw: a layer and what is in it",
             "types",
@@ -146,11 +143,10 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         model_case(
-            "redraw: one of two equal calls is changed in place",
+            "one of two equal calls is changed in place",
             "shared",
             models.ChangedInBetween,
             X3,
-            hidden=True,
         ),
         model_case(
             "redraw: twice in float32",

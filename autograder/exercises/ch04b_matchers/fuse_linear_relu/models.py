@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import fx, nn
 
 from autograder.given import LinearReLU
 from autograder.models.torchvision_parts import MLP
+
+# FX records calls of it instead of tracing into it.
+fx.wrap("relu")
 
 
 class LinearThenModule(nn.Module):
@@ -138,6 +141,21 @@ class CalledRelu(nn.Module):
 
     def forward(self, x):
         return self.relu(self.linear(x))
+
+
+def relu(x: torch.Tensor) -> torch.Tensor:
+    """A function of the notebook, called like PyTorch's."""
+    return x * 0.5
+
+
+class OwnRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.second = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return relu(self.first(x)), torch.relu(self.second(x))
 
 
 class NotLinear(nn.Module):

@@ -15,6 +15,7 @@ from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import PASS
 from autograder.rules.places import Place, class_of, places_rewritten
+from autograder.rules.replacements import overwritten
 
 _FUSED = "autograder.given.LinearReLU"
 
@@ -26,17 +27,28 @@ def linears_before_relu(evidence: Evidence) -> list[Place]:
     def is_module(node: fx.Node, kind: type[nn.Module]) -> bool:
         return node.op == "call_module" and isinstance(gm.get_submodule(str(node.target)), kind)
 
-    def is_relu(node: fx.Node) -> bool:
-        by_name = node.op == "call_method" and node.target == "relu"
-        return by_name or node.target in (torch.relu, F.relu) or is_module(node, nn.ReLU)
+    def spelling(node: fx.Node) -> str:
+        if node.op == "call_method" and node.target == "relu":
+            return "the method `.relu()`"
+        if node.target in (torch.relu, F.relu):
+            return "a ReLU function"
+        return "an `nn.ReLU`" if is_module(node, nn.ReLU) else ""
 
     found = []
     for node in gm.graph.nodes:
         users = list(node.users)
-        if is_module(node, nn.Linear) and len(users) == 1 and is_relu(users[0]):
+        relu = spelling(users[0]) if is_module(node, nn.Linear) and len(users) == 1 else ""
+        if relu:
             names = (node.name, users[0].name)
-            found.append(Place(names, f"is a ReLU, and the only reader of the linear `{node}`"))
+            found.append(Place(names, f"calls {relu}, and is the only reader of `{node}`"))
     return found
+
+
+@rule("no module overwritten", Stage.STRUCTURE)
+def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
+    """A module that the model calls is what it was, except at a place."""
+    places = linears_before_relu(evidence)
+    yield from overwritten(evidence, [name for place in places for name in place.nodes])
 
 
 @rule("layers of the model", Stage.COPY)
@@ -71,10 +83,12 @@ def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
 KEY = AnswerKey(
     (
         *PASS,
+        none_overwritten.because("names the module, where others see a wrong count"),
         places_rewritten(
             linears_before_relu,
             "a call of a `LinearReLU`",
-            "Look at the type of the module that the node calls, and at who reads it.",
+            "Look at the type of the layer, at who reads it, and at the spelling of the reader: a "
+            "module, a function or a method.",
         ),
         layers_of_the_model,
     ),

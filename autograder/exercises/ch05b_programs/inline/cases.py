@@ -25,7 +25,7 @@ HINTS = (
 Here you paste the graph of the submodule at each place where it is called.
 Which values do its placeholders get at such a place, and what is missing in its names?""",
     """**What to use.** A tracer with an `is_leaf_module` of its own, as `WithParts` in
-section 5b.1.
+section 5b.1. (There is a shorter way, too: such a tracer can also go into more modules than usual.)
 `model.get_submodule(target)`; `fx.Tracer().trace(submodule)` gives the inner graph.
 
 Make one dictionary for each call, from inner nodes to their values outside. Begin with the

@@ -21,7 +21,7 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.passes import PASS
+from autograder.rules.passes import PASS, same_result, same_result_by
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Trial
@@ -221,9 +221,23 @@ def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+def _how_often(evidence: Evidence) -> str:
+    """What to ask about a target that is called several times."""
+    rows = evidence.traced_graph["nodes"]
+    target = _target(evidence)
+    count = sum(row["op"] == "call_module" and row["target"] == target for row in rows)
+    if count < 2:
+        return ""
+    return (
+        f"`{target}` is called {count} times. How often do you paste its graph, and does each copy "
+        "read the arguments of its own call?"
+    )
+
+
 KEY = AnswerKey(
     (
-        *PASS,
+        *(each for each in PASS if each is not same_result),
+        same_result_by("forward", "interpreter", "rebuilt", look=_how_often),
         target_inlined.because("names the call that was missed, before its name is odd"),
         original_names,
         shared_parameters,

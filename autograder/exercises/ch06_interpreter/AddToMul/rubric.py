@@ -35,9 +35,10 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
 def _meta_words(name: str, meta: Plain, got: Plain) -> tuple[str, str, str]:
     lost = [key for key in meta if key not in got]
     if lost:
+        key = next((key for key in lost if key != "is_wrapped"), lost[0])  # FX notes that one
         return (
             "meta-lost",
-            f"The node made from `{name}` has no `meta[{lost[0]!r}]`, which `{name}` has.",
+            f"The node made from `{name}` has no `meta[{key!r}]`, which `{name}` has.",
             "Look at how the nodes of this opcode are made anew, and what `Transformer` copies.",
         )
     key = next(key for key in got if key not in meta or got[key] != meta[key])

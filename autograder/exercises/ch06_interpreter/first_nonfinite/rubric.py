@@ -30,16 +30,16 @@ def _numbers(value: Any) -> Iterator[torch.Tensor]:
 
 def where_it_begins(model: nn.Module, *inputs: Any) -> str | None:
     """What `first_nonfinite` is to return."""
-    values = values_of(model, *inputs)
-
-    def sound(name: str) -> bool:
-        # What is finite is 0 when it is multiplied by 0.
-        return not any((number * 0 != 0).any() for number in _numbers(values[name]))
-
+    finite = {name: _is_finite(value) for name, value in values_of(model, *inputs).items()}
     for node in fx.symbolic_trace(model).graph.nodes:
-        if not sound(node.name) and all(sound(read.name) for read in node.all_input_nodes):
+        if not finite[node.name] and all(finite[read.name] for read in node.all_input_nodes):
             return str(node.name)
     return None
+
+
+def _is_finite(value: Any) -> bool:
+    # What is finite is 0 when it is multiplied by 0.
+    return not any((number * 0 != 0).any() for number in _numbers(value))
 
 
 @rule("a name or None", Stage.KIND)
@@ -72,13 +72,26 @@ def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding("no-such-node", f"{evidence.you} {text}.", _LOOK_NAME)
     else:
         text = f"named `{got}`, but that is not where it begins"
-        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", _LOOK_NODE, (got,))
+        look = _why_not(evidence, got)
+        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", look, (got,))
+
+
+def _why_not(evidence: Evidence, name: str) -> str:
+    """What the value of a node, or what it reads, says against it."""
+    model, *inputs = evidence.case.make(0).args
+    values = values_of(model, *inputs)
+    node = next(node for node in evidence.traced.graph.nodes if node.name == name)
+    if _is_finite(values[name]):
+        return f"The value of `{name}` is finite in this run."
+    for read in node.all_input_nodes:
+        if not _is_finite(values[read.name]):
+            return f"`{name}` reads `{read.name}`, whose value is not finite either."
+    return f"`{name}` is such a node, and another one runs before it."
 
 
 _LOOK_MISSED = "Print the value of each node. Look into nested values, and at every kind of number."
 _LOOK_ALARM = "Which values did you take for a NaN or an infinity?"
 _LOOK_NAME = "Return `node.name` of a node of a fresh trace."
-_LOOK_NODE = "Print the value of each node, in the order in which they run."
 
 
 KEY = AnswerKey(

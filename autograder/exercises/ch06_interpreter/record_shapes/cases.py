@@ -58,7 +58,7 @@ VOCABULARY = Vocabulary(
         dims=(1, 4),
     )
     + ops("[nn.LSTM(D, D)]({x})[0]", "[nn.GRU(D, D)]({x})[1][0] + {y}", dims=(2, 3))
-    + COMMON,
+    + tuple(op for op in COMMON if ".shape" not in op.text),  # a `torch.Size` is not tried
     inputs=KINDS,
     results=("value", "nested", "dict", "tuple"),
 )

@@ -115,6 +115,7 @@ EXERCISE = Exercise(
         run_case("a single row", "task", models.OneLinear, T(4)),
         run_case("what does not count", "task", models.Cheap, T(5, 3)),
         run_case("what is on no list", "task", models.NotCounted, T(3, 4)),
+        run_case("a function called matmul", "products", models.OwnMatmul, T(3, 3)),
         run_case("relatives on no list", "task", models.OnNoList, T(2, 3, 4)),
         run_case("no rows", "task", models.OneLinear, T(0, 4)),
         run_case("nothing to count", "task", NothingToSwap, X),

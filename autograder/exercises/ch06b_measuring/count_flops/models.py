@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
+# FX records calls of it instead of tracing into it.
+fx.wrap("matmul")
+
 
 class OneLinear(nn.Module):
     """One layer, with a bias."""
@@ -32,6 +35,18 @@ class Cheap(nn.Module):
     def forward(self, x):
         x = torch.softmax(self.norm(self.first(x)).relu(), dim=-1) * 2 + 1
         return self.second(x).sum()
+
+
+def matmul(x, y):
+    """A function of a notebook, called like PyTorch's."""
+    return x * y
+
+
+class OwnMatmul(nn.Module):
+    """A function that is called `matmul` and is none, and one that is."""
+
+    def forward(self, x):
+        return matmul(x, x) + x @ x
 
 
 class LinearSpellings(nn.Module):

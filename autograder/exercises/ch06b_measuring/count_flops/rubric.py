@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.core.verdict import Finding
@@ -25,6 +25,35 @@ def counted(model: nn.Module, *inputs: Any) -> int:
     return int(counter.get_total_flops())
 
 
+class _ByNode(fx.Interpreter):
+    """Counts each node by itself."""
+
+    def run(self, *args: Any) -> dict[str, int]:
+        """The count of each node that has one."""
+        self.counts: dict[str, int] = {}
+        with torch.no_grad():
+            super().run(*args)
+        return {name: count for name, count in self.counts.items() if count}
+
+    def run_node(self, n: fx.Node) -> Any:
+        with FlopCounterMode(display=False) as counter:
+            value = super().run_node(n)
+        self.counts[n.name] = int(counter.get_total_flops())
+        return value
+
+
+def _where_to_look(evidence: Evidence) -> str:
+    """The count of each node, if these are what the exercise counts."""
+    model, *inputs = evidence.case.make(0).args
+    counts = _ByNode(fx.symbolic_trace(model)).run(*inputs)
+    if not counts or sum(counts.values()) != evidence.reference.value:
+        return "Compute one node of this model on paper, from the shapes of its operands."
+    listed = [f"{count:,} at `{name}`" for name, count in counts.items()]
+    return f"To count are {', '.join(listed[:4])}{', and more' if len(listed) > 4 else ''}. " + (
+        "Which of them do you count in another way?"
+    )
+
+
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
     """The number of floating-point operations."""
@@ -38,7 +67,7 @@ def right_count(evidence: Evidence) -> Iterable[Finding]:
     yield evidence.finding(
         "wrong-count",
         f"{evidence.you} counted {text}.",
-        "Compute one node of this model on paper, from the shapes of its operands.",
+        _where_to_look(evidence),
     )
 
 

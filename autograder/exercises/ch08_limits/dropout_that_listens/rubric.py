@@ -16,16 +16,27 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import calls, keyword
-from autograder.rules.overwritten import called_modules, modules_by_every_path, none_overwritten
 from autograder.rules.passes import PASS
+from autograder.rules.replacements import none_overwritten
 
 DROPOUT = {"function": "torch.nn.functional.dropout"}
 MODULE = "torch.nn.modules.dropout.Dropout"
 
 
+def _modules_by_every_path(data: Plain) -> dict[str, Plain]:
+    """The row of each module, by every path it has."""
+    rows = {row["path"]: row for row in data["modules"]}
+    return {path: rows[row.get("same_as", path)] for path, row in rows.items()}
+
+
+def _called_modules(data: Plain) -> list[str]:
+    """The targets of all `call_module` nodes, in graph order."""
+    return [row["target"] for row in data["nodes"] if row["op"] == "call_module"]
+
+
 def _new_calls(evidence: Evidence) -> list[str]:
-    before = set(called_modules(evidence.traced_graph))
-    return [target for target in called_modules(evidence.graph) if target not in before]
+    before = set(_called_modules(evidence.traced_graph))
+    return [target for target in _called_modules(evidence.graph) if target not in before]
 
 
 @rule("no F.dropout left", Stage.STRUCTURE)
@@ -64,7 +75,7 @@ def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
 def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
     """In the order of the graph, each call has an `nn.Dropout` of its own with its own `p`."""
     sites = [row for row in evidence.traced_graph["nodes"] if calls(row, DROPOUT)]
-    new, modules = _new_calls(evidence), modules_by_every_path(evidence.graph)
+    new, modules = _new_calls(evidence), _modules_by_every_path(evidence.graph)
     if len(new) != len(sites):
         yield evidence.finding(
             "wrong-count",
@@ -131,8 +142,8 @@ def modes(evidence: Evidence) -> Iterable[Finding]:
     model = evidence.trial.model
     assert model is not None  # noqa: S101
     before, after = (
-        modules_by_every_path(evidence.traced_graph),
-        modules_by_every_path(evidence.graph),
+        _modules_by_every_path(evidence.traced_graph),
+        _modules_by_every_path(evidence.graph),
     )
     words = {True: "training", False: "eval"}
     for target in _new_calls(evidence):
@@ -145,7 +156,7 @@ def modes(evidence: Evidence) -> Iterable[Finding]:
                 "the model or what the call has captured?",
             )
             return
-    for target in ("", *dict.fromkeys(called_modules(evidence.traced_graph))):
+    for target in ("", *dict.fromkeys(_called_modules(evidence.traced_graph))):
         if target in after and after[target]["training"] != before[target]["training"]:
             name = f"`{target}`" if target else "The result"
             yield evidence.finding(

@@ -16,8 +16,8 @@ from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import classes_of
 from autograder.rules.effects import modules_by_path
-from autograder.rules.overwritten import none_overwritten
 from autograder.rules.passes import PASS
+from autograder.rules.replacements import none_overwritten
 
 LINEAR = "a linear layer"
 
