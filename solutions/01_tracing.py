@@ -1393,17 +1393,18 @@ assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "lar
 # %% uses="is_faithful"
 from torchvision.models import googlenet
 
-torch.manual_seed(0)
-network = googlenet(weights=None, init_weights=False).eval()
-images = [(torch.randn(1, 3, 64, 64),), (torch.randn(2, 3, 96, 96),)]
+from autograder.given import assert_same_results, images, make_alive
+
+network = make_alive(googlenet(weights=None, init_weights=False))
+inputs = [(images(1, 64),), (images(2, 96, seed=1),)]
 
 table = node_table(network)
 print(len(table), "nodes; the value with most readers:", max(table, key=lambda row: row[3]))
 assert len(table) == 199
 
 # %% uses="is_faithful"
-print("faithful in eval mode:", is_faithful(network, images))
-assert is_faithful(network, images)
+print("faithful in eval mode:", is_faithful(network, inputs))
+assert is_faithful(network, inputs)
 
 # %% [markdown]
 # Now the fault of the story, in a real network.
@@ -1418,7 +1419,7 @@ too_early.eval()  # too late for the branch
 network.eval()
 
 with torch.no_grad():
-    right, wrong = network(*images[0]), too_early(*images[0])
+    right, wrong = network(*inputs[0]), too_early(*inputs[0])
 print("the model returns", type(right).__name__, "and the trace", type(wrong).__name__)
 print(len(fx.symbolic_trace(network).graph.nodes), "nodes, and", len(too_early.graph.nodes))
 assert isinstance(right, torch.Tensor) and not isinstance(wrong, torch.Tensor)
@@ -1429,8 +1430,8 @@ assert len(too_early.graph.nodes) == 218
 
 # %%
 in_time = fx.symbolic_trace(network.eval())
-with torch.no_grad():
-    torch.testing.assert_close(in_time(*images[0]), right)
+for some in inputs:
+    assert_same_results(in_time, network, *some)
 
 # %% [markdown]
 # ## Common mistakes

@@ -55,7 +55,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
 
 torch.manual_seed(3)
 print(torch.__version__)
@@ -1266,9 +1266,10 @@ hint("remove_dropout")
 # %%
 from torchvision.models import googlenet
 
-torch.manual_seed(0)
-network = googlenet(weights=None, init_weights=False).eval()
-image = torch.randn(1, 3, 64, 64)
+from autograder.given import assert_same_results, images, make_alive
+
+network = make_alive(googlenet(weights=None, init_weights=False))
+image = images(1)
 
 # %% [markdown]
 # **Both passes in a row.** To test the result we need what it *must* compute.
@@ -1294,11 +1295,15 @@ print("after ", count(for_the_chip))
 assert count(fx.symbolic_trace(network)) == {"nodes": 199, "relu": 57, "gelu": 0, "dropout": 1}
 assert count(for_the_chip) == {"nodes": 198, "relu": 0, "gelu": 57, "dropout": 0}
 
-with torch.no_grad():
+
+def with_gelu(x: torch.Tensor) -> torch.Tensor:
     with patch("torch.nn.functional.relu", lambda x, inplace=False: F.gelu(x)):
-        wanted = network(image)
-    torch.testing.assert_close(for_the_chip(image), wanted)
-    assert not torch.allclose(network(image), wanted)
+        return network(x)
+
+
+assert_same_results(for_the_chip, with_gelu, image)
+with fails(AssertionError):
+    assert_same_results(network, with_gelu, image)
 assert any(isinstance(module, nn.Dropout) for module in network.modules())
 
 # %% [markdown]
