@@ -704,10 +704,9 @@ progress()
 # ## 0.6 The other team's network
 #
 # Back to the story.
-# The network is **GoogLeNet**, as torchvision builds it. It will be with us through the whole course.
-# The weights are random, because this course needs no downloads.
-#
-# New weights let the signal die: the result is nearly the same for every image. So every comparison of two results would pass.
+# The network is **GoogLeNet**, as torchvision builds it. It stays with us through the course.
+# Its weights are random: nothing is downloaded.
+# With new weights, the result is nearly the same for every image, and every comparison would pass.
 # `make_alive` draws weights with which each layer matters.
 #
 # Your function from section 0.1 reads it as it reads any model:
@@ -717,16 +716,10 @@ from unittest.mock import patch
 
 from torchvision.models import googlenet
 
-from autograder import fails
-from autograder.given import VacuousComparison, assert_same_results, images, make_alive
+from autograder.given import assert_same_results, difference, images, make_alive
 
+network = make_alive(googlenet(weights=None, init_weights=False))
 image = images(1)
-new = googlenet(weights=None, init_weights=False).eval()
-with fails(VacuousComparison):
-    assert_same_results(new, new, image)  # the same network, and still no proof
-
-network = make_alive(new)
-assert_same_results(network, network, image)
 
 names = node_names(network)
 print(len(names), "nodes:", names[:6], "…", names[-3:])
@@ -757,8 +750,8 @@ def count(gm: fx.GraphModule, function) -> int:
     return sum(node.target is function for node in gm.graph.nodes)
 
 
+original = network(image)
 ours = relu_to_gelu_here(network)
-print("ReLU", count(fx.symbolic_trace(network), F.relu), "→", count(ours, F.relu))
 print("GELU", count(fx.symbolic_trace(network), F.gelu), "→", count(ours, F.gelu))
 assert count(ours, F.relu) == 0 and count(ours, F.gelu) == 57
 
@@ -768,13 +761,9 @@ def edited_by_hand(x: torch.Tensor) -> torch.Tensor:
         return network(x)
 
 
-with torch.no_grad():
-    original = network(image)
 assert_same_results(ours, edited_by_hand, image)
-with fails(AssertionError):
-    assert_same_results(ours, network, image)  # the activation did change
-with torch.no_grad():
-    assert torch.equal(network(image), original)  # the network did not
+assert difference(ours, network, image) > 0.1  # the activation did change
+assert torch.equal(network(image), original)  # the network did not
 
 # %% [markdown]
 # Next week the other team sends a new version, and you run the same ten lines again.
