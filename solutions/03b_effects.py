@@ -206,7 +206,7 @@ with gm.graph.inserting_after(last):
     gm.graph.call_function(largest.note, (last.name, last))  # a bound method works
 gm.recompile()
 gm(x)
-assert largest.seen > 0
+assert largest.seen == deep(x).abs().max().item()
 
 gm = fx.symbolic_trace(deep)
 last = node_called(gm, "_2")

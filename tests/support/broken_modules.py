@@ -217,7 +217,10 @@ def is_neutral(gm: fx.GraphModule, node: fx.Node) -> bool:
 
 def bypass(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
     """The readers of a node read its first input."""
-    node.replace_all_uses_with(node.all_input_nodes[0] if node.all_input_nodes else None)
+    if not node.all_input_nodes:
+        return zero(graph, node, generator)
+    node.replace_all_uses_with(node.all_input_nodes[0])
+    graph.erase_node(node)  # it may write into its input
     return "bypassed"
 
 

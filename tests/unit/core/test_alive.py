@@ -83,11 +83,9 @@ def test_new_weights_are_what_this_is_for() -> None:
 
 
 def test_a_seed_gives_the_same_network_and_leaves_the_random_state() -> None:
+    model = Small()
     state = torch.get_rng_state()
-    one, other = (make_alive(Small(), seed=seed) for seed in (3, 3))
-    third = make_alive(Small(), seed=4)
-    torch.set_rng_state(state)
-    make_alive(one, seed=3)
+    one, other, third = (make_alive(copy.deepcopy(model), seed=seed) for seed in (3, 3, 4))
     assert torch.equal(torch.get_rng_state(), state)
     assert not one.training
     for (name, value), same, new in zip(
@@ -102,8 +100,8 @@ def test_a_seed_gives_the_same_network_and_leaves_the_random_state() -> None:
 def test_a_tied_weight_is_drawn_once() -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4), nn.Tanh())
     model[2].weight = model[0].weight
-    size = make_alive(model, X)[0](X).std()
-    assert 0.7 < float(size) < 1.5
+    size = make_alive(model, X)[0](X).std().item()
+    assert 0.7 < size < 1.5
 
 
 def test_pictures_differ_from_each_other() -> None:
