@@ -1,7 +1,8 @@
 """What the course gives you to build with: modules and functions that your graphs may call.
 
 ``from autograder.given import LinearReLU``, or ``import quantize, dequantize``. The import alone
-registers an operator, ``torch.ops.fxcourse.rms_norm``.
+registers an operator, ``torch.ops.fxcourse.rms_norm``. The networks and comparisons of
+`autograder.alive` are here, too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,27 @@ import torch
 from torch import nn
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
-__all__ = ["LinearReLU", "dequantize", "quantize", "rms_norm"]
+from autograder.alive import (
+    VacuousComparison,
+    assert_same_results,
+    difference,
+    images,
+    layer_effects,
+    make_alive,
+)
+
+__all__ = [
+    "LinearReLU",
+    "VacuousComparison",
+    "assert_same_results",
+    "dequantize",
+    "difference",
+    "images",
+    "layer_effects",
+    "make_alive",
+    "quantize",
+    "rms_norm",
+]
 
 
 class LinearReLU(nn.Module):

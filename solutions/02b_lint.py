@@ -31,7 +31,8 @@ import torch
 from torch import fx, nn
 from torchvision.models import googlenet
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
+from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(2)
 print(torch.__version__)
@@ -454,16 +455,15 @@ hint("wellformed")
 
 # %% uses="wellformed"
 torch.manual_seed(0)
-network = googlenet(weights=None, init_weights=False).eval()
+network = make_alive(googlenet(weights=None, init_weights=False))
 hers = fx.symbolic_trace(network)
 assert wellformed(hers) == []
 setattr(hers, "conv1.bn", nn.Identity())
 hers.recompile()
 
-image = torch.randn(1, 3, 64, 64)
+image = images(1)
 with torch.no_grad():
-    original = network(image)
-    assert torch.equal(hers(image), original)  # nothing has changed
+    assert torch.equal(hers(image), network(image))  # nothing has changed
 assert lint_says(hers) == ""
 print(wellformed(hers))
 assert wellformed(hers) == ["dotted-name"]
@@ -479,9 +479,9 @@ assert wellformed(hers) == []
 
 by_hand = copy.deepcopy(network)  # the same change in a copy of the model
 by_hand.conv1.bn = nn.Identity()
-with torch.no_grad():
-    assert not torch.equal(hers(image), original)
-    torch.testing.assert_close(hers(image), by_hand(image))
+assert_same_results(hers, by_hand, image)
+with fails(AssertionError):
+    assert_same_results(hers, network, image)
 assert isinstance(network.conv1.bn, nn.BatchNorm2d)  # the other team's model is as it was
 
 # %% [markdown]

@@ -45,7 +45,8 @@ from torch import fx, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torchvision.models import googlenet
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
+from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(3)
 print(torch.__version__)
@@ -205,7 +206,7 @@ with gm.graph.inserting_after(last):
     gm.graph.call_function(largest.note, (last.name, last))  # a bound method works
 gm.recompile()
 gm(x)
-assert largest.seen > 0
+assert largest.seen == deep(x).abs().max().item()
 
 gm = fx.symbolic_trace(deep)
 last = node_called(gm, "_2")
@@ -1042,12 +1043,11 @@ assert node_called(given, "sin").meta["note"] == "looked at"
 # The network comes with a damaged number: one of the weights of a BatchNorm. Your job is to find out where.
 
 # %%
-torch.manual_seed(0)
-healthy = googlenet(weights=None, init_weights=False).eval()
+healthy = make_alive(googlenet(weights=None, init_weights=False))
 network = copy.deepcopy(healthy)
 with torch.no_grad():
     network.inception4b.branch2[1].bn.weight[3] = 1e6  # they did not tell you where
-image = torch.randn(1, 3, 64, 64)
+image = images(1)
 
 # %% [markdown]
 # **Where do the values become too large?** Probe every call, and look for the first large value.
@@ -1071,8 +1071,8 @@ for name in list(sizes)[around - 2 : around + 2]:
 assert suspect == "inception4b_branch2_1_bn"
 
 # %% [markdown]
-# A BatchNorm, so look at its parameters. All weights but one are 1.
-# The other team confirms that this one must be 1, too.
+# A BatchNorm, so look at its parameters. All weights but one lie between 0.5 and 1.5.
+# The other team tells you the right number for this one.
 #
 # We may not repair their layer, because their model must stay as it was. So we repair the *call*:
 # a copy of the layer with the right number, under a new path.
@@ -1093,16 +1093,17 @@ def replace_module(model: nn.Module, path: str, new: nn.Module) -> fx.GraphModul
 
 path = node_called(fx.symbolic_trace(network), suspect).target
 damaged = network.get_submodule(path)
-print(path, "has the weights", damaged.weight.unique().tolist())
-assert damaged.weight.unique().tolist() == [1.0, 1e6]
+largest = damaged.weight.topk(3)
+print(path, "has the largest weights", largest.values.tolist(), "at", largest.indices.tolist())
+assert largest.indices[0] == 3 and largest.values[0] == 1e6 and largest.values[1] < 1.5
 
 repaired = copy.deepcopy(damaged)
 with torch.no_grad():
-    repaired.weight[3] = 1.0
+    repaired.weight[3] = healthy.get_submodule(path).weight[3]
 mended = replace_module(network, path, repaired)
-with torch.no_grad():
-    torch.testing.assert_close(mended(image), healthy(image))
-    assert not torch.allclose(network(image), healthy(image))
+assert_same_results(mended, healthy, image)
+with fails(AssertionError):
+    assert_same_results(network, healthy, image)
 assert network.get_submodule(path).weight[3] == 1e6  # their model is as it was
 
 # %% [markdown]

@@ -38,7 +38,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.subgraph_rewriter import Match, replace_pattern_with_filters
 
 from autograder import check, draw, hint, progress
-from autograder.given import LinearReLU
+from autograder.given import LinearReLU, assert_same_results, images, make_alive
 
 torch.manual_seed(4)
 print(torch.__version__)
@@ -221,19 +221,6 @@ assert gm.code == code
 
 
 # %%
-def other_teams_model() -> nn.Module:
-    """GoogLeNet with random weights, and with the statistics that BatchNorm finds in some images."""
-    net = torchvision.models.googlenet(
-        weights=None, aux_logits=False, init_weights=False, num_classes=10
-    )
-    for module in net.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.momentum = 1.0  # the statistics become those of the next batch
-    with torch.no_grad():
-        net.train()(torch.rand(4, 3, 64, 64))
-    return net.eval()
-
-
 def relu_in_place(a):
     return F.relu(a, inplace=True)
 
@@ -242,15 +229,16 @@ def relu_of_its_own(a):
     return F.relu(a)
 
 
-googlenet = other_teams_model()
+googlenet = make_alive(
+    torchvision.models.googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
+)
 gm = fx.symbolic_trace(googlenet)
 matches = fx.replace_pattern(gm, relu_in_place, relu_of_its_own)
 print(len(matches), "places in a graph of", len(gm.graph.nodes), "nodes")
 assert len(matches) == 57
 
-image = torch.rand(1, 3, 64, 64)
-with torch.no_grad():
-    torch.testing.assert_close(gm(image), googlenet(image))
+image = images(1)
+assert_same_results(gm, googlenet, image)
 
 # %% [markdown]
 # (ReLU keeps the sign and the value of positive numbers, so nothing was lost: the value before the ReLU had no other reader.)
@@ -268,10 +256,12 @@ def torch_add(a, b):
     return torch.add(a, b)
 
 
-gm = fx.symbolic_trace(torchvision.models.mobilenet_v2(weights=None, num_classes=10))
+mobile = make_alive(torchvision.models.mobilenet_v2(weights=None, num_classes=10))
+gm = fx.symbolic_trace(mobile)
 matches = fx.replace_pattern(gm, plus, torch_add)
 print(len(matches), "of", len(gm.graph.nodes), "nodes are such sums")
 assert len(matches) == 10
+assert_same_results(gm, mobile, image)
 
 # %% [markdown] card="count_matches"
 # **Given** a model and a pattern: a function, a module, or a `GraphModule`.
@@ -857,6 +847,7 @@ while matches := fx.replace_pattern(gm, neg_of_neg, itself):
     rounds.append(len(matches))
 print("replacements in each round:", rounds)
 assert rounds == [3]
+assert torch.equal(gm(torch.ones(2)), f(torch.ones(2)))
 assert sum(node.target is torch.neg for node in gm.graph.nodes) == 1
 draw(gm)
 
@@ -1407,6 +1398,10 @@ def sqrt_free(model: nn.Module, tracer_class: type[fx.Tracer] = fx.Tracer) -> fx
     return gm
 
 
+three = torch.full((2,), 3.0)
+torch.testing.assert_close(
+    sqrt_free(fx.symbolic_trace(lambda a: torch.sqrt(a)))(three), three.sqrt()
+)
 assert len(sqrt_free(gm).graph.nodes) == len(gm.graph.nodes) + 1  # opened
 assert len(sqrt_free(gm, FusedCalls).graph.nodes) == len(gm.graph.nodes)
 
@@ -1453,8 +1448,9 @@ def spell_out(module: nn.Module) -> None:
             spell_out(child)
 
 
-mobile = torchvision.models.mobilenet_v3_small(weights=None, num_classes=10).eval()
+mobile = torchvision.models.mobilenet_v3_small(weights=None, num_classes=10)
 spell_out(mobile)
+make_alive(mobile)
 
 
 def calls_of(gm: fx.GraphModule, what: Any) -> int:
@@ -1468,8 +1464,7 @@ def calls_of(gm: fx.GraphModule, what: Any) -> int:
 
 # %% uses="to_hardswish"
 swished = to_hardswish(mobile)
-with torch.no_grad():
-    torch.testing.assert_close(swished(image), mobile(image))
+assert_same_results(swished, mobile, image)
 nodes = len(fx.symbolic_trace(mobile).graph.nodes)
 print(f"MobileNetV3: {nodes} nodes, then {len(swished.graph.nodes)}:", end=" ")
 print(calls_of(swished, F.hardswish), "calls of hardswish")

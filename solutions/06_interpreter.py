@@ -47,7 +47,7 @@ from torch.fx.passes.shape_prop import ShapeProp, TensorMetadata
 from torchvision.models import googlenet, resnet18
 
 from autograder import check, draw, fails, hint, progress
-from autograder.given import LinearReLU
+from autograder.given import LinearReLU, assert_same_results, images, make_alive
 
 torch.manual_seed(6)
 print(torch.__version__)
@@ -450,11 +450,12 @@ class Peak(fx.Interpreter):
         return value
 
 
-resnet = fx.symbolic_trace(resnet18(num_classes=10).eval())
-image = torch.randn(1, 3, 64, 64)
+resnet = fx.symbolic_trace(make_alive(resnet18(num_classes=10)))
+image = images(1)
 tidy, hoarder = Peak(resnet), Peak(resnet, garbage_collect_values=False)
 with torch.no_grad():
-    torch.testing.assert_close(tidy.run(image), hoarder.run(image))
+    tidy.run(image)
+assert_same_results(hoarder.run, resnet, image)
 print(f"{len(resnet.graph.nodes)} nodes; at most {tidy.peak} values alive, or all {hoarder.peak}")
 assert hoarder.peak == len(resnet.graph.nodes) and tidy.peak <= 4
 
@@ -490,7 +491,7 @@ with torch.no_grad():
         result = fx.Interpreter(resnet).run(image, initial_env=without)
         change = ((result - whole).norm() / whole.norm()).item()
         print(f"without {node.name:12} the result changes by {change:6.1%}")
-        assert 0 < change
+        assert 0.01 < change
 assert len(branches) == 8
 
 # %% [markdown]
@@ -1361,7 +1362,7 @@ hint("AddToMul")
 # ## 6.7 The NaN, answered
 #
 # Here is the other team's service: GoogLeNet, and a `forward` that turns its scores into probabilities.
-# (The weights are random. The statistics of its BatchNorms come from some images with pixels between 0 and 1.)
+# (The weights are random, and drawn with some images whose pixels lie between 0 and 1.)
 
 
 # %%
@@ -1369,20 +1370,16 @@ class Service(nn.Module):
     def __init__(self):
         super().__init__()
         self.net = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
-        for module in self.net.modules():
-            if isinstance(module, nn.BatchNorm2d):
-                module.momentum = 1.0  # the statistics become those of the next batch
-        with torch.no_grad():
-            self.net.train()(torch.rand(4, 3, 64, 64))
+        make_alive(self.net, images().sigmoid())
 
-    def forward(self, images):
-        powers = torch.exp(self.net(images))
+    def forward(self, pictures):
+        powers = torch.exp(self.net(pictures))
         return powers / powers.sum(dim=-1, keepdim=True)
 
 
 service = Service().eval()
-image = torch.rand(1, 3, 64, 64)
-good, bad = image, 255 * image  # one client sends pixels between 0 and 255
+pictures = images(2, seed=1).sigmoid()
+good, bad = pictures, 255 * pictures  # one client sends pixels between 0 and 255
 with torch.no_grad():
     print("one client: ", service(good)[0, :4])
     print("the other:  ", service(bad)[0, :4])
@@ -1423,9 +1420,9 @@ class StableExp(fx.Transformer):
 
 
 mended = StableExp(located).transform()
+assert_same_results(mended, service, good)
+assert_same_results(mended, lambda x: torch.softmax(service.net(x), dim=-1), bad, other=(good,))
 with torch.no_grad():
-    torch.testing.assert_close(mended(good), service(good))
-    torch.testing.assert_close(mended(bad), torch.softmax(service.net(bad), dim=-1))
     print(len(located.graph.nodes), "nodes, now", len(mended.graph.nodes), mended(bad)[0, :4])
 assert len(mended.graph.nodes) == len(located.graph.nodes) + 2
 

@@ -32,6 +32,7 @@
 
 # %%
 import copy
+import functools
 import operator
 import time
 import warnings
@@ -53,7 +54,8 @@ from torchvision.models import (
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.ops import FeaturePyramidNetwork
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
+from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(7)
 print(torch.__version__)
@@ -125,8 +127,8 @@ for walk, left in ((list, ["relu", "neg"]), (reversed, ["relu"])):
 # after each call of the module. What `f` stores is a feature:
 
 # %%
-net = resnet18(num_classes=10).eval()  # random weights
-image = torch.rand(1, 3, 64, 64)
+net = make_alive(resnet18(num_classes=10))  # random weights
+image = images(1)
 
 
 def with_hooks(model: nn.Module, names: list[str], *args: Any) -> dict[str, torch.Tensor]:
@@ -211,9 +213,14 @@ handle.remove()
 # No. A hook gets one result at a time. To keep all of them, write a hook that appends to a list.
 # </details>
 
+
 # %%
-twice = with_hooks(net, ["layer1.0.relu", "layer1.0"], image)
-torch.testing.assert_close(twice["layer1.0.relu"], twice["layer1.0"])
+def seen_in(name: str) -> Callable:
+    """A function that runs the network and returns the result that a hook sees."""
+    return lambda x: with_hooks(net, [name], x)[name]
+
+
+assert_same_results(seen_in("layer1.0.relu"), seen_in("layer1.0"), image)
 
 # %% [markdown]
 # ## 7.2 torchvision's extractor
@@ -230,9 +237,14 @@ for key, value in features.items():
     print(f"{key:5} {tuple(value.shape)}")
 assert isinstance(extractor, fx.GraphModule)
 
-expected = with_hooks(net, ["layer1", "layer2"], image)
-torch.testing.assert_close(features["C2"], expected["layer1"])
-torch.testing.assert_close(features["C3"], expected["layer2"])
+
+def hooked(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The same three values, from hooks."""
+    found = with_hooks(net, ["maxpool", "layer1", "layer2"], x)
+    return {"stem": found["maxpool"], "C2": found["layer1"], "C3": found["layer2"]}
+
+
+assert_same_results(extractor, hooked, image)
 
 turned = create_feature_extractor(net, return_nodes={"layer2": "second", "layer1": "first"})
 assert list(turned(image)) == ["first", "second"]
@@ -755,18 +767,24 @@ assert calls["layer1.0.relu"].name == "layer1_0_relu_1"  # the second of two cal
 places = {
     "resnet18": (net, "layer2.1.relu", "layer2.1.relu_1"),
     "resnet50": (deep, "layer1.2.relu", "layer1.2.relu_2"),
-    "mobilenet_v2": (mobilenet_v2(num_classes=10).eval(), "features.6.conv.2", "features.6.conv.2"),
-    "squeezenet1_1": (squeezenet1_1(num_classes=10).eval(), "features.5", "features.5"),
+    "mobilenet_v2": (mobilenet_v2(num_classes=10), "features.6.conv.2", "features.6.conv.2"),
+    "squeezenet1_1": (squeezenet1_1(num_classes=10), "features.5", "features.5"),
 }
+
+
+def under(name: str, model: nn.Module) -> Callable:
+    """The model's result in a dictionary."""
+    return lambda x: {name: model(x)}
+
+
 for title, (model, module_name, torchvision_name) in places.items():
-    gm = fx.symbolic_trace(model)
+    gm = fx.symbolic_trace(make_alive(model))
     node = {n.target: n for n in gm.graph.nodes if n.op == "call_module"}[module_name]
     mine = up_to(model, node.name)
-    theirs = create_feature_extractor(model, [torchvision_name])
-    with torch.no_grad():
-        value = mine(image)
-        torch.testing.assert_close(value, theirs(image)[torchvision_name])
-        torch.testing.assert_close(value, with_hooks(model, [module_name], image)[module_name])
+    theirs = create_feature_extractor(model, {torchvision_name: module_name})
+    hooked = functools.partial(with_hooks, model, [module_name])
+    assert_same_results(theirs, hooked, image)
+    assert_same_results(under(module_name, mine), hooked, image)
     left = [sum(p.numel() for p in g.parameters()) for g in (mine, theirs)]
     ops = [len([n for n in g.graph.nodes if n.op.startswith("call")]) for g in (gm, mine, theirs)]
     print(f"{title:14} {ops[0]:3} calls, up to {module_name}: {ops[1]} (torchvision: {ops[2]})")
@@ -1180,8 +1198,9 @@ else:
     with torch.no_grad():
         values = mine(image)
         print("below zero, in a ResNet:", negatives(values["norm"]))
-        torch.testing.assert_close(values["norm"], alone["norm"])
         torch.testing.assert_close(twice(x)["twice"], unread(x))
+    only_norm = create_feature_extractor(net, {"layer1.0.bn1": "norm"})
+    assert_same_results(lambda x: {"norm": mine(x)["norm"]}, only_norm, image)
 
 # %% [markdown]
 # ### The detector gets its features
@@ -1191,18 +1210,7 @@ else:
 
 
 # %%
-def other_teams_model() -> nn.Module:
-    """GoogLeNet with random weights, and with the statistics that BatchNorm finds in some images."""
-    model = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
-    for module in model.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.momentum = 1.0  # the statistics become those of the next batch
-    with torch.no_grad():
-        model.train()(torch.rand(4, 3, 64, 64))
-    return model.eval()
-
-
-theirs = other_teams_model()
+theirs = make_alive(googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10))
 traced = fx.symbolic_trace(theirs)
 wanted = {"cat_1": "C3", "cat_6": "C4", "cat_8": "C5", "inception3a.branch1.bn": "norm"}
 pyramid = FeaturePyramidNetwork([480, 832, 1024], out_channels=32)
@@ -1222,7 +1230,15 @@ else:
     print(len(traced.graph.nodes), "nodes, and in the backbone", len(backbone.graph.nodes))
     print("below zero: torchvision", negatives(both["norm"]), "yours", negatives(norm))
     assert negatives(both["norm"]) == 0 < negatives(norm)
-    torch.testing.assert_close(values["C3"], both["C3"])
+    blocks = {"C3": "inception3b", "C4": "inception4e", "C5": "inception5b"}
+    first = theirs.inception3a.branch1
+
+    def hooked(x: torch.Tensor) -> dict[str, torch.Tensor]:
+        found = with_hooks(theirs, ["maxpool2", *blocks.values()], x)
+        norm = first.bn(first.conv(found["maxpool2"]))
+        return {key: found[name] for key, name in blocks.items()} | {"norm": norm}
+
+    assert_same_results(backbone, hooked, image)
     assert not hasattr(backbone, "fc")
 
 # %% [markdown]
@@ -1284,11 +1300,17 @@ for title, model in (("ResNet-18", net), ("ResNet-50", deep)):
 # You want what the last call of a block's `relu` gives, and ask for `layer1.0.relu`. But that is the name of a node, too: of the *first* call.
 
 # %%
-with torch.no_grad():
-    found = create_feature_extractor(net, ["layer1.0.relu", "layer1.0"])(image)
-    hooked = with_hooks(net, ["layer1.0.relu"], image)["layer1.0.relu"]
-assert not torch.equal(found["layer1.0.relu"], hooked)  # the first call, and the last one
-torch.testing.assert_close(found["layer1.0"], hooked)
+first = create_feature_extractor(net, {"layer1.0.relu": "layer1.0.relu"})
+last = create_feature_extractor(net, {"layer1.0": "layer1.0.relu"})
+
+
+def by_hook(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return with_hooks(net, ["layer1.0.relu"], x)
+
+
+assert_same_results(last, by_hook, image)
+with fails(AssertionError):
+    assert_same_results(first, by_hook, image)
 
 # %% [markdown]
 # **Right:** look at `get_graph_node_names(model)` before you write a name down. `layer1.0.relu_1` is the second call.
@@ -1333,10 +1355,9 @@ torch.testing.assert_close(value, plain.fc1(x))
 # %%
 twin = copy.deepcopy(extractor)
 assert not extractor.training and twin.training
-with torch.no_grad():
-    right = extractor(image)["C2"]
-    torch.testing.assert_close(copy.deepcopy(extractor).eval()(image)["C2"], right)
-    assert not torch.allclose(twin(image)["C2"], right)
+with fails(AssertionError):
+    assert_same_results(twin, extractor, image)
+assert_same_results(copy.deepcopy(extractor).eval(), extractor, image)
 
 # %% [markdown]
 # **Right:** call `.train(extractor.training)` on the copy.

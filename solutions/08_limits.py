@@ -50,6 +50,7 @@ from torchvision.models import googlenet
 from torchvision.models.googlenet import BasicConv2d, Inception
 
 from autograder import check, draw, fails, hint, progress
+from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(8)
 print(torch.__version__)
@@ -90,7 +91,9 @@ class Service(nn.Module):
     def __init__(self):
         super().__init__()
         self.exposure = Exposure()
-        self.net = googlenet(weights=None, init_weights=False)
+        self.net = make_alive(googlenet(weights=None, init_weights=False))
+        with torch.no_grad():
+            self.net.inception5b.branch1.bn.weight.mul_(20)  # too large, so that `Calm` acts
         self.net.inception5b = CalmBlock(self.net.inception5b)
 
     def forward(self, image):
@@ -99,7 +102,7 @@ class Service(nn.Module):
 
 
 service = Service().eval()
-images = [torch.rand(2, 3, 64, 64), 255 * torch.rand(1, 3, 96, 96)]
+pictures = [images(2).sigmoid(), 255 * images(1, 96, seed=1).sigmoid()]
 with fails(fx.proxy.TraceError):
     fx.symbolic_trace(service)
 
@@ -763,9 +766,9 @@ hint("LeafTracer")
 
 # %% uses="LeafTracer"
 tracer = LeafTracer(leaf_types=(Inception, BasicConv2d))
-overview = fx.GraphModule(plain.eval(), tracer.trace(plain))
+overview = fx.GraphModule(make_alive(plain), tracer.trace(plain))
 assert len(overview.graph.nodes) == 22
-torch.testing.assert_close(overview(images[0]), plain(images[0]))
+assert_same_results(overview, plain, pictures[0])
 draw(overview)
 
 # %% [markdown]
@@ -1202,9 +1205,8 @@ kinds = Counter(
 )
 print(kinds)
 assert kinds["Exposure"] == kinds["Calm"] == 1 and kinds["CalmBlock"] == kinds["Inception"] == 0
-with torch.no_grad():
-    for image in images:
-        torch.testing.assert_close(gm(image), service(image))
+for picture in pictures:
+    assert_same_results(gm, service, picture)
 leaves = [n.target for n in gm.graph.nodes if n.target in ("exposure", "net.inception5b.calm")]
 print(len(gm.graph.nodes), "nodes; leaves of the service:", leaves)
 assert len(leaves) == 2
@@ -1236,10 +1238,10 @@ for part in refusing:
     del part.__module__
 
 assert isinstance(whole.get_submodule(list(whole.graph.nodes)[-2].target), nn.Dropout)
+for picture in pictures:
+    assert_same_results(whole, service, picture)
 with torch.no_grad():
-    for image in images:
-        torch.testing.assert_close(whole(image), service(image))
-    assert (whole.train()(images[0]) == 0).any()  # it drops again
+    assert (whole.train()(pictures[0]) == 0).any()  # it drops again
 service.eval()
 
 # %% [markdown]
@@ -1247,11 +1249,10 @@ service.eval()
 
 # %% uses="LeafTracer"
 tracer = LeafTracer(leaf_types=(Inception, BasicConv2d, Exposure, Calm))
-picture = fx.GraphModule(service, tracer.trace(service))
-with torch.no_grad():
-    torch.testing.assert_close(picture(images[1]), service(images[1]))
-assert len(picture.graph.nodes) == 22 + 3  # both leaves, and the dropout
-draw(picture)
+large = fx.GraphModule(service, tracer.trace(service))
+assert_same_results(large, service, pictures[1])
+assert len(large.graph.nodes) == 22 + 3  # both leaves, and the dropout
+draw(large)
 
 # %% [markdown]
 # ## Common mistakes

@@ -55,6 +55,7 @@ from torch.utils import _pytree as pytree
 from torchvision.models import googlenet
 
 from autograder import check, draw, fails, hint, progress
+from autograder.given import VacuousComparison, assert_same_results
 
 torch.manual_seed(9)
 print(torch.__version__)
@@ -1250,10 +1251,13 @@ with torch.no_grad():
 print(f"{len(fx.symbolic_trace(network).graph.nodes)} nodes, now {len(folded_network.graph.nodes)}")
 print(f"the other team's test: {gap:.0e}; two different images: {two_images:.0e}")
 assert gap < 1e-9 and two_images < 1e-3
+with fails(VacuousComparison):
+    assert_same_results(folded_network, network, *an_image(0))
 
 # %% [markdown]
 # That is their test: new weights, and no difference. (It is worse than that. Two *different images* hardly differ either: in a deep network with new weights
-# next to nothing of the image arrives at the end. Such a test would pass almost anything.) Your first tool gives the network weights that hide nothing:
+# next to nothing of the image arrives at the end. Such a test would pass almost anything. `assert_same_results` of this course asks other inputs first, and refuses:
+# a comparison that cannot fail is *vacuous*.) Your first tool gives the network weights that hide nothing:
 
 # %% uses="randomize_"
 trained = randomize_(copy.deepcopy(network), 9)

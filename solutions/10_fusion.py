@@ -47,6 +47,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torchvision.models import googlenet, resnet18, resnet50
 
 from autograder import check, draw, fails, hint, progress
+from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(10)
 print(torch.__version__)
@@ -120,18 +121,6 @@ assert plain(one).item() == 2 * before
 
 
 # %%
-def shaken(model: nn.Module, seed: int = 0) -> nn.Module:
-    """The model in eval mode, with random parameters and random running statistics."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, value in [*model.named_parameters(), *model.named_buffers()]:
-            if name.endswith("var"):
-                value.copy_(torch.rand(value.shape, generator=generator) + 0.5)
-            elif value.is_floating_point():
-                value.copy_(torch.randn(value.shape, generator=generator))
-    return model.eval()
-
-
 def fold_into_linear(linear: nn.Linear, bn: nn.BatchNorm1d) -> nn.Linear:
     """One linear layer that does what the two do in eval mode."""
     new = copy.deepcopy(linear).eval()
@@ -143,13 +132,13 @@ def fold_into_linear(linear: nn.Linear, bn: nn.BatchNorm1d) -> nn.Linear:
     return new
 
 
-pair = shaken(nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)))
 x = torch.randn(4, 5)
+pair = make_alive(nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)), x)
 torch.testing.assert_close(fold_into_linear(*pair)(x), pair(x))
 print(pair[0].weight.shape, "times", (3, 1), "is", fold_into_linear(*pair).weight.shape)
 
 # %% [markdown]
-# The helper `shaken` is there for a reason. A **new** BatchNorm has mean 0, variance 1, gamma 1 and beta 0. It does almost nothing:
+# `make_alive` draws weights and running statistics, for a reason. A **new** BatchNorm has mean 0, variance 1, gamma 1 and beta 0. It does almost nothing:
 
 # %%
 fresh = nn.BatchNorm2d(3).eval()
@@ -190,11 +179,11 @@ assert gap < 1e-4
 # </details>
 
 # %%
-padded = shaken(nn.Sequential(nn.Conv2d(3, 2, 3, padding=1), nn.BatchNorm2d(2)))
+padded = make_alive(nn.Sequential(nn.Conv2d(3, 2, 3, padding=1), nn.BatchNorm2d(2)), image)
 torch.testing.assert_close(fuse_conv_bn_eval(*padded)(image), padded(image), rtol=1e-4, atol=1e-4)
 
 # The other order: what is folded into the next convolution is wrong at the border, and only there.
-norm, conv = shaken(nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 2, 3, padding=1)))
+norm, conv = make_alive(nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 2, 3, padding=1)), image)
 factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
 shift = norm.bias - norm.running_mean * factor
 other = copy.deepcopy(conv)
@@ -396,6 +385,9 @@ def aliased() -> nn.Module:
     return model
 
 
+planes = torch.randn(2, 4, 6, 6)
+
+
 def edge_cases() -> dict[str, nn.Module]:
     """The models, new ones each time."""
     made = {
@@ -426,7 +418,7 @@ def edge_cases() -> dict[str, nn.Module]:
         "transposed": Nested(nn.ConvTranspose2d(4, 4, 2), nn.BatchNorm2d(4)),
     }
     for name, model in made.items():
-        shaken(model)
+        make_alive(model, planes)
         if name == "a norm that trains":
             trains(model)
         if name == "bfloat16":
@@ -436,13 +428,12 @@ def edge_cases() -> dict[str, nn.Module]:
 
 def verdict(fuse: Callable[[nn.Module], nn.Module], model: nn.Module) -> str:
     """`right`, or what is wrong: an exception, a shape, or a number."""
-    images = torch.randn(2, 4, 6, 6, generator=torch.Generator().manual_seed(1))
     dtype = next(model.parameters()).dtype
-    images, tolerance = images.to(dtype), 0.3 if dtype == torch.bfloat16 else 1e-3
+    given, tolerance = planes.to(dtype), 0.3 if dtype == torch.bfloat16 else 1e-3
     with torch.no_grad():
-        want = model(images)
+        want = model(given)
         try:
-            got = fuse(model)(images)
+            got = fuse(model)(given)
         except Exception as error:
             return type(error).__name__
         if got.shape != want.shape:
@@ -493,8 +484,8 @@ class Head(nn.Module):
         return self.bn(self.conv(fine)), self.conv(coarse)
 
 
-head = shaken(Head())
 maps = torch.randn(1, 4, 8, 8), torch.randn(1, 4, 4, 4)
+head = make_alive(Head(), *maps)
 with torch.no_grad():
     want, got = head(*maps), optimization.fuse(head)(*maps)
 print("the first map: ", (want[0] - got[0]).abs().max().item())
@@ -533,7 +524,7 @@ class TwoNorms(Head):
         return self.bn(self.conv(fine)), self.other(self.conv(coarse))
 
 
-both = shaken(TwoNorms())
+both = make_alive(TwoNorms(), *maps)
 with torch.no_grad():
     for a, b in zip(both(*maps), optimization.fuse(both)(*maps), strict=True):
         assert not torch.allclose(a, b, atol=0.1)
@@ -564,13 +555,12 @@ class Replacement(nn.Module):
         return self.conv(x)
 
 
-flat = shaken(Pattern())
+flat = make_alive(Pattern(), planes)
 gm = fx.symbolic_trace(flat)
-images = torch.randn(1, 4, 6, 6)
 found = fx.replace_pattern(gm, Pattern(), Replacement(fuse_conv_bn_eval(flat.conv, flat.bn)))
 with torch.no_grad():
-    print(len(found), "match; wrong by", (gm(images) - flat(images)).abs().max().item())
-    assert torch.equal(gm(images), flat.conv(images))  # the BatchNorm is gone, and nothing else
+    print(len(found), "match; wrong by", (gm(planes) - flat(planes)).abs().max().item())
+    assert torch.equal(gm(planes), flat.conv(planes))  # the BatchNorm is gone, and nothing else
 
 # %% [markdown]
 # The folded convolution was never used. The result is the old convolution without its BatchNorm, and no message says so.
@@ -634,7 +624,7 @@ assert free_name(gm, "conv") == "conv_1"
 # </details>
 
 # %%
-moved = fx.symbolic_trace(shaken(Pair(writes)))
+moved = fx.symbolic_trace(make_alive(Pair(writes), planes))
 by_name = {node.name: node for node in moved.graph.nodes}
 with moved.graph.inserting_before(by_name["bn"]):  # the late place
     late = moved.graph.call_module("conv", by_name["conv"].args)
@@ -642,7 +632,8 @@ by_name["conv"].replace_all_uses_with(late)
 moved.graph.erase_node(by_name["conv"])
 moved.recompile()
 with torch.no_grad():
-    assert not torch.allclose(moved(images), shaken(Pair(writes))(images), atol=0.1)
+    right = make_alive(Pair(writes), planes)(planes.clone())
+    assert not torch.allclose(moved(planes.clone()), right, atol=0.1)
 
 # %% [markdown]
 # The simplest way to keep the place is to keep the *node*: give the convolution's node another target.
@@ -693,8 +684,9 @@ def fuse_linear_bn(model: nn.Module) -> fx.GraphModule:
     return gm
 
 
-mlp = shaken(nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)))
+layers = nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)
 x = torch.randn(3, 5)
+mlp = make_alive(nn.Sequential(*layers), x)
 torch.testing.assert_close(fuse_linear_bn(mlp)(x), mlp(x))
 draw.diff(fx.symbolic_trace(mlp), fuse_linear_bn(mlp))
 
@@ -794,8 +786,8 @@ assert set(yours.values()) == {"right"}
 # Is the fused model faster? The obvious way to find out:
 
 # %%
-net = resnet18(num_classes=10).eval()
-batch = torch.rand(1, 3, 64, 64)
+net = make_alive(resnet18(num_classes=10))
+batch = images(1)
 
 start = time.perf_counter()
 net(batch)
@@ -1015,7 +1007,7 @@ assert sizes["FX, no leaves"] < sizes["torch.jit.trace"] < sizes["torch.jit.scri
 rounds = 5
 with torch.no_grad():
     fused = fuse_conv_bn(net)
-    torch.testing.assert_close(fused(batch), net(batch), rtol=1e-3, atol=1e-3)
+    assert_same_results(fused, net, batch)
 noise, gain = [], []
 for _ in range(rounds):
     first, second = compare_latency(net, net, (batch,), repeats=5)
@@ -1044,31 +1036,24 @@ assert len(gain) == len(noise) == rounds
 # %% [markdown]
 # ## 10.6 The service, fused
 #
-# Back to the story: the other team's GoogLeNet, with random weights, and statistics of random images.
+# Back to the story: the other team's GoogLeNet, with random weights in which each layer matters.
 
 # %% uses="fuse_conv_bn"
-service = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
-with torch.no_grad():
-    service.train()(torch.rand(4, 3, 64, 64))
-service.eval()
+service = make_alive(googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10))
 fused_service = fuse_conv_bn(service)
 norms = [m for m in fused_service.modules() if isinstance(m, nn.BatchNorm2d)]
 before, after = len(fx.symbolic_trace(service).graph.nodes), len(fused_service.graph.nodes)
 print(f"{before} nodes, now {after}; {len(norms)} BatchNorms are left")
 assert (before - after, len(norms)) == (57, 0)
 
-images = torch.rand(2, 3, 64, 64)
-with torch.no_grad():
-    torch.testing.assert_close(fused_service(images), service(images), rtol=1e-3, atol=1e-3)
+assert_same_results(fused_service, service, images(2))
 assert sum(isinstance(m, nn.BatchNorm2d) for m in service.modules()) == 57  # theirs is as it was
 
 # %% [markdown]
 # And the detector's head, on which PyTorch's function was wrong:
 
 # %% uses="fuse_conv_bn"
-with torch.no_grad():
-    for want, got in zip(head(*maps), fuse_conv_bn(head)(*maps), strict=True):
-        torch.testing.assert_close(got, want, rtol=1e-3, atol=1e-3)
+assert_same_results(fuse_conv_bn(head), head, *maps)
 draw.diff(fx.symbolic_trace(head), fuse_conv_bn(head))
 
 # %% [markdown]
@@ -1094,14 +1079,11 @@ def delete_norms(model: nn.Module) -> fx.GraphModule:
     return gm
 
 
-untrained, images = Before().eval(), torch.randn(2, 3, 8, 8)
-with torch.no_grad():
-    torch.testing.assert_close(
-        delete_norms(untrained)(images), untrained(images), rtol=1e-3, atol=1e-3
-    )
-    trained = shaken(Before())
-    with fails(AssertionError):
-        torch.testing.assert_close(delete_norms(trained)(images), trained(images))
+untrained, small = Before().eval(), torch.randn(2, 3, 8, 8)
+assert_same_results(delete_norms(untrained), untrained, small)
+trained = make_alive(Before(), small)
+with fails(AssertionError):
+    assert_same_results(delete_norms(trained), trained, small)
 
 # %% [markdown]
 # **Right:** give statistics and parameters random values before you compare.
@@ -1111,7 +1093,7 @@ with torch.no_grad():
 # Fine-tuning often keeps single BatchNorms in one mode, and the rest in the other.
 
 # %%
-mixed = trains(shaken(Pair()))
+mixed = trains(make_alive(Pair(), planes))
 assert not mixed.training and mixed.bn.training
 with fails(AssertionError):
     fuse_conv_bn_eval(mixed.conv, mixed.bn)  # PyTorch's helper asks the layer itself
@@ -1122,7 +1104,7 @@ with fails(AssertionError):
 # ### `setattr` with a dotted name
 
 # %%
-gm = fx.symbolic_trace(shaken(Nested(nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4))))
+gm = fx.symbolic_trace(Nested(nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4)))
 setattr(gm, "block.0", nn.Conv2d(4, 4, 1))
 assert "block.0" in gm._modules  # a key with a dot: no code reads it
 assert gm.get_submodule("block.0") is not gm._modules["block.0"]
@@ -1135,7 +1117,7 @@ assert gm.get_submodule("block.0") is not gm._modules["block.0"]
 # The containers of a trace are new, and what they hold is the model's. A write into a layer changes the model of the caller:
 
 # %%
-model = shaken(Pair())
+model = Pair().eval()
 gm = fx.symbolic_trace(model)
 old = model.conv.weight.clone()
 gm.conv.weight.data.mul_(3)
@@ -1155,11 +1137,11 @@ class Positive(nn.BatchNorm2d):
         return super().forward(x).abs()
 
 
-loud = shaken(nn.Sequential(nn.Conv2d(3, 2, 1), Positive(2)))
-images = torch.randn(1, 3, 4, 4)
+small = torch.randn(1, 3, 4, 4)
+loud = make_alive(nn.Sequential(nn.Conv2d(3, 2, 1), Positive(2)), small)
 assert isinstance(loud[1], nn.BatchNorm2d)
 with torch.no_grad(), fails(AssertionError):
-    torch.testing.assert_close(fuse_conv_bn_eval(*loud)(images), loud(images))
+    torch.testing.assert_close(fuse_conv_bn_eval(*loud)(small), loud(small))
 
 # %% [markdown]
 # **Right:** `type(module) is nn.BatchNorm2d`. (A default trace goes into such a class, because it is not PyTorch's own.
@@ -1206,9 +1188,9 @@ assert in_turn[1] / in_turn[0] < 1.02
 # See how far you are:
 
 # %%
-upwards = shaken(nn.Sequential(nn.ConvTranspose2d(3, 4, 2), nn.BatchNorm2d(4)))
+upwards = make_alive(nn.Sequential(nn.ConvTranspose2d(3, 4, 2), nn.BatchNorm2d(4)), small)
 folded = fuse_conv_bn_eval(*upwards, transpose=True)
-torch.testing.assert_close(folded(images), upwards(images), rtol=1e-4, atol=1e-4)
+assert_same_results(folded, upwards, small)
 progress()
 
 # %% [markdown]

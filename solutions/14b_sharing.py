@@ -43,7 +43,14 @@ from torch import fx, nn
 from torchvision.models import googlenet
 
 from autograder import check, draw, fails, hint, progress
-from autograder.given import dequantize, quantize
+from autograder.given import (
+    assert_same_results,
+    dequantize,
+    difference,
+    images,
+    make_alive,
+    quantize,
+)
 
 torch.manual_seed(14)
 print(torch.__version__)
@@ -390,10 +397,7 @@ assert count(shorter) == (2, 1) and torch.equal(shorter(x), after(x))
 # GoogLeNet, with random weights. Its pools are layers, and a layer is a leaf. A tracer of your own (chapter 8) goes into them, and finds `F.max_pool2d`:
 
 # %%
-network = googlenet(weights=None, aux_logits=False, init_weights=False).eval()
-for layer in network.modules():
-    if isinstance(layer, nn.Conv2d):
-        nn.init.kaiming_normal_(layer.weight)
+network = make_alive(googlenet(weights=None, aux_logits=False, init_weights=False))
 
 
 class IntoPools(fx.Tracer):
@@ -432,16 +436,15 @@ class Pairs(fx.Transformer):
 
 
 scale_of: dict[str, float] = {}
-images = torch.rand(4, 3, 64, 64)
+pictures = images(4)
 with torch.no_grad():
-    wanted = Magnitudes(float_gm).run(images)
-    quant_gm = Pairs(float_gm).transform()
+    Magnitudes(float_gm).run(pictures)
+quant_gm = Pairs(float_gm).transform()
 
 
 def change(gm: fx.GraphModule) -> float:
-    """How much the result of a module differs from that of the network."""
-    with torch.no_grad():
-        return ((gm(images) - wanted).norm() / wanted.norm()).item()
+    """The error of a module's result, as a part of what other pictures change."""
+    return difference(gm, network, pictures)
 
 
 print(count(quant_gm), f"calls; the result changes by {change(quant_gm):.1%}")
@@ -467,8 +470,7 @@ for title, gm in (
 print(changed, "of 198 scales were changed")
 assert count(shared) == (198, 198) and count(short) == (176, 158)
 assert 0 < changed < 40 and change(shared) < change(quant_gm) + 0.02
-with torch.no_grad():
-    assert torch.equal(short(images), shared(images))
+assert_same_results(short, shared, pictures)
 
 # %% [markdown]
 # 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is hardly any worse, because few scales were changed.

@@ -46,6 +46,7 @@ from torch.nn import functional as F
 from torchvision.models import googlenet
 
 from autograder import check, draw, fails, hint, progress
+from autograder.given import assert_same_results, difference, images, make_alive
 
 torch.manual_seed(15)
 print(torch.__version__)
@@ -114,30 +115,11 @@ class Shared(nn.Module):
         return self.conv(torch.relu(self.bn(self.conv(x))))
 
 
-def shaken(model: nn.Module, seed: int = 0) -> nn.Module:
-    """The model in eval mode; its BatchNorms have seen something."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, value in [*model.named_parameters(), *model.named_buffers()]:
-            if name.endswith("running_mean"):
-                value.copy_(0.1 * torch.randn(value.shape, generator=generator))
-            elif name.endswith("running_var"):
-                value.copy_(torch.rand(value.shape, generator=generator) + 0.5)
-    return model.eval()
-
-
-def worst(model: Callable, other: Callable, *inputs: torch.Tensor) -> float:
-    """The largest difference of two results, as a part of the largest value."""
-    with torch.no_grad():
-        want, got = model(*inputs), other(*inputs)
-    return ((want - got).abs().max() / want.abs().max()).item()
-
-
 plane = torch.randn(1, 2, 5, 5)
-shared = shaken(Shared())
+shared = make_alive(Shared(), plane)
 calls = [node for node in fx.symbolic_trace(shared).graph.nodes if node.target == "conv"]
 assert len(calls) == 2
-assert worst(shared, optimization.fuse(shared), plane) > 0.01  # PyTorch's own pass does that
+assert difference(optimization.fuse(shared), shared, plane) > 0.01  # PyTorch's own pass does that
 
 # %% [markdown]
 # ## 15.1 What inference does not need
@@ -176,7 +158,7 @@ def inventory(model: nn.Module) -> Counter:
     return found
 
 
-service = shaken(googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10))
+service = make_alive(googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10))
 counted = inventory(service)
 print(counted)
 assert counted == Counter(nodes=199, nothing=1, norms=57, unread=0)
@@ -204,7 +186,7 @@ class Searched(nn.Module):
         return torch.relu(self.cell(x) + self.skip(x))
 
 
-searched = shaken(Searched())
+searched = make_alive(Searched())
 print(inventory(searched))
 assert inventory(searched) == Counter(nodes=13, nothing=4, norms=2, unread=0)
 draw(searched)
@@ -233,7 +215,7 @@ class Detector(nn.Module):
         return self.scale(self.head(fine)) + self.head(F.dropout(fine, 0.2, self.training))
 
 
-detector = shaken(Detector())
+detector = make_alive(Detector())
 print(inventory(detector))
 assert inventory(detector) == Counter(nodes=13, nothing=1, norms=2, unread=1)
 
@@ -270,8 +252,7 @@ assert skip_identities(gm)
 assert not skip_identities(gm)  # nothing is left to do
 gm.recompile()
 assert inventory(gm)["nothing"] == 1
-images = torch.rand(2, 3, 8, 8)
-assert worst(searched, gm, images) < 1e-6
+assert_same_results(gm, searched, images(2))
 
 # %% [markdown]
 # You have written the other three: `remove_dropout` in chapter 3, `sound_dce` in chapter 3b, `fuse_conv_bn` in chapter 10.
@@ -330,7 +311,7 @@ def in_order(model: nn.Module, *passes: Callable) -> fx.GraphModule:
 
 
 def sequence(*layers: nn.Module) -> nn.Module:
-    return shaken(nn.Sequential(*layers))
+    return make_alive(nn.Sequential(*layers), plane)
 
 
 parted = sequence(nn.Conv2d(2, 2, 1), nn.Dropout(0.5), nn.BatchNorm2d(2))
@@ -376,7 +357,7 @@ class DeadReader(nn.Module):
         return self.bn(y)
 
 
-held = shaken(DeadReader())
+held = make_alive(DeadReader(), plane)
 first = in_order(held, optimization.fuse, no_dead_code)
 second = in_order(held, no_dead_code, optimization.fuse)
 assert (inventory(first)["norms"], inventory(second)["norms"]) == (1, 0)
@@ -536,11 +517,11 @@ def promises(optimizer: Callable, model: nn.Module, *inputs: torch.Tensor) -> di
     after = model.state_dict()
     copied = copy.deepcopy(result)
     return {
-        "same result": worst(model, result, *inputs) < 1e-3,
+        "same result": difference(result, model, *inputs) < 1e-3,
         "model as it was": dict(model.named_modules()) == modules
         and all(torch.equal(before[name], after[name]) for name in before),
         "nothing left": inventory(result)["nodes"] == inventory(twice)["nodes"],
-        "goes on": worst(result, copied, *inputs) == 0,
+        "goes on": difference(copied, result, *inputs) == 0,
     }
 
 
@@ -715,13 +696,13 @@ hint("optimize")
 # This cell and the next ones use your answer. Run them again when the check has passed.
 
 # %% uses="optimize"
-batch = torch.rand(2, 3, 64, 64)
+batch = images(2)
 for name, network in {"GoogLeNet": service, "searched": searched, "detector": detector}.items():
     result = optimize(network)
     print(f"{name:10} {inventory(network)['nodes']:4} nodes, now {inventory(result)['nodes']}")
     found = inventory(result)
     assert (found["nothing"], found["norms"], found["unread"]) == (0, 0, 0)
-    assert worst(network, result, batch) < 1e-3
+    assert_same_results(result, network, batch)
     assert len(optimize(result).graph.nodes) == len(result.graph.nodes)  # a second run
 
 # %% [markdown]
@@ -745,10 +726,10 @@ NETWORKS = (
 
 def network(name: str) -> nn.Module:
     with warnings.catch_warnings(action="ignore"):
-        return shaken(torchvision.models.get_model(name, weights=None, num_classes=10))
+        return make_alive(torchvision.models.get_model(name, weights=None, num_classes=10))
 
 
-small = torch.rand(1, 3, 64, 64)
+small = images(1)
 rows = {}
 print(f"{'':20}{'nodes':>6}{'optimize':>10}{'fuse':>6}{'norms left':>12}{'nothing left':>14}")
 for name in NETWORKS:
@@ -758,7 +739,8 @@ for name in NETWORKS:
     rows[name] = (a, b, c)
     left = f"{b['norms']} and {c['norms']}", f"{b['nothing']} and {c['nothing']}"
     print(f"{name:20}{a['nodes']:6}{b['nodes']:10}{c['nodes']:6}{left[0]:>12}{left[1]:>14}")
-    assert worst(model, mine, small) < 1e-3 and worst(model, theirs, small) < 1e-3
+    assert_same_results(mine, model, small)
+    assert_same_results(theirs, model, small)
 
 # %% [markdown]
 # Read the table row by row. Both are right on all twelve. In each row your graph has as many nodes as theirs, **less the dropouts**: `fuse` leaves them.
@@ -786,13 +768,13 @@ for name, model, given in (
 ):
     cells = []
     for one in (optimize(model), optimization.fuse(model)):
-        wrong = worst(model, one, given)
+        wrong = difference(one, model, given)
         says = "right" if wrong < 1e-3 else f"wrong by {wrong:.0%}"
         cells.append(f"{says}, {len(fx.symbolic_trace(one).graph.nodes)} nodes")
     print(f"{name:16}{cells[0]:>20}{cells[1]:>20}")
     assert cells[0].startswith("right")
 for model, given in ((shared, plane), (detector, small)):
-    assert worst(model, optimization.fuse(model), given) > 0.01
+    assert difference(optimization.fuse(model), model, given) > 0.01
 
 # %% [markdown]
 # On two of the five, PyTorch's `fuse` returns wrong numbers without a message. On the other three it is right and leaves work behind.
@@ -839,7 +821,7 @@ def parameters(model: nn.Module) -> int:
 
 
 backend, fast = compiled(searched, small)
-assert worst(searched, fast, small) < 1e-3
+assert_same_results(fast, searched, small)
 ratio = [t / latencies(small, searched)[0] for t in latencies(small, searched, fast)]
 print(f"backend {backend!r}: a call takes {ratio[1]:.2f} times as long as the model")
 
@@ -959,7 +941,7 @@ class TwoMaps(nn.Module):
         return self.bn(self.head(fine)), self.head(coarse)
 
 
-maps = shaken(TwoMaps())
+maps = make_alive(TwoMaps(), plane, plane)
 with torch.no_grad():
     want, got = maps(plane, plane), optimization.fuse(maps)(plane, plane)
 torch.testing.assert_close(got[0], want[0], rtol=1e-3, atol=1e-3)
@@ -999,7 +981,7 @@ with fails(AttributeError):
 # | call | what it does |
 # |---|---|
 # | `node.all_input_nodes` | the nodes that a call reads, by keyword, too |
-# | `node.replace_all_uses_with(other)` | all readers read `other` from now on |
+# | `node.replace_all_uses_with(source)` | all readers read `source` from now on |
 # | `gm.graph.erase_node(node)` | removes a node that nobody reads |
 # | `gm.delete_all_unused_submodules()` | removes modules that no node calls or reads |
 # | `gm.recompile()` | makes the code anew, once, at the end |
@@ -1026,11 +1008,10 @@ mine_to_try = nn.Sequential(
     nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Dropout(0.2), nn.Flatten(), nn.Identity()
 )
 inputs = (torch.rand(2, 3, 16, 16),)
-mine_to_try = shaken(mine_to_try)
+make_alive(mine_to_try, *inputs)
 result = optimize(mine_to_try)
 print(inventory(mine_to_try)["nodes"], "nodes, now", inventory(result)["nodes"])
-print("the largest difference:", worst(mine_to_try, result, *inputs))
-assert worst(mine_to_try, result, *inputs) < 1e-3
+print("the largest difference:", assert_same_results(result, mine_to_try, *inputs))
 draw.diff(fx.symbolic_trace(mine_to_try), result)
 
 # %% [markdown]

@@ -42,7 +42,7 @@ _ALWAYS = (
 )  # fmt: skip
 
 ALLOWED = frozenset(
-    "autograder autograder.api autograder.boxed autograder.boxed.common_imports "
+    "autograder autograder.alive autograder.api autograder.boxed autograder.boxed.common_imports "
     "autograder.boxed.graph_service "
     "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_lint, plain_english, statements
+from autograder.builder import cell_lint, comparisons, plain_english, statements
 from autograder.builder.card_headings import Card
 from autograder.builder.minutes import effort
 from autograder.builder.predictions import is_prediction
@@ -187,6 +187,11 @@ def statements_are_executed(chapter: Chapter, cards: Sequence[Card]) -> Iterator
         yield from statements.findings(chapter)
 
 
+def comparisons_can_fail(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """The results of a torchvision network are compared in units of what other inputs change."""
+    yield from comparisons.findings(chapter)
+
+
 def _names_in(source: str) -> set[str]:
     """The names that a cell defines or imports at its top level; none, where it is no Python."""
     try:
@@ -211,6 +216,7 @@ RULES: tuple[Rule, ...] = (
     calls_are_at_hand,
     english_is_plain,
     statements_are_executed,
+    comparisons_can_fail,
 )
 
 

@@ -45,7 +45,7 @@ _FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 _ELSEWHERE = re.compile(r"\b(?:chapters? \d|section \d|deep dive|earlier|later)", re.I)
 _NOTEBOOK = re.compile(r"\d\d[a-z]?_\w+$")
 _LINK = re.compile(r"\]\(https?:")
-_ASSERTS = {"check", "fails", "assert_close"}
+_ASSERTS = {"check", "fails", "assert_close", "assert_same_results"}
 
 
 def findings(chapter: Chapter, course: Path | None = None) -> list[Problem]:

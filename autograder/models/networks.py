@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from autograder.alive import images, make_alive
 from autograder.core.execution import seed_all
 
 
@@ -24,6 +25,13 @@ def real(make: Callable[[], nn.Module], seed: int, dtype: torch.dtype = torch.fl
             elif name.endswith("running_var"):
                 value.uniform_(0.5, 1.5)
     return model.to(dtype).eval()
+
+
+def alive(make: Callable[[], nn.Module], seed: int) -> nn.Module:
+    """A network in eval mode and float64, with random weights with which each layer matters."""
+    with torch.random.fork_rng(devices=[]):
+        model = make().double()
+    return make_alive(model, images(2).double(), seed=seed)
 
 
 def resnet18() -> nn.Module:

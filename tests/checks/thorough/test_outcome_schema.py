@@ -81,8 +81,6 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
     (GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
      {"fuse_conv_bn"},
      "a BatchNorm that trains takes the statistics of the batch, and the bias before it away"),
-    (GRAPH + r"modules\[\]\.params\.bias", {"optimize"},
-     "the biases of torchvision's SqueezeNet are zeros until it is trained"),
     (r"runs\[\]\.forward\.value\.dict\[\]\[\]\.list\[\]\.tuple\[\]\.tuple\[\]",
      {"remove_noop_views"}, "a slice from `None` begins where one from 0 does"),
     (r"runs\[\]\.\w+\.args\.tuple\[\]", {"minimize"},

@@ -701,14 +701,14 @@ Maker = Callable[[], nn.Module]
 
 @dataclass(frozen=True, eq=False)
 class NetworkTrial:
-    """Builds a trial of a network that keeps its own weights, on one batch of images."""
+    """Builds a trial of a network in which each layer matters, on one batch of images."""
 
     make: Maker
     image: T
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        model = networks.real(self.make, seed, torch.float64)
+        model = networks.alive(self.make, seed)
         generator = torch.Generator().manual_seed(seed + 1)
         given = arguments((self.image,), generator, torch.float64)
         return Trial(args=(model,), model=model, inputs=(given,))
