@@ -52,8 +52,6 @@ def collect(
     with said("Nothing was collected."), opened(folder) as desk:
         zone = _zone(timezone)
         rows = participants(read_table(worksheet), zone) if worksheet else []
-        if worksheet and not rows:
-            raise ValueError(f"{worksheet} is not Moodle's grading worksheet.")
         people = People(students(desk.gradebook), records(desk.room), rows)
         source = source.expanduser()
         done = collecting.collect(desk.room, source, people, zone, dates=dates)

@@ -14,7 +14,7 @@ from typing import Any
 
 from nbgrader.api import Gradebook
 
-from autograder.classroom.people import identifiers, number_in
+from autograder.classroom.people import identifiers, not_a_worksheet, number_in
 from autograder.classroom.roster import Person, squashed
 from autograder.classroom.tables import Cell, Table, guarded
 
@@ -115,10 +115,7 @@ def fill_moodle(
     """
     who, grade = identifiers(table), table.column("Grade")
     if who is None or grade is None:
-        raise CannotExport(
-            "That is not Moodle's grading worksheet: it needs a column of identifiers such as "
-            f"'Participant 12345', and one called Grade. It has: {', '.join(table.heads)[:300]}."
-        )
+        raise CannotExport(not_a_worksheet(table, "Grade"))
     most, may_change = table.column("Maximum Grade"), table.column("Grade can be changed")
     done = Filled()
     rows = {}
