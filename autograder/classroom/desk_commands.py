@@ -52,8 +52,6 @@ def collect(
     with said("Nothing was collected."), opened(folder) as desk:
         zone = _zone(timezone)
         rows = participants(read_table(worksheet), zone) if worksheet else []
-        if worksheet and not rows:
-            raise ValueError(f"{worksheet} is not Moodle's grading worksheet.")
         people = People(students(desk.gradebook), records(desk.room), rows)
         source = source.expanduser()
         done = collecting.collect(desk.room, source, people, zone, dates=dates)
@@ -116,6 +114,7 @@ def export(
     from autograder.classroom import platform_export as exporting
     from autograder.classroom.create import is_called
     from autograder.classroom.desk import opened
+    from autograder.classroom.packed_feedback import feedback_zip
     from autograder.classroom.roster import students
     from autograder.classroom.submitted_folder import records
     from autograder.classroom.tables import read_table
@@ -139,10 +138,8 @@ def export(
             done = exporting.fill_moodle(table, name, names, found, waiting=waiting)
             _print_filled(_write(place / moodle.name, moodle, table.as_bytes()), done)
             pages = place / f"feedback_{name}.zip"
-            if count := exporting.feedback_zip(pages, desk.room, name, done):
-                out.print(f"{escape(str(pages))}: feedback for {count} students.")
-            else:
-                out.print(exporting.why_no_feedback(desk.room, name))
+            for line in feedback_zip(pages, desk.room, name, done, found):
+                out.print(escape(line))
         if canvas is not None:
             table = read_table(canvas)
             pairs = [word.partition("=") for word in column or ()]

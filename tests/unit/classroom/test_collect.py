@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from autograder.classroom.collect import Collected, collect
-from autograder.classroom.people import People, participants
+from autograder.classroom.people import Participant, People, participants
 from autograder.classroom.roster import Person
 from autograder.classroom.submitted_folder import OLDER, What, records
 from autograder.classroom.tables import read_table
@@ -377,6 +377,19 @@ def test_the_grading_worksheet_says_who_is_who_and_when(room: Path, tmp_path: Pa
     files = submitted(room)
     assert files["ae1/01_one/timestamp.txt"] == b"2026-11-02 08:05:00 UTC"
     assert files["anne@x.org/01_one/timestamp.txt"] == b"2026-11-03 20:05:00 UTC"
+
+
+def test_a_worksheet_in_another_language_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text("ID,E-Mail-Adresse,Bewertung\nTeilnehmer/in1,a@x.org,\n")
+    with pytest.raises(ValueError, match=r"called Last modified.*has: ID, E-Mail-.* to English"):
+        participants(read_table(tmp_path / "w.csv"), BERLIN)
+
+
+def test_a_worksheet_without_addresses_is_not_asked_for_again(room: Path) -> None:
+    entries = {f"Anna Example_{n}_assignsubmission_file_/a.ipynb": ONE for n in (1, 2)}
+    rows = [Participant(str(n), "Anna Example", "", "", None) for n in (1, 2)]
+    said = str(why(take(room, entries, People([], (), rows))))
+    assert "do not say who it is" in said and "--worksheet" not in said
 
 
 def test_a_roster_says_who_is_who(room: Path) -> None:
