@@ -6,7 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.api import CheckFailed, check, debrief, failed, grade, hint, predict, progress
+    from autograder.api import (
+        CheckFailed,
+        check,
+        debrief,
+        failed,
+        grade,
+        hint,
+        predict,
+        progress,
+        solution,
+    )
     from autograder.cards.failing import fails
     from autograder.course_overview import overview
     from autograder.drawing.draw import draw
@@ -23,6 +33,7 @@ __all__ = [
     "overview",
     "predict",
     "progress",
+    "solution",
 ]
 
 _HOME = dict.fromkeys(__all__, "autograder.api") | {
@@ -42,4 +53,5 @@ def __getattr__(name: str) -> Any:
         from autograder.core.tried_versions import name_other_torch
 
         name_other_torch()
+        home.check.begin()
     return getattr(home, name)

@@ -1,17 +1,29 @@
-"""What a learner calls from a notebook, such as `check`, `hint`, `predict` and `progress`."""
+"""The functions that a learner calls in a notebook, such as `check`, `hint` and `progress`."""
 
 from __future__ import annotations
 
+import ast
 import difflib
+import sys
 from typing import TYPE_CHECKING, Any
 
-from autograder import learners_record, workspace_root
+from autograder import learners_record, notebook_kernel, workspace_root
+from autograder.cards.card import Card
+from autograder.cards.display import show
+from autograder.cards.wording import ANSWER_CELL, NOTEBOOK, with_solution
 from autograder.cell_truth import cell_problem
+from autograder.check_on_run import CheckOnRun
 from autograder.core import extras
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
-from autograder.debriefing import has_debrief, show_debrief
-from autograder.exercises import EXERCISES
+from autograder.debriefing import (
+    has_debrief,
+    help_after,
+    offer_solutions,
+    show_debrief,
+    show_solution,
+)
+from autograder.exercises import EXERCISES, of_chapter
 from autograder.failed_case import FailedCase, failed_case
 from autograder.fuzz.random_models import AT_HAND
 from autograder.going_on import links_from
@@ -19,6 +31,8 @@ from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import with_kept_state
+from autograder.lessons.course_map import course_map
+from autograder.lessons.standing import Standing
 from autograder.predicting import predict, predicted
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.quickly import quickly
@@ -26,6 +40,7 @@ from autograder.runner.stopped import stop_record
 
 if TYPE_CHECKING:
     from autograder.cards.progress import Progress
+    from autograder.cards.wording import Place
 
 __all__ = [
     "CheckFailed",
@@ -37,6 +52,7 @@ __all__ = [
     "hint",
     "predict",
     "progress",
+    "solution",
     "verdict_on",
 ]
 
@@ -107,48 +123,122 @@ def _judged_now(
     return with_kept_state(verdict, exercise, kept, cases), tried
 
 
-def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> None:
-    """Check what you wrote, and show a card that says how it went.
+class Check:
+    """Check what you wrote, and show a card that says how it went: ``check(add_to_mul)``.
 
-    Args:
-        answer: your function or class; the exercise is found by its name.
-        hidden: try the cases that are used when a submission is graded, too.
-        points: full marks, where a class gives others than the course.
-
-    Raises:
-        CheckFailed: your answer is not right. Where you have not begun, there is only the card,
-            unless this is a grading run: nbgrader gives points to what raises nothing.
+    It also runs when you run the cell of an answer. `check.on_run(False)` turns that off.
     """
-    exercise = exercise_called(_name_of(answer))
-    verdict = _checked(exercise, answer, hidden=hidden)
-    if not verdict.is_unchecked:
-        learners_record.note_verdict(exercise.name, verdict.status)
-    from autograder.cards.card import Card
-    from autograder.cards.display import show
 
-    links = links_from(verdict, exercise)
-    card = Card(verdict, exercise.worth(points), debrief=has_debrief(exercise), links=links)
-    show(card)
-    if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
-        return
-    if verdict.is_unchecked or verdict.status not in ("passed", "not judged"):
-        raise CheckFailed(_short(verdict))
+    def __init__(self) -> None:
+        self._cells = CheckOnRun(EXERCISES, self._check_cell)
+
+    def __call__(
+        self, answer: Any = None, *, hidden: bool = False, points: float | None = None
+    ) -> None:
+        """Check an answer.
+
+        Args:
+            answer: your function or class, or its name.
+            hidden: try the cases that are used when a submission is graded, too.
+            points: full marks, where a class gives others than the course.
+
+        Raises:
+            CheckFailed: your answer is not right. Where you have not begun, there is only the card,
+                unless this is a grading run: nbgrader gives points to what raises nothing.
+            NoSuchExercise: this is not an answer to an exercise.
+        """
+        if isinstance(answer, str):
+            answer = _defined_as(exercise_called(answer).name)
+        exercise = exercise_called(_name_of(answer, "check"))
+        for_learner = not (hidden or learners_record.is_grading())
+        if for_learner and self._cells.has_passed(exercise.name, answer):
+            if cell_problem(exercise.name, answer, EXERCISES) is None:
+                print("Checked above: passed.")
+                return
+        verdict = self._show(exercise, answer, NOTEBOOK, hidden=hidden, points=points)
+        if verdict.status == "not attempted" and for_learner:
+            return
+        if verdict.is_unchecked or verdict.status not in ("passed", "not judged"):
+            raise CheckFailed(_short(verdict))
+
+    def on_run(self, on: bool = True) -> None:
+        """Turn on or off that running the cell of an answer checks it, until the kernel ends.
+
+        ``"check_on_run": false`` in ``.fxcourse/settings.json`` turns it off for good.
+        """
+        self._cells.turn(on)
+
+    def offer_solutions(self, on: bool = True) -> None:
+        """Turn on or off that a learner who is stuck may see a solution in this notebook."""
+        offer_solutions(on)
+
+    def begin(self) -> None:
+        """Begin to check answers when their cells run, if this is a notebook."""
+        self._cells.begin(notebook_kernel.shell())
+
+    def _check_cell(self, name: str, answer: Any) -> bool:
+        """Check an answer whose cell has run; returns whether it has passed."""
+        return self._show(exercise_called(name), answer, ANSWER_CELL, stub=False).passed
+
+    def _show(
+        self,
+        exercise: Exercise,
+        answer: Any,
+        place: Place,
+        *,
+        hidden: bool = False,
+        points: float | None = None,
+        stub: bool = True,
+    ) -> Verdict:
+        """Judge an answer, note its verdict, and show the card.
+
+        Args:
+            exercise: what it answers.
+            answer: what the learner wrote.
+            place: where the card is shown.
+            hidden: try the hidden cases, too.
+            points: full marks, where a class gives others than the course.
+            stub: show the card of an exercise that is not attempted.
+        """
+        self._cells.note(answer)
+        verdict, tried = _checked(exercise, answer, hidden=hidden)
+        if verdict.status == "not attempted" and not stub:
+            return verdict
+        if not verdict.is_unchecked:
+            learners_record.note_verdict(exercise.name, verdict.status)
+        folds, solved = help_after(verdict, exercise, answer) if tried else ([], False)
+        card = Card(
+            verdict,
+            exercise.worth(points),
+            debrief=has_debrief(exercise),
+            links=links_from(verdict, exercise),
+            folds=folds,
+            place=with_solution(place) if solved else place,
+        )
+        show(card)
+        return verdict
 
 
-def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
-    """The verdict, unless the answer is not the one in the cells, or somebody stops the check."""
-    global _last_failed
-    _last_failed = None
+check = Check()
+
+
+def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict, bool]:
+    """The verdict, and whether the answer was tried.
+
+    It is not if it differs from the one in the cells, or if the learner stops the check.
+    """
+    global _last_checked, _last_failed
+    _last_checked, _last_failed = exercise.name, None
     problem = cell_problem(exercise.name, answer, EXERCISES)
     if problem is not None:
-        return Verdict(exercise.name, "failed", 0.0, (problem,))
+        return Verdict(exercise.name, "failed", 0.0, (problem,)), False
     try:
         verdict, cases = _judged(exercise, answer, hidden=hidden)
     except KeyboardInterrupt as stop:
-        return Verdict(exercise.name, "crashed", 0.0, (_stopped(exercise, stop),))
+        return Verdict(exercise.name, "crashed", 0.0, (_stopped(exercise, stop),)), False
     if verdict.status in ("failed", "crashed") and verdict.example is not None:
         _last_failed = failed_case(exercise, answer, verdict.example, cases)
-    return verdict
+    return verdict, True
 
 
 def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
@@ -161,6 +251,7 @@ def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
     return Finding("stopped", f"You stopped `{exercise.name}` here.{at}", look)
 
 
+_last_checked = ""
 _last_failed: FailedCase | None = None
 
 
@@ -175,72 +266,138 @@ def failed() -> FailedCase:
     return _last_failed
 
 
-def hint(name: str, number: int | None = None) -> None:
-    """Show an exercise's hints, folded; or print one of them by its number."""
-    from autograder.cards.display import show
+def hint(exercise: Any = None, number: int | None = None) -> None:
+    """Show the hints of an exercise, folded; or print one of them.
+
+    Args:
+        exercise: its name, or what you wrote for it; by default, the one that you checked last.
+        number: the hint to print, from 1.
+    """
     from autograder.cards.hints import Hints
 
-    show(Hints(exercise_called(name), number))
+    show(Hints(_exercise_of(exercise, "hint"), number))
 
 
-def debrief(name: Any) -> None:
+def debrief(exercise: Any = None) -> None:
     """After your own pass, show the reference solution, another right answer, and a trap.
 
     Args:
-        name: the exercise's name, or what you wrote for it.
+        exercise: its name, or what you wrote for it; by default, the one that you checked last.
     """
-    known = name if isinstance(name, str) else _name_of(name)
-    show_debrief(exercise_called(known))
+    show_debrief(_exercise_of(exercise, "debrief"))
 
 
-def progress() -> None:
-    """Show which exercises you have passed, your predictions, and where to go on."""
-    from autograder.cards.display import show
+def solution(exercise: Any = None) -> None:
+    """When you are stuck, show a solution: after three different answers that have failed.
 
-    show(progress_so_far())
+    Args:
+        exercise: its name, or what you wrote for it; by default, the one that you checked last.
+    """
+    show_solution(_exercise_of(exercise, "solution"))
 
 
-def progress_so_far() -> Progress:
-    """What `progress` shows."""
+def progress(about: Any = None) -> None:
+    """Show which exercises you have passed, your predictions, and where to go on.
+
+    Args:
+        about: a chapter such as ``"02"``, or an exercise of it; by default, all chapters.
+    """
+    show(progress_so_far(None if about is None else _chapter_of(about)))
+
+
+def progress_so_far(chapter: str | None = None) -> Progress:
+    """The content of `progress`.
+
+    Args:
+        chapter: the stem of a chapter's file; by default, all chapters.
+    """
     from autograder.cards.progress import Progress, Row
 
     done = learners_record.verdicts()
     rows = [
         Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
-        for e in EXERCISES.values()
+        for e in (EXERCISES.values() if chapter is None else of_chapter(chapter))
     ]
-    return Progress(rows, predicted(), linked=workspace_root.current() is not None)
+    place = Standing(course_map(), done, learners_record.first_picks()).place()
+    return Progress(rows, predicted(), place, linked=workspace_root.current() is not None)
+
+
+class NoSuchExercise(KeyError):
+    """There is no exercise of the name given, or nothing that names one was given."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows this in place of a traceback through the grader's own code.
+        return [f"NoSuchExercise: {self}"]
 
 
 def exercise_called(name: str) -> Exercise:
     """The exercise of that name.
 
     Raises:
-        KeyError: if there is none; the message names the nearest ones.
+        NoSuchExercise: there is none; the message names the nearest ones.
     """
     if name in EXERCISES:
         return EXERCISES[name]
-    near = difflib.get_close_matches(str(name), EXERCISES, n=3)
+    known = [each for chapter in course_map().chapters for each in chapter.exercises]
+    near = difflib.get_close_matches(str(name), known, n=3)
     guess = f" Did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
     raise NoSuchExercise(f"There is no exercise called `{name}`.{guess}")
 
 
-class NoSuchExercise(KeyError):
-    """There is no exercise of the name given."""
+def _exercise_of(exercise: Any, call: str) -> Exercise:
+    """The exercise that a learner names, by a string or by the answer."""
+    if exercise is None and _last_checked:
+        exercise = _last_checked
+    return exercise_called(exercise if isinstance(exercise, str) else _name_of(exercise, call))
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+
+def _chapter_of(about: Any) -> str:
+    """The chapter that a learner names: by its number, by its name, or by an exercise of it."""
+    word = str(about).removesuffix(".ipynb")
+    for chapter in course_map().chapters:
+        if word in (chapter.name, chapter.name.partition("_")[0], chapter.number):
+            return chapter.name
+    if isinstance(about, str) and about not in EXERCISES and about[:1].isdigit():
+        names = ", ".join(f"`{chapter.number}`" for chapter in course_map().chapters)
+        raise NoSuchExercise(f"There is no chapter `{about}`. Chapters: {names}.")
+    return _exercise_of(about, "progress").chapter
 
 
-def _name_of(answer: Any) -> str:
+def _name_of(answer: Any, call: str) -> str:
+    """The name of the exercise that something answers: its own, or the one that it has here."""
     name = getattr(answer, "__name__", None)
-    if not isinstance(name, str) or name == "<lambda>":
-        raise NoSuchExercise(
-            f"`check` finds the exercise by the name of what you wrote, and a "
-            f"{'lambda' if name else '`' + type(answer).__name__ + '`'} has none. "
-            "Write a function with `def`."
-        )
-    return name
+    if isinstance(name, str) and name in EXERCISES:
+        return name
+    for its, value in vars(sys.modules["__main__"]).items():
+        if value is answer and answer is not None and its in EXERCISES:
+            return its
+    if isinstance(name, str) and name != "<lambda>":
+        return name
+    kind = "lambda" if name else type(answer).__name__
+    given = "nothing" if answer is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+    raise NoSuchExercise(f"You passed {given}. Write `{call}({_meant()})`.")
+
+
+def _meant() -> str:
+    """The exercise that a call is about: named in this cell, or checked last, or an example."""
+    shell = notebook_kernel.shell()
+    try:
+        tree = ast.parse(str(shell.user_ns["In"][-1])) if shell else None
+    except (SyntaxError, ValueError, LookupError):
+        tree = None
+    names = (each.id for each in ast.walk(tree) if isinstance(each, ast.Name)) if tree else ()
+    return next((name for name in names if name in EXERCISES), _last_checked or "node_names")
+
+
+def _defined_as(name: str) -> Any:
+    """The answer that has a name in the notebook."""
+    found = vars(sys.modules["__main__"]).get(name)
+    if found is None:
+        raise NoSuchExercise(f"`{name}` is not defined yet. Run the cell with your answer first.")
+    return found
 
 
 def _short(verdict: Verdict) -> str:

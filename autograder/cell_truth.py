@@ -40,7 +40,7 @@ def problem_in(
     """As `cell_problem`, for the sources of the cells that have run, this one at the end."""
     elsewhere = re.compile(rf"^\s*{name}\s*=|\bimport\b.*\b{name}\b", re.M)
     for cell in reversed(cells):
-        defined = _DEFINED.findall(cell)
+        defined = defined_in(cell)
         if name in defined:
             return _not_compiled(cell, name, transform) or _older(cell, name, answer)
         if elsewhere.search(cell):
@@ -54,6 +54,11 @@ def problem_in(
                 "Compare the two names, letter by letter.",
             )
     return None
+
+
+def defined_in(cell: str) -> list[str]:
+    """The names that lines without indentation define in a cell. The cell is not parsed."""
+    return _DEFINED.findall(cell)
 
 
 def _shell() -> Any:
@@ -81,7 +86,8 @@ def _not_compiled(cell: str, name: str, transform: Any) -> Finding | None:
 
 
 def _older(cell: str, name: str, answer: Any) -> Finding | None:
-    text = _text_of(answer)
+    its = getattr(answer, "__name__", name)
+    text = _text_of(answer) if its == name else None  # a decorator's function is in another cell
     if text is None or _squeezed(text) in _squeezed(cell):
         return None
     return Finding(

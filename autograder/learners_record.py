@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import workspace_root
+from autograder.core.record_status import SEEN, after_verdict, is_passed
 
 NAME = ".fxcourse-progress.json"
 """The file where there is no workspace: it lies beside the notebook."""
@@ -17,7 +18,13 @@ IN_WORKSPACE = "progress.json"
 """The file in the state folder of a workspace."""
 
 _PICKS = "predictions"
-"""The one key of the file that is no exercise: first picks, by the prediction's mark."""
+"""A key of the file that is not an exercise: first picks, by the prediction's mark."""
+
+_FAILURES = "failures"
+"""Another such key: for each exercise, digests of the different answers that have failed."""
+
+MOST_FAILURES = 9
+"""How many failed answers of an exercise are counted."""
 
 
 def is_grading() -> bool:
@@ -44,16 +51,42 @@ def verdicts(workspace: Path | None = None) -> dict[str, str]:
 
 def first_picks(workspace: Path | None = None) -> dict[str, str]:
     """The letter that was picked first, by the prediction's mark."""
-    picks = _read(workspace).get(_PICKS)
-    picks = picks if isinstance(picks, dict) else {}
+    picks = _table(_read(workspace), _PICKS)
     return {mark: letter for mark, letter in picks.items() if isinstance(letter, str)}
 
 
 def note_verdict(exercise: str, status: str) -> None:
     """Note how an exercise went. What was passed once stays passed."""
     done = _read()
-    if status != "not attempted" and done.get(exercise) != "passed":
-        _write({**done, exercise: status})
+    after = after_verdict(done.get(exercise), status)
+    if after != done.get(exercise):
+        _write({**done, exercise: after})
+
+
+def note_seen(exercise: str) -> None:
+    """Note that the solution of an exercise was shown before a pass."""
+    done = _read()
+    if not is_passed(done.get(exercise)):
+        _write({**done, exercise: SEEN})
+
+
+def note_failure(exercise: str, answer: str) -> None:
+    """Note that an answer has failed, unless it is one of those that have.
+
+    Args:
+        exercise: the exercise's name.
+        answer: a digest of the answer.
+    """
+    done, noted = _read(), failures(exercise)
+    if answer not in noted and len(noted) < MOST_FAILURES:
+        every = _table(done, _FAILURES)
+        _write({**done, _FAILURES: {**every, exercise: [*noted, answer]}})
+
+
+def failures(exercise: str) -> list[str]:
+    """The digests of the different answers that have failed."""
+    noted = _table(_read(), _FAILURES).get(exercise)
+    return [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
 
 
 def note_pick(mark: str, letter: str) -> str:
@@ -71,6 +104,11 @@ def _read(workspace: Path | None = None) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def _table(done: dict[str, Any], key: str) -> dict[str, Any]:
+    found = done.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 def _write(done: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | Python, and enough PyTorch to write an `nn.Module` with a `forward` |
-# | **Time** | about 50 minutes, 5 of them for the exercise |
+# | **Time** | about 55 minutes, 5 of them for the exercise |
 
 # %% [markdown]
 # ## 0.1 Your first green card
@@ -32,7 +32,8 @@ check(node_names)
 # The colored box above is a **card**. It shows a model, the result that was expected, and the result that the function returned.
 # The function returned `node.op`, the *kind* of each node, but the task asks for the names. A node's name is `node.name`.
 #
-# **In the next code cell, change one word.** Then press Shift+Enter twice: once for your function, and once for its check.
+# **In the next code cell, change one word.** Then press Shift+Enter: the cell runs, and its card appears below it.
+# The cell `check(node_names)` after it is the same check by hand.
 
 # %% [markdown] card="node_names"
 # **Given** a model, **return** the names of all nodes of its trace, as a list of strings in the order of the graph.
@@ -593,10 +594,16 @@ assert len(eval_trace.graph.nodes) == 2
 #
 # 1. the **task**: what is given, what to return, what not to do, and how much time it may take;
 # 2. a **picture** of what your function must do;
-# 3. your **function**, with a line `raise NotImplementedError` where your code goes;
-# 4. a **check**, such as `check(node_names)`;
+# 3. your **function**, with a line `raise NotImplementedError` where your code goes. When you run this cell, the card appears below it;
+# 4. a **check**, such as `check(node_names)`: the same check by hand. It grades your notebook in a class;
 # 5. a **hint** cell. Its hints stay folded until you open them, one after the other;
 # 6. a **debrief**, which shows other right answers after your own pass.
+#
+# The card has help in folds, so that you seldom need the last two cells.
+# A failing card has the first hint, and one more each time another answer fails.
+# After three different answers that failed, it also has a fold *Show me a solution*.
+# After a pass, the card has the debrief.
+# If you do not want a check each time you run your function, run `check.on_run(False)`.
 #
 # The check runs your function on many small models that were made to be awkward.
 # It looks at more than the result: at the graph, at the generated code, and at whether your function left the given model alone.
@@ -658,9 +665,10 @@ print(verdict.status, "-", verdict.error)
 # * **where to look**: one sentence that points in a direction and does not give the answer away;
 # * the **smallest case** that shows the fault: a model, and how your function was called; a model that was drawn at random is called `Model`, and its values `a`, `b`, `c`;
 # * what was **expected** and what was **obtained**; in chapters where you edit graphs, the graph **before and after** as pictures, with the differences marked;
-# * the **parts** of the task, folded, each with its share of the points. The first part is the task itself: without it there are no points.
+# * the **parts** of the task, folded, each with its share of the points. The first part is the task itself: without it there are no points;
+# * **hints**, folded, and later a solution.
 #
-# Below the card the cell raises one short error, `CheckFailed`.
+# Below the card of a check cell there is one short error, `CheckFailed`.
 # This is intended: a notebook with a wrong answer must not look as if it were finished.
 #
 # After a failing check, `from autograder import failed` and then `case = failed()` give you the failing case itself:
@@ -689,12 +697,12 @@ after.recompile()
 draw.diff(before, after)
 
 # %% [markdown]
-# `hint("node_names")` shows the folded hints of an exercise.
+# `hint("node_names")` shows the folded hints of an exercise, and `hint()` those of the one that you checked last.
 # The first hint tells you where to look.
 # The second names what to use.
 # The third shows the shape of an answer, but not the answer.
 #
-# `progress()` shows what you have passed so far, in all chapters.
+# `progress()` shows what you have passed so far, in all chapters, and `progress("01")` one chapter.
 # It reads a small file in your workspace. Nothing is sent anywhere.
 
 # %%

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 0, *Start here*; how `nn.Module` holds parameters, buffers and submodules |
-# | **Time** | about 115 minutes, 45 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
+# | **Time** | about 130 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
 #
 # **When you are done, you can**
 #
@@ -959,6 +959,26 @@ with torch.no_grad():
 assert torch.equal(stepper(torch.ones(2)), first)  # the same start, so the same result
 
 # %% [markdown]
+# There is a shorter way: run a copy of the module each time. `copy.deepcopy(module)` has buffers of its own.
+
+# %%
+stepper = Stepper()
+first, second = (copy.deepcopy(stepper)(torch.ones(2)) for _ in range(2))
+assert torch.equal(first, second)  # the same start
+assert stepper.steps == 0  # and the given module is as it was
+
+# %% [markdown]
+# A seed that you set stays set for all code that runs later, your caller's too.
+# `torch.random.fork_rng` puts the random state back at the end of its block, even after an error.
+
+# %%
+state = torch.get_rng_state()
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    torch.rand(3)
+assert torch.equal(torch.get_rng_state(), state)  # as if nothing had been drawn
+
+# %% [markdown]
 # Here is why the seed must not be set before the trace is made.
 
 # %%
@@ -1528,6 +1548,7 @@ assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placehold
 # | what a node reads, who reads it | `node.all_input_nodes`, `node.users` |
 # | a function kept whole | `fx.wrap("name")` or `@fx.wrap`, at top level |
 # | a branch between tensors | `torch.where(condition, a, b)` |
+# | the random state left as it was | `with torch.random.fork_rng():` |
 # | to compare results | `torch.testing.assert_close(a, b, equal_nan=True)` |
 #
 # **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), removing what `concrete_args` leaves (the deep dive `03b_effects`), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).

@@ -42,24 +42,32 @@ def install(exercises: Mapping[str, Exercise]) -> None:
     """
     module = types.ModuleType("autograder.api", __doc__)
 
-    def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> None:
-        """Say that grading happens elsewhere."""
-        print(_SAYS.format("check"))
+    class Check:
+        """Says that grading happens elsewhere."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> None:
+            print(_SAYS.format("check"))
+
+        def on_run(self, on: bool = True) -> None:
+            """Nothing."""
+
+        offer_solutions = on_run
 
     def grade(name: str, answer: Any) -> Verdict:
         """Say that grading happens elsewhere; a verdict without a score."""
         print(_SAYS.format("grade"))
         return Verdict(str(name), "not attempted", 0.0)
 
-    def hint(name: str, number: int | None = None) -> None:
+    def hint(name: Any = None, number: int | None = None) -> None:
         """Show an exercise's hints."""
         from autograder.cards.display import show
         from autograder.cards.hints import Hints
 
+        name = getattr(name, "__name__", name)
         if name in exercises:
             show(Hints(exercises[name], number))
 
-    def progress() -> None:
+    def progress(about: object = None) -> None:
         """Say that grading happens elsewhere."""
         print(_SAYS.format("progress"))
 
@@ -74,7 +82,11 @@ def install(exercises: Mapping[str, Exercise]) -> None:
     def debrief(name: object = "") -> None:
         """Nothing: it is for a learner's own notebook."""
 
-    for thing in (CheckFailed, check, debrief, failed, grade, hint, predict, progress):
+    def solution(name: object = "") -> None:
+        """Nothing: as `debrief`."""
+
+    vars(module)["check"] = Check()
+    for thing in (CheckFailed, debrief, failed, grade, hint, predict, progress, solution):
         setattr(module, thing.__name__, thing)
     sys.modules[module.__name__] = module
     vars(sys.modules["autograder"])["api"] = module

@@ -15,11 +15,14 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
+from autograder.cards.folds import Fold
 from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
     CRASHED,
+    NOTEBOOK,
     OUTCOMES,
     PRINTED,
+    Place,
     error_to_show,
     first_finding,
     long_results,
@@ -61,23 +64,28 @@ class Card:
         exercise: what it is about.
         debrief: whether there is a debrief to be shown after a pass.
         links: where a reader can go from here.
+        folds: hints, or other answers.
+        place: where the answer is written.
     """
 
     verdict: Verdict
     exercise: Exercise
     debrief: bool = False
     links: Sequence[Link] = ()
+    folds: Sequence[Fold] = ()
+    place: Place = NOTEBOOK
 
     def __repr__(self) -> str:
-        return card_text(self.verdict, self.exercise, debrief=self.debrief)
+        return card_text(self.verdict, self.exercise, debrief=self.debrief, place=self.place)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {
             "text/html": card_html(
-                self.verdict, self.exercise, here=True, debrief=self.debrief, links=self.links
+                self.verdict, self.exercise, here=True, debrief=self.debrief, links=self.links,
+                folds=self.folds, place=self.place,
             ),
             "text/plain": repr(self),
-        }
+        }  # fmt: skip
 
 
 def card_html(
@@ -87,6 +95,8 @@ def card_html(
     here: bool = False,
     debrief: bool = False,
     links: Sequence[Link] = (),
+    folds: Sequence[Fold] = (),
+    place: Place = NOTEBOOK,
 ) -> str:
     """The card as HTML, complete in itself.
 
@@ -96,6 +106,8 @@ def card_html(
         here: whether the case is at hand in this notebook, by `failed()`.
         debrief: whether there is a debrief to be shown after a pass.
         links: where a reader can go from here.
+        folds: hints, or other answers.
+        place: where the answer is written.
     """
     first = first_finding(verdict)
     failed = verdict.status not in ("passed", "not attempted")
@@ -124,7 +136,8 @@ def card_html(
         printed_title=_printed_title(verdict.printed),
         printed_lines=PRINTED,
         tried=tried(verdict),
-        next=next_step(verdict, exercise, debrief=debrief),
+        next=next_step(verdict, exercise, debrief=debrief, place=place),
+        folds=[(each.summary, Markup(each.html)) for each in folds],
         links=Markup(line_of(links)),
         at_hand=AT_HAND if here and example and example.source.strip() else "",
     )

@@ -263,7 +263,9 @@ def _size(section: Section) -> str:
 
 
 def _sign(standing: Standing, exercise: str) -> str:
-    return "✓" if standing.is_passed(exercise) else "○"
+    if standing.is_passed(exercise):
+        return "✓"
+    return "◐" if standing.is_settled(exercise) else "○"
 
 
 def _words(markdown: str) -> str:

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from autograder.cards import links
-from autograder.cards.wording import OUTCOMES, number, points
+from autograder.cards.wording import OUTCOMES, Outcome, number, points
+from autograder.core.record_status import PASSED_SEEN, SEEN, is_passed
 from autograder.drawing.html import (
     INK,
     PAPER,
@@ -21,9 +22,15 @@ from autograder.drawing.html import (
     rich,
     tinted,
 )
-from autograder.lessons.course_map import is_deep_dive
+from autograder.lessons.course_map import Section
+from autograder.lessons.standing import Place
 
 BAR = 24  # characters
+_LOOKS: Mapping[str, Outcome] = {
+    **OUTCOMES,
+    SEEN: Outcome("◐", "Solution seen", "#4b5868"),
+    PASSED_SEEN: Outcome("✓", "Passed, solution seen", OUTCOMES["passed"].colour),
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Row:
         title: its heading.
         stars: its size, 1 to 4.
         points: full marks.
-        status: one of the four outcomes of a verdict.
+        status: as the learner's record has it.
     """
 
     chapter: str
@@ -49,12 +56,12 @@ class Row:
     @property
     def passed(self) -> bool:
         """Whether it is done."""
-        return self.status == "passed"
+        return is_passed(self.status)
 
     @property
-    def is_of_deep_dive(self) -> bool:
-        """Whether its chapter is a deep dive, such as ``03b_effects``."""
-        return is_deep_dive(self.chapter)
+    def look(self) -> Outcome:
+        """Its sign, words and color."""
+        return _LOOKS.get(self.status, OUTCOMES["not attempted"])
 
 
 @dataclass(frozen=True)
@@ -81,45 +88,50 @@ class Progress:
     """How far a learner is.
 
     Attributes:
-        rows: those of all exercises, in course order.
+        rows: those of the exercises to show, in course order.
         predictions: how those of each chapter stand, by the stem of the chapter's file.
+        place: the section to go on with, as the index shows it; nothing when all is done.
         linked: whether the chapters lie beside the notebook, so that their names can be links.
     """
 
     rows: Sequence[Row]
     predictions: Mapping[str, Predicted] = field(default_factory=dict)
+    place: Place | None = None
     linked: bool = False
 
     def __repr__(self) -> str:
-        return progress_text(self.rows, self.predictions)
+        return progress_text(self.rows, self.predictions, self.place)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {
-            "text/html": progress_html(self.rows, self.predictions, linked=self.linked),
-            "text/plain": repr(self),
-        }
+        shown = progress_html(self.rows, self.predictions, self.place, linked=self.linked)
+        return {"text/html": shown, "text/plain": repr(self)}
 
 
-def progress_text(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> str:
+def progress_text(
+    rows: Sequence[Row], predictions: Mapping[str, Predicted], place: Place | None = None
+) -> str:
     """The table as plain text."""
     if not rows:
         return "There are no exercises yet."
     wide = max(len(row.name) for row in rows)
-    lines = [headline(rows), go_on(rows)]
+    lines = [headline(rows), go_on(place)]
     for chapter, own in _chapters(rows):
         count = _count(own, predictions.get(chapter))
         lines.append(f"\n{chapter}  {_bar_text(own)}  {count}")
         for row in own:
-            look = OUTCOMES.get(row.status, OUTCOMES["not attempted"])
             lines.append(
-                f"  {look.icon} {row.name:<{wide}}  {'★' * row.stars:<4}  "
-                f"{points(row.points):>10}  {look.word.lower()}"
+                f"  {row.look.icon} {row.name:<{wide}}  {'★' * row.stars:<4}  "
+                f"{points(row.points):>10}  {row.look.word.lower()}"
             )
     return clean("\n".join(lines))
 
 
 def progress_html(
-    rows: Sequence[Row], predictions: Mapping[str, Predicted], *, linked: bool = False
+    rows: Sequence[Row],
+    predictions: Mapping[str, Predicted],
+    place: Place | None = None,
+    *,
+    linked: bool = False,
 ) -> str:
     """The table as HTML."""
     frame = (
@@ -136,7 +148,7 @@ def progress_html(
     table = "border-collapse:collapse;border:0;margin:0;font-size:13.5px;background:none"
     return (
         f'<div style="{frame}"><strong>{escaped(headline(rows))}</strong>'
-        f"<div>{_go_on_html(rows, linked=linked)}</div>"
+        f"<div>{_go_on_html(place, linked=linked)}</div>"
         f'<table style="{table}"><tbody>{body}</tbody></table></div>'
     )
 
@@ -150,24 +162,24 @@ def headline(rows: Sequence[Row]) -> str:
     )
 
 
-def next_row(rows: Sequence[Row]) -> Row | None:
-    """The exercise to go on with: the first that is not done, and is in no deep dive."""
-    left = [row for row in rows if not row.passed]
-    return next((row for row in left if not row.is_of_deep_dive), left[0] if left else None)
+def go_on(place: Place | None) -> str:
+    """``Go on here: 3.2 Retargeting, in 03_manipulation.``"""
+    if place is None:
+        return "You have done all of them."
+    chapter, section = place
+    return f"Go on here: {_title(section)}, in {chapter.name}."
 
 
-def go_on(rows: Sequence[Row]) -> str:
-    """``Go on here: add_to_mul, in 03_manipulation.``"""
-    row = next_row(rows)
-    return f"Go on here: {row.name}, in {row.chapter}." if row else "You have done all of them."
+def _go_on_html(place: Place | None, *, linked: bool) -> str:
+    if place is None or not linked:
+        return escaped(go_on(place))
+    chapter, section = place
+    title = links.linked(escaped(_title(section)), chapter.name, section.cell)
+    return f"Go on here: {title}, in {_chapter_name(chapter.name, linked=linked)}."
 
 
-def _go_on_html(rows: Sequence[Row], *, linked: bool) -> str:
-    row = next_row(rows)
-    if row is None:
-        return escaped(go_on(rows))
-    name = _exercise_name(row, linked=linked)
-    return f"Go on here: {name}, in {_chapter_name(row.chapter, linked=linked)}."
+def _title(section: Section) -> str:
+    return f"{section.number} {section.title}".replace("`", "")
 
 
 def _chapter_name(chapter: str, *, linked: bool) -> str:
@@ -218,7 +230,7 @@ def _chapter_html(chapter: str, rows: Sequence[Row], count: str, *, linked: bool
 
 
 def _row_html(row: Row, cell: str, *, linked: bool) -> str:
-    look = OUTCOMES.get(row.status, OUTCOMES["not attempted"])
+    look = row.look
     quiet = f"{cell};color:{QUIET};white-space:nowrap"
     return (
         f'<tr style="background:none"><td style="{cell};white-space:nowrap;'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.core.exercise import Exercise
 from autograder.core.node_label import one_line, shorten
@@ -94,6 +94,16 @@ NOTEBOOK = Place(
     again="Change your code, run its cell, then run this one again. If you are stuck, try "
     '`hint("{name}")`.',
 )
+
+ANSWER_CELL = replace(
+    NOTEBOOK,
+    again='Change your code, and run this cell again. If you are stuck, try `hint("{name}")`.',
+)
+
+
+def with_solution(place: Place) -> Place:
+    """A place whose failing cards say how to see a solution."""
+    return replace(place, again=f'{place.again} `solution("{{name}}")` shows a solution.')
 
 
 def next_step(

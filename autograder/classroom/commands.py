@@ -40,13 +40,19 @@ def create(
             help="The gradebook, such as postgresql://USER@HOST/NAME. Default: a file in DIR."
         ),
     ] = None,
+    no_solutions: Annotated[
+        bool,
+        typer.Option("--no-solutions", help="Do not offer solutions to students who are stuck."),
+    ] = False,
 ) -> None:
     """Make a classroom for nbgrader: chapters, settings, a gradebook and a README."""
     from autograder.classroom import create as making
 
     try:
         chosen = making.choose(chapters, track)
-        making.create(folder, chosen, say=lambda text: out.print(escape(text)), db_url=db)
+        making.create(
+            folder, chosen, lambda text: out.print(escape(text)), db, solutions=not no_solutions
+        )
     except making.CannotCreate as error:
         err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None

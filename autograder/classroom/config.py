@@ -20,6 +20,7 @@ _OURS = "autograder.classroom"
 EXECUTE = f"{_OURS}.execute_checks.ExecuteChecks"
 SAVE = f"{_OURS}.save_verdicts.SaveVerdicts"
 POINTS = f"{_OURS}.points_of_class.PointsOfClass"
+SOLUTIONS = f"{_OURS}.solutions_of_class.SolutionsOfClass"
 LATE = f"{_OURS}.assign_lateness.AssignLateness"
 REPAIR = f"{_OURS}.forgiving_reader.RepairNotebook"
 RELEASED = f"{_OURS}.released.KeepReleased"
@@ -41,7 +42,7 @@ def configure(config: Any) -> None:
     # About nbgrader's own use of its database, many times for each student; nothing to act on.
     warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
     release.configure(config)
-    config.GenerateAssignment.preprocessors.insert(0, POINTS)
+    config.GenerateAssignment.preprocessors[:0] = [POINTS, SOLUTIONS]
     config.GenerateAssignment.preprocessors.append(RELEASED)
     config.Autograde.exporter_class = READER
     config.Autograde.sanitize_preprocessors = [

@@ -39,7 +39,7 @@ from autograder.classroom.config import configure
 c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = {course!r}
 {database}configure(c)
-
+{solutions}
 # The random models that answers are tried on come from this and from the student's name.
 c.ExecuteChecks.secret = {secret!r}
 '''
@@ -118,6 +118,7 @@ def create(
     notebooks: Mapping[str, NotebookNode],
     say: Callable[[str], None] = lambda text: None,
     db_url: str | None = None,
+    solutions: bool = True,
 ) -> None:
     """Make a classroom, whole or not at all.
 
@@ -126,6 +127,7 @@ def create(
         notebooks: chapters in source form, by their names.
         say: is told what is being done.
         db_url: the gradebook; by default, a file in the classroom.
+        solutions: whether students who are stuck are offered solutions.
 
     Raises:
         CannotCreate: there is something in the folder, or the classroom could not be made.
@@ -143,7 +145,7 @@ def create(
         raise CannotCreate(f"{folder} cannot be made: {error.strerror}.") from None
     try:
         with private():
-            _fill(building, folder.name, notebooks, say, db_url)
+            _fill(building, folder.name, notebooks, say, db_url, solutions)
         if folder.exists():
             folder.rmdir()
         building.rename(folder)
@@ -157,12 +159,16 @@ def _fill(
     notebooks: Mapping[str, NotebookNode],
     say: Callable[[str], None],
     db_url: str | None,
+    solutions: bool,
 ) -> None:
+    without = "" if solutions else "c.SolutionsOfClass.offered = False\n"
     database = f"c.CourseDirectory.db_url = {db_url!r}\n" if db_url else ""
     first, secret = next(iter(notebooks)), secrets.token_hex(16)
     book = "the gradebook that nbgrader_config.py names" if db_url else "`gradebook.db`"
     texts = {
-        "nbgrader_config.py": CONFIG.format(course=course, secret=secret, database=database),
+        "nbgrader_config.py": CONFIG.format(
+            course=course, secret=secret, database=database, solutions=without
+        ),
         "README.md": README.format(chapter=first, all=", ".join(notebooks), gradebook=book),
     }
     texts[deadlines.FILE] = deadlines.TEMPLATE

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+
+from traitlets import HasTraits
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.deadlines import TEMPLATE
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.nbgrader_options import PLACES
+from autograder.classroom.solutions_of_class import SolutionsOfClass
+from autograder.learner_settings import SETTINGS
 
 PAGE = ROOT / "docs" / "reference" / "settings.md"
 _REGION = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -17,17 +22,24 @@ _REGION = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTAL
 
 def pages() -> dict[Path, str]:
     """The page with its generated parts, by its path. Nothing is written."""
-    parts = {"checks": _checks(), "deadlines": _deadlines(), "refused": _refused()}
+    parts = {
+        "checks": _traits(ExecuteChecks),
+        "deadlines": _deadlines(),
+        "learner": _learner(),
+        "refused": _refused(),
+        "release": _traits(SolutionsOfClass),
+    }
     text = PAGE.read_text(encoding="utf-8")
     return {PAGE: _REGION.sub(lambda found: f"{found[1]}{parts[found[2]]}\n{found[3]}", text)}
 
 
-def _checks() -> str:
-    traits = ExecuteChecks.class_own_traits(config=True)
+def _traits(kind: type[HasTraits]) -> str:
+    """The settings of a part of the class."""
+    traits = kind.class_own_traits(config=True)
     return _table(
         ("setting", "default", "meaning"),
         (
-            (f"`c.ExecuteChecks.{name}`", _default(name, trait.default_value), trait.help)
+            (f"`c.{kind.__name__}.{name}`", _default(name, trait.default_value), trait.help)
             for name, trait in traits.items()
             if trait.help  # nbgrader's own settings have none here
         ),
@@ -38,6 +50,14 @@ def _default(name: str, value: object) -> str:
     if name == "secret":
         return "drawn by `fxcourse classroom create`"
     return f"`{value:g}`" if isinstance(value, float) else f"`{value!r}`"
+
+
+def _learner() -> str:
+    rows = (
+        (f"`{name}`", f"`{json.dumps(default)}`", meaning)
+        for name, (default, meaning) in SETTINGS.items()
+    )
+    return _table(("setting", "default", "meaning"), rows)
 
 
 def _deadlines() -> str:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,55 @@ class CourseMap:
 
     chapters: tuple[Chapter, ...]
     tracks: tuple[Track, ...]
+
+    def after(self, exercise: str, chapters: Collection[str]) -> Step | None:
+        """The next step after an exercise: in its section, its chapter, or the chapter after it.
+
+        Args:
+            exercise: its name.
+            chapters: the names of the chapters that the learner has.
+
+        Returns:
+            Nothing after the last chapter, and for an exercise that is not on the map. A deep dive
+            is a step only inside itself.
+        """
+        for at, chapter in enumerate(self.chapters):
+            if exercise in chapter.exercises:
+                main = (each for each in self.chapters[at + 1 :] if not each.is_deep_dive)
+                others = map(_step_to, (each for each in main if each.name in chapters))
+                inside = _steps_after(exercise, chapter) if chapter.name in chapters else ()
+                return next(chain(inside, others), None)
+        return None
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that a learner can go on with.
+
+    Attributes:
+        title: such as ``3.3 One op more``, or the name of an exercise.
+        chapter: the stem of the notebook.
+        cell: the id of the cell; nothing for the beginning of the notebook.
+    """
+
+    title: str
+    chapter: str
+    cell: str = ""
+
+
+def _steps_after(exercise: str, chapter: Chapter) -> Iterator[Step]:
+    """The rest of a section, and of its chapter."""
+    numbers = [exercise in section.exercises for section in chapter.sections]
+    here = numbers.index(True)
+    names = chapter.sections[here].exercises
+    for name in names[names.index(exercise) + 1 :]:
+        yield Step(name, chapter.name, f"card-{name}")
+    for section in chapter.sections[here + 1 :]:
+        yield Step(f"{section.number} {section.title}", chapter.name, section.cell)
+
+
+def _step_to(chapter: Chapter) -> Step:
+    return Step(f"{chapter.number} · {chapter.title}", chapter.name)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from autograder.core.record_status import is_passed, is_settled
 from autograder.lessons.course_map import Chapter, CourseMap, Section
 
 Place = tuple[Chapter, Section]
@@ -37,7 +38,11 @@ class Standing:
 
     def is_passed(self, exercise: str) -> bool:
         """Whether an exercise is passed."""
-        return self.verdicts.get(exercise) == "passed"
+        return is_passed(self.verdicts.get(exercise))
+
+    def is_settled(self, exercise: str) -> bool:
+        """Whether an exercise is passed, or its solution was shown."""
+        return is_settled(self.verdicts.get(exercise))
 
     def passed(self, exercises: Iterable[str]) -> int:
         """How many of some exercises are passed."""
@@ -50,21 +55,21 @@ class Standing:
         of a section that is only read.
         """
         if section.exercises:
-            return all(map(self.is_passed, section.exercises))
+            return all(map(self.is_settled, section.exercises))
         return bool(section.predictions) and all(mark in self.picks for mark in section.predictions)
 
     def place(self) -> Place | None:
-        """The section to go on with; nothing when all exercises are passed.
+        """The section to go on with; nothing when all exercises are passed or seen.
 
-        It is the furthest section with work in it, if an exercise there is open, and otherwise the
-        one after it. An exercise that the learner has left out on the way does not hold them up.
+        It is the furthest section with work in it, if an exercise is open at its end, and otherwise
+        the one after it. An exercise that the learner has left out does not hold them up.
         """
         places = [(chapter, each) for chapter in self.course.chapters for each in chapter.sections]
         worked = [at for at, (_, section) in enumerate(places) if self._has_work(section)]
         if not worked:
             return places[0] if places else None
         here, furthest = places[worked[-1]]
-        if self._has_open_exercise(furthest):
+        if furthest.exercises and not self.is_settled(furthest.exercises[-1]):
             return here, furthest
         for chapter, section in places[worked[-1] + 1 :]:
             if chapter is here or not chapter.is_deep_dive:
@@ -77,4 +82,4 @@ class Standing:
         return tried or any(mark in self.picks for mark in section.predictions)
 
     def _has_open_exercise(self, section: Section) -> bool:
-        return not all(map(self.is_passed, section.exercises))
+        return not all(map(self.is_settled, section.exercises))

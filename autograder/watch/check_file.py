@@ -17,6 +17,7 @@ from autograder.cards.hints import Hints
 from autograder.cards.wording import Place, picture_of, picture_title
 from autograder.core.exercise import Exercise
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
+from autograder.core.record_status import is_settled
 from autograder.core.verdict import Finding, Status, Verdict
 from autograder.debriefing import has_debrief
 from autograder.drawing.draw import draw
@@ -57,7 +58,7 @@ def do(job: Job) -> str | None:
     if printed.getvalue().strip():
         lines = "\n".join(f"    {line}" for line in bounded(printed.getvalue(), 40).split("\n"))
         card += f"\nThe file printed:\n{lines}"
-    passed = verdict.passed or learners_record.verdicts().get(exercise.name) == "passed"
+    passed = verdict.passed or is_settled(learners_record.verdicts().get(exercise.name))
     other = repr(DebriefCard(exercise.name, debriefs()[exercise.name])) if (
         passed and has_debrief(exercise)
     ) else ""  # fmt: skip

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder import learners_record
+from autograder.core.record_status import is_passed
 from autograder.watch.checker import Check, Checker
 from autograder.watch.files import ExerciseFile
 from autograder.watch.job import Result
@@ -250,4 +251,4 @@ def open_page(page: Path) -> bool:
 
 
 def _passed(one: ExerciseFile) -> bool:
-    return learners_record.verdicts().get(one.name) == "passed"
+    return is_passed(learners_record.verdicts().get(one.name))

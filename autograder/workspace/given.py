@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sysconfig
-from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -12,6 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from autograder.core import extras
+from autograder.lessons.course_map import is_deep_dive
 from autograder.workspace.cells import Notebooks
 from autograder.workspace_root import CLONE
 
@@ -96,13 +96,14 @@ def title_of(notebook: NotebookNode) -> str:
 
 
 def _way_on(name: str, titles: dict[str, str]) -> NotebookNode:
-    """The last cell of a chapter: where to go from here."""
-    names: Sequence[str] = list(titles)
+    """The last cell of a chapter: where to go from here. Deep dives are optional."""
+    names = list(titles)
     place = names.index(name)
-    links = [f"[All chapters]({INDEX}.ipynb)"]
-    if place:
-        links.insert(0, f"Before: [{titles[names[place - 1]]}]({names[place - 1]}.ipynb)")
-    if place + 1 < len(names):
-        links.append(f"Next: [{titles[names[place + 1]]}]({names[place + 1]}.ipynb)")
+    before, after = names[:place], names[place + 1 :]
+    main = [each for each in after if not is_deep_dive(each)]
+    dives = after[: after.index(main[0])] if main else after
+    ways = [("Before", before[-1:]), ("Optional", dives[:1]), ("Next", main[:1])]
+    links = [f"{word}: [{titles[each]}]({each}.ipynb)" for word, some in ways for each in some]
+    links.insert(len(before[-1:]), f"[All chapters]({INDEX}.ipynb)")
     cell: NotebookNode = new_markdown_cell(" — ".join(links), id="way-on")
     return cell

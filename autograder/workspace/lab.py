@@ -11,6 +11,9 @@ from autograder.course_overview import overview_so_far
 from autograder.workspace.given import INDEX
 from autograder.workspace_root import ENV
 
+STARTUP = Path(__file__).parent / "kernel_startup.py"
+"""Each kernel runs it, unless the learner has a startup file of their own."""
+
 SETTINGS = Path(__file__).parent / "jupyter"
 """JupyterLab's settings: no menus of nbgrader, no news; unused kernels end."""
 
@@ -50,4 +53,6 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """
     paths = [str(SETTINGS), environ.get("JUPYTER_CONFIG_PATH", "")]
     found = os.pathsep.join(filter(None, paths))
-    return {**environ, "JUPYTER_CONFIG_PATH": found, ENV: str(folder)}
+    startup = environ.get("PYTHONSTARTUP") or str(STARTUP)
+    ours = {"JUPYTER_CONFIG_PATH": found, "PYTHONSTARTUP": startup, ENV: str(folder)}
+    return {**environ, **ours}

@@ -22,7 +22,7 @@ def test_a_whole_chapter_runs(chapter: str, page: Any, lab: Lab) -> None:
         for each in EXERCISES.values():
             if each.chapter == chapter:  # chapter 0 shows other outcomes before
                 text = notebook.output(notebook.cell(only(f"check({each.name})")))
-                assert "Not attempted yet" in text or "Passed" in text
+                assert "Not attempted yet" in text or "passed" in text.lower()
     finally:
         lab.end_kernels()
 

@@ -139,7 +139,7 @@ def saved_buffers(model, inputs):
     return judge(model, inputs)
 
 
-@right("copies of everything")
+@right("copies of everything", debrief=True)
 def copies_of_everything(model, inputs):
     return with_copies(model, inputs, as_given)
 
@@ -165,7 +165,7 @@ def with_copies(model, inputs, refill):
         return True
 
 
-@right("functional calls on copies of the buffers", debrief=True)
+@right("functional calls on copies of the buffers")
 def functional(model, inputs):
     with torch.random.fork_rng():
         return by_functional_calls(model, inputs)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder import learners_record, workspace_root
+from autograder import workspace_root
 from autograder.api import exercise_called, progress_so_far
 from autograder.builder.paths import COURSE
 from autograder.cards.card import Card
@@ -18,6 +17,7 @@ from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.going_on import links_from, next_links
 from autograder.lessons import debriefs
+from autograder.lessons.course_map import Chapter, course_map
 
 PASSED, FAILED = (Verdict("retarget", status, 1.0) for status in ("passed", "failed"))
 
@@ -27,13 +27,10 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     state = tmp_path / workspace_root.STATE
     state.mkdir()
     (state / workspace_root.MARK).write_text("{}")
+    for path in COURSE.glob("*.ipynb"):
+        (tmp_path / path.name).touch()
     monkeypatch.setenv(workspace_root.ENV, str(tmp_path))
     return state
-
-
-def pass_all_but(state: Path, *names: str) -> None:
-    done = {name: "passed" for name in EXERCISES if name not in names}
-    (state / learners_record.IN_WORKSPACE).write_text(json.dumps(done))
 
 
 def targets(html: str) -> list[str]:
@@ -43,30 +40,48 @@ def targets(html: str) -> list[str]:
 def test_a_card_leads_on(workspace: Path) -> None:
     exercise = exercise_called("retarget")
     failed = Card(FAILED, exercise, links=links_from(FAILED, exercise))
-    chapter = "03_manipulation.ipynb"
     html = failed._repr_mimebundle_()["text/html"]
-    assert targets(html) == [f"{chapter}#cell-id=hint-retarget", f"{chapter}#cell-id=card-retarget"]
+    assert targets(html) == ["03_manipulation.ipynb#cell-id=card-retarget"]
+    (section,) = [each for each in chapter_of("retarget").sections if each.number == "3.2"]
+    to_section = f"03_manipulation.ipynb#cell-id={section.cell}"
     passed = Card(PASSED, exercise, links=links_from(PASSED, exercise))
     html = passed._repr_mimebundle_()["text/html"]
-    assert targets(html) == [
-        f"{chapter}#cell-id=card-add_to_mul",
-        f"{chapter}#cell-id=debrief-retarget",
-    ]
-    assert "Next exercise: add_to_mul" in html and "Compare solutions" in html
+    assert targets(html) == [to_section] and "Go on: 3.2 " in html
     told = DebriefCard("retarget", debriefs()["retarget"], next_links(exercise)).html()
-    assert targets(told)[-1] == f"{chapter}#cell-id=card-add_to_mul"
+    assert targets(told) == [to_section]
 
 
-def test_the_next_exercise_is_one_that_is_not_passed(workspace: Path) -> None:
-    def after(name: str) -> list[str]:
-        return [link.cell for link in next_links(exercise_called(name))]
+def chapter_of(name: str) -> Chapter:
+    return next(each for each in course_map().chapters if name in each.exercises)
 
-    assert after("remove_dropout") == ["card-count_matches"]  # not into the deep dive
-    assert after("probe_values") == ["card-sound_dce"]  # but within it
-    pass_all_but(workspace, "node_names", "sound_dce")
-    assert after("retarget") == ["card-node_names"]  # what was left behind
-    pass_all_but(workspace, "sound_dce")
-    assert after("retarget") == []
+
+def test_a_pass_skips_nothing(workspace: Path) -> None:
+    def after(name: str) -> str:
+        (link,) = next_links(exercise_called(name))
+        return link.text
+
+    assert after("node_names").startswith("Go on: 0.2 ")  # not the next exercise, an hour later
+    assert after("sort_graph") == "Go on: WitnessSorted"  # in the same section
+    assert after("WitnessSorted").startswith("Go on: 12.3 ")
+    last = chapter_of("sound_dce").sections[-1]
+    at = next(each for each in chapter_of("sound_dce").sections if "sound_dce" in each.exercises)
+    assert at is not last and after("sound_dce").startswith("Go on: 3b.")  # within a deep dive
+    (workspace.parent / "00_start.ipynb").unlink()  # in a class, a chapter may not be there
+    assert after("node_names").startswith("Go on: 1 · ")
+
+
+def test_after_a_chapter_comes_no_deep_dive() -> None:
+    course = course_map()
+    chapters = {each.name for each in course.chapters}
+    for at, chapter in enumerate(course.chapters):
+        for name in chapter.exercises:
+            step = course.after(name, chapters)
+            if step is None:
+                assert chapter is course.chapters[-1] and chapter.sections[-1].exercises
+            elif step.chapter != chapter.name:
+                main = [each for each in course.chapters[at + 1 :] if not each.is_deep_dive]
+                assert (step.chapter, step.cell) == (main[0].name, "")
+    assert course.after("no_such_exercise", chapters) is None
 
 
 def test_without_a_workspace_there_are_no_links(
@@ -90,7 +105,7 @@ def test_every_link_leads_to_a_cell(workspace: Path) -> None:
         path.name: {cell.get("id") for cell in nbformat.read(path, as_version=4).cells}
         for path in COURSE.glob("*.ipynb")
     }
-    assert len(found) > 250
+    assert len(found) > 190
     for target in found:
         name, _, cell = target.partition("#cell-id=")
         assert name in ids and (not cell or cell in ids[name]), target

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 from typer.testing import CliRunner
@@ -108,6 +108,16 @@ def test_empty_folder_may_be_there(
     monkeypatch.setattr(making, "_fill", lambda folder, *rest: (folder / "x").touch())
     create(tmp_path / "a room", chapter)
     assert (tmp_path / "a room" / "x").exists()
+
+
+def test_a_class_without_solutions_tells_its_notebooks(
+    chapter: dict[str, NotebookNode], tmp_path: Path
+) -> None:
+    chapter[numbers.CHAPTER].cells.insert(0, new_code_cell("from autograder import check, hint"))
+    create(tmp_path / "room", chapter, solutions=False)
+    first, *others = rooms.released(tmp_path / "room", numbers.CHAPTER).cells
+    assert first.source.splitlines()[-1] == "check.offer_solutions(False)"
+    assert not [cell for cell in others if "offer_solutions" in cell.source]
 
 
 def test_chapters_are_chosen_by_number_or_name(monkeypatch: pytest.MonkeyPatch) -> None:

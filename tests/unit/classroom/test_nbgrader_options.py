@@ -17,6 +17,7 @@ from autograder.classroom.nbgrader_api import api
 from autograder.classroom.nbgrader_options import foreign_kernel
 from autograder.classroom.points_of_class import PointsOfClass
 from autograder.classroom.save_verdicts import SCORES
+from autograder.classroom.solutions_of_class import SolutionsOfClass
 from autograder.core.verdict import Finding, Share, Verdict
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
@@ -225,3 +226,12 @@ def test_points_of_the_course_change_nothing() -> None:
 def test_release_of_a_class_begins_with_it(room: Path) -> None:
     chain = api(room).config.GenerateAssignment.preprocessors
     assert chain[0] == "autograder.classroom.points_of_class.PointsOfClass"
+
+
+@pytest.mark.parametrize("offered", [True, False])
+def test_a_class_may_offer_no_solutions(offered: bool) -> None:
+    text = "import torch\n\nfrom autograder import check, draw, hint\n"
+    nb = new_notebook(cells=[new_code_cell("x = 1"), new_code_cell(text), new_code_cell(text)])
+    nb, _ = SolutionsOfClass(offered=offered)(nb, {})
+    line = "" if offered else "\ncheck.offer_solutions(False)"
+    assert [cell.source for cell in nb.cells] == ["x = 1", text + line, text]

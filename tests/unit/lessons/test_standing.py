@@ -43,6 +43,10 @@ def everything_before(number: str) -> dict[str, str]:
         (passed("remove_dropout"), "3.6"),
         (passed("relu_after_add", "sound_dce"), "3b.3"),  # inside a deep dive, it goes on there
         (passed("WitnessSelfLoop"), "4.1"),  # and then with the next chapter
+        ({**passed("node_table"), "is_faithful": "seen"}, "1.6"),  # nobody is led back for ever
+        ({"node_names": "passed, solution seen"}, "0.2"),
+        (passed("sort_graph"), "12.2"),  # one more in the same section
+        (passed("WitnessSorted"), "12.3"),  # the one before it was left out
     ],
 )
 def test_the_section_to_go_on_with(verdicts: dict[str, str], number: str) -> None:

@@ -255,6 +255,22 @@ def test_jupyterlab_opens_with_settings_of_ours(mine: Path) -> None:
     settings = lab.environment(mine, {"JUPYTER_CONFIG_PATH": "theirs"})
     assert settings["JUPYTER_CONFIG_PATH"].endswith("theirs")
     assert settings[workspace_root.ENV] == str(mine)
+    startup = Path(settings["PYTHONSTARTUP"])
+    compile(startup.read_text(encoding="utf-8"), startup.name, "exec")
+    assert lab.environment(mine, {"PYTHONSTARTUP": "mine.py"})["PYTHONSTARTUP"] == "mine.py"
+
+
+def test_the_last_cell_calls_deep_dives_optional() -> None:
+    titles = {"02_a": "2", "02b_b": "2b", "02c_c": "2c", "03_d": "3", "03b_e": "3b"}
+    every = "[All chapters](index.ipynb)"
+    said = [given._way_on(name, titles).source for name in titles]
+    assert said == [
+        f"{every} — Optional: [2b](02b_b.ipynb) — Next: [3](03_d.ipynb)",
+        f"Before: [2](02_a.ipynb) — {every} — Optional: [2c](02c_c.ipynb) — Next: [3](03_d.ipynb)",
+        f"Before: [2b](02b_b.ipynb) — {every} — Next: [3](03_d.ipynb)",
+        f"Before: [2c](02c_c.ipynb) — {every} — Optional: [3b](03b_e.ipynb)",
+        f"Before: [3](03_d.ipynb) — {every}",
+    ]
 
 
 def test_the_commands_say_what_they_did(mine: Path, source: Path) -> None:

@@ -25,26 +25,31 @@ HINTS = (
 
 - **Compare**: `torch.testing.assert_close(..., equal_nan=True)` for tensors; a recursive function
   of your own for tuples, lists and dictionaries; type and value for everything else.
-- **Run**: `copy.deepcopy` of the arguments, the buffers put back, `torch.manual_seed` before each
-  of the two runs, and not before tracing.
-- **Clean up**: note all buffers first; `try`/`finally` puts things back on every way out.""",
+- **Run**: `copy.deepcopy` of the arguments and of the module, so that each run has its own buffers
+  and changes nothing of the caller's. `torch.manual_seed` before each of the two runs.
+- **Trace**: a copy of the model, too. Tracing may change its buffers, so copy the model's values
+  into those of the trace: `trace.named_buffers()`, `buffer.copy_(...)`.
+- **Random numbers**: `with torch.random.fork_rng():` around all of it. Its end puts the random
+  state back, on every way out.""",
     """```python
 def same(a, b): ...            # tensors; containers, item by item; the rest
 
-def run(module, args):         # from the same start each time
-    args = ...                 # a copy
-    ...                        # buffers back, seed set
-    result = module(*args)
-    return ...                 # what you compare
-
-try:
-    trace = ...
-except ...:
-    return False
-for args in inputs:
-    expected = ...             # its errors pass through
-    obtained = ...             # its errors mean False
-    ...
+with torch.random.fork_rng():
+    try:
+        trace = ...            # of a copy of the model
+    except ...:
+        return False
+    ...                        # the model's buffers into those of the trace
+    for args in inputs:
+        ours, theirs = ...     # two copies of the tuple
+        ...                    # the seed
+        expected = ...         # a copy of the model runs: its errors pass through
+        ...                    # the seed again
+        try:
+            obtained = ...     # a copy of the trace runs
+        except ...:
+            return False
+        ...                    # compare the results, then ours and theirs
 ```""",
 )
 
@@ -341,7 +346,7 @@ EXERCISE = Exercise(
     chapter="01_tracing",
     title="Does the trace do what the model does?",
     stars=3,
-    minutes=25,
+    minutes=40,
     points=6,
     procedure="analysis",
     aspects=(

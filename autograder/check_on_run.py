@@ -1,0 +1,148 @@
+"""Check on run: a cell that defines an answer shows its card below itself."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Collection, Iterator
+from types import CodeType
+from typing import Any
+
+from autograder import learner_settings, notebook_kernel
+from autograder.cell_truth import defined_in
+from autograder.learners_record import is_grading
+
+SLOW_SECONDS = 3.0
+"""After two checks in a row that take longer, an exercise is checked only by its check cell."""
+
+_MAGICS = ("%%time", "%%capture")
+"""Cell magics that leave the definitions of their cell in the notebook."""
+
+EVENT = "post_run_cell"
+
+
+class CheckOnRun:
+    """The hook that IPython calls after each cell.
+
+    Args:
+        exercises: the names of all exercises.
+        check: checks an answer and shows its card; returns whether it has passed.
+        clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        exercises: Collection[str],
+        check: Callable[[str, Any], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._exercises, self._check, self._clock = exercises, check, clock
+        self._shell: Any = None
+        self._is_on: bool | None = None  # None: as the learner's settings say
+        self._last: Any = None
+        self._passed: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._slow: dict[str, int] = {}
+
+    def begin(self, shell: Any) -> None:
+        """Register the hook, once for each kernel."""
+        if shell is not None and shell is not self._shell:
+            self._shell = shell
+            shell.events.register(EVENT, self.after_cell)
+
+    def turn(self, on: bool) -> None:
+        """Turn checks on or off until the kernel ends, also for exercises that were too slow."""
+        self._is_on = on
+        self._slow.clear()
+
+    def note(self, answer: Any) -> None:
+        """Note that an answer is checked, so that its own cell does not check it again."""
+        self._last = answer
+
+    def has_passed(self, name: str, answer: Any) -> bool:
+        """Whether this very answer has passed on run, and all that it uses is as it was then."""
+        checked, used = self._passed.get(name, (None, {}))
+        now = _used_by(answer, vars_of(self._shell))
+        return checked is answer and used.keys() == now.keys() and all(
+            used[each] is now[each] for each in now
+        )  # fmt: skip
+
+    def after_cell(self, result: Any) -> None:
+        """Check the answer that a cell has defined. It raises nothing."""
+        name = ""
+        try:
+            name = self._name_in(result)
+            answer = vars_of(self._shell).get(name) if name else None
+            if answer is not None and answer is not self._last:
+                self._check_now(name, answer)
+        except (Exception, KeyboardInterrupt) as error:
+            print(
+                f"This cell was not checked ({type(error).__name__}). Run check({name}) yourself."
+            )
+
+    def _name_in(self, result: Any) -> str:
+        """The exercise that a cell answers, or nothing."""
+        info = result.info
+        if not result.success or info is None or info.silent or not info.store_history:
+            return ""
+        cell = str(info.raw_cell)
+        if not any(name in self._exercises for name in defined_in(cell)):
+            return ""
+        if not self._is_wanted() or is_grading() or notebook_kernel.is_automatic():
+            return ""
+        names = [each for each in self._defined(cell) if each in self._exercises]
+        return names[0] if len(names) == 1 and self._slow.get(names[0], 0) < 2 else ""
+
+    def _is_wanted(self) -> bool:
+        return learner_settings.check_on_run() if self._is_on is None else self._is_on
+
+    def _defined(self, cell: str) -> set[str]:
+        """The functions and classes that a cell defines at its top level."""
+        first, _, rest = cell.partition("\n")
+        if first.startswith("%%"):
+            if first.split()[0] not in _MAGICS:
+                return set()
+            cell = rest
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        body = ast.parse(self._shell.transform_cell(cell)).body
+        return {each.name for each in body if isinstance(each, kinds)}
+
+    def _check_now(self, name: str, answer: Any) -> None:
+        self._passed.pop(name, None)
+        began = self._clock()
+        passed = self._check(name, answer)
+        took = self._clock() - began
+        if passed:
+            self._passed[name] = answer, _used_by(answer, vars_of(self._shell))
+        self._slow[name] = self._slow.get(name, 0) + 1 if took > SLOW_SECONDS else 0
+        if self._slow[name] == 2:
+            print(f"Checking takes {took:.0f} s. From now on, run check({name}) yourself.")
+
+
+def vars_of(shell: Any) -> dict[str, Any]:
+    """The names of a notebook, and what they stand for."""
+    return shell.user_ns if shell is not None else {}
+
+
+def _used_by(answer: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """The values of a notebook that an answer reads by their names, also through its helpers."""
+    found: dict[str, Any] = {}
+    waiting = [answer]
+    while waiting:
+        for code in _codes(waiting.pop()):
+            new = [each for each in code.co_names if each in names and each not in found]
+            found.update((each, names[each]) for each in new)
+            waiting += [names[each] for each in new]
+    return found
+
+
+def _codes(value: Any) -> Iterator[CodeType]:
+    """The code of a function or of a class's methods, if a notebook defines it."""
+    if getattr(value, "__module__", None) != "__main__":
+        return
+    parts = list(vars(value).values()) if isinstance(value, type) else [value]
+    waiting = [getattr(part, "__code__", None) for part in parts]
+    while waiting:
+        code = waiting.pop()
+        if isinstance(code, CodeType):
+            yield code
+            waiting += code.co_consts

@@ -1,0 +1,34 @@
+"""The status of an exercise in a learner's record: of a verdict, or about its solution."""
+
+from __future__ import annotations
+
+PASSED = "passed"
+SEEN = "seen"
+"""The learner has not passed, and was shown the solution."""
+
+PASSED_SEEN = "passed, solution seen"
+"""The learner has passed after the solution was shown."""
+
+
+def is_passed(status: str | None) -> bool:
+    """Whether an exercise of this status is passed."""
+    return status in (PASSED, PASSED_SEEN)
+
+
+def is_settled(status: str | None) -> bool:
+    """Whether a learner can go on after an exercise of this status: it is passed or seen."""
+    return is_passed(status) or status == SEEN
+
+
+def after_verdict(before: str | None, verdict: str) -> str | None:
+    """The status of an exercise after a verdict. A pass stays one, and *seen* stays until a pass.
+
+    Args:
+        before: the status so far, if there is one.
+        verdict: the status of the verdict.
+    """
+    if verdict == "not attempted" or is_passed(before):
+        return before
+    if before == SEEN:
+        return PASSED_SEEN if verdict == PASSED else SEEN
+    return verdict
