@@ -199,8 +199,8 @@ def none_overwritten(*exchanged: str) -> Rule:
 
     def find(evidence: Evidence) -> Iterable[Finding]:
         classes = classes_of(evidence.traced_graph)
-        rows = evidence.traced_graph["nodes"]
-        places = [row["name"] for row in rows if classes.get(row["target"]) in exchanged]
+        calls = [row for row in evidence.traced_graph["nodes"] if row["op"] == "call_module"]
+        places = [row["name"] for row in calls if classes.get(row["target"]) in exchanged]
         yield from overwritten(evidence, places)
 
     return Rule("no module overwritten", Stage.STRUCTURE, find)
