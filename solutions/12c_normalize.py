@@ -255,10 +255,19 @@ assert found[1] == {"self": "x", "dim": 1, "correction": None, "keepdim": False}
 # Functions with `*args`, `F.max_pool2d` and its kind, and builtins of `torch._C._nn` are not tried.
 
 # %%
-print("for F.softmax(x, -1):                    {'input': x, 'dim': -1, '_stacklevel': 3, 'dtype': None}")
-print("for aten.sum.dim_IntList(x, [1], True):  {'self': x, 'dim': [1], 'keepdim': True, 'dtype': None}")
+print(
+    "for F.softmax(x, -1):                    {'input': x, 'dim': -1, '_stacklevel': 3, 'dtype': None}"
+)
+print(
+    "for aten.sum.dim_IntList(x, [1], True):  {'self': x, 'dim': [1], 'keepdim': True, 'dtype': None}"
+)
 assert [*inspect.signature(F.softmax).parameters] == ["input", "dim", "_stacklevel", "dtype"]
-assert [a.name for a in aten.sum.dim_IntList._schema.arguments] == ["self", "dim", "keepdim", "dtype"]
+assert [a.name for a in aten.sum.dim_IntList._schema.arguments] == [
+    "self",
+    "dim",
+    "keepdim",
+    "dtype",
+]
 
 
 # %% solve="all_arguments"

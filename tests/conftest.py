@@ -7,6 +7,7 @@ import gc
 import logging
 import os
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -23,6 +24,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # What a test notes of a learner goes into the test's own folder, also where there is a workspace.
 os.environ["FXCOURSE_WORKSPACE"] = ""
+
+# Which notebooks JupyterLab trusts is noted for the tests alone.
+os.environ["JUPYTER_DATA_DIR"] = str(Path(tempfile.gettempdir()) / "fxcourse-tests-jupyter")
 
 # nbgrader calls the command `alembic`, also where the environment is not activated.
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]

@@ -12,6 +12,7 @@ from autograder.builder.execute import ExecutionFailed, execute, solved
 from autograder.builder.notebook_forms import as_text, source_notebook, unfolded
 from autograder.builder.paths import BUILD, shown
 from autograder.builder.problems import BuildRefused
+from autograder.builder.trust import sign
 
 SOLVED = BUILD / "solutions"
 
@@ -56,4 +57,5 @@ def write_solved(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | N
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chapter.stem}.ipynb"
     path.write_text(as_text(solved(run)), encoding="utf-8", newline="\n")
+    sign(path)
     return path

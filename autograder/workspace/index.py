@@ -9,6 +9,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.builder.metadata import NOTEBOOK
+from autograder.builder.trust import is_trusted, sign
 from autograder.course_overview import overview_so_far
 from autograder.workspace.given import INDEX
 
@@ -41,7 +42,10 @@ def refresh(folder: Path) -> Path:
             cell.source = TITLE
         if cell.get("id") == "progress" and cell.cell_type == "code":
             _bring_up_to_date(cell, folder)
+    trusted = is_trusted(path)
     nbformat.write(notebook, path)
+    if trusted:
+        sign(path)
     return path
 
 

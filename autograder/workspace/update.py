@@ -16,6 +16,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder import learners_record
+from autograder.builder.trust import is_trusted, sign
 from autograder.workspace import given
 from autograder.workspace.carry import Carried, carry
 from autograder.workspace.cells import Notebooks, grade_id, is_answer, name_of, text_of
@@ -338,10 +339,13 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def _write(path: Path, notebook: NotebookNode) -> None:
-    """Write a notebook whole or not at all."""
+    """Write a notebook whole or not at all; JupyterLab trusts it afterwards if it did before."""
+    trusted = is_trusted(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(_text(notebook), encoding="utf-8", newline="\n")
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+    if trusted:
+        sign(path)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from uuid import uuid4
 
 import nbformat
 import pytest
+from nbformat.sign import NotebookNotary
+from nbformat.v4 import new_output
 from typer.testing import CliRunner
 
 from autograder import learners_record, workspace_root
@@ -95,6 +98,25 @@ def test_an_update_brings_what_is_new_and_keeps_what_was_there(mine: Path, sourc
     assert kept is not None and kept.read_bytes() == before
     assert not update.is_behind(mine)
     assert {row.state for row in update.update(mine)} == {"as before"}
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_an_update_keeps_the_trust_that_pictures_need(
+    mine: Path, source: Path, trusted: bool
+) -> None:
+    notebook, notary = read(mine, "01_first"), NotebookNotary()
+    answer = next(c for c in notebook.cells if grade_id(c) == "two")
+    answer.outputs = [new_output("display_data", {"text/html": f"<svg>{uuid4()}</svg>"})]
+    nbformat.write(notebook, mine / "01_first.ipynb")
+    if trusted:
+        notary.sign(read(mine, "01_first"))
+    new = course()
+    new["01_first"].cells[0].source = "# One"
+    give_out(source, new)
+    update.update(mine)
+    after = read(mine, "01_first")
+    assert after.cells[0].source == "# One" and "<svg>" in str(after)
+    assert notary.check_signature(after) == trusted
 
 
 def test_what_cannot_be_read_is_left_as_it_is(mine: Path, source: Path) -> None:
