@@ -16,6 +16,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder import cli
+from autograder.classroom import unusable
 from autograder.classroom.class_report import make
 from autograder.classroom.class_report.anonymity import without_names
 from autograder.classroom.class_report.charts import overview
@@ -25,6 +26,7 @@ from autograder.classroom.class_report.records import (
     ELSEWHERE,
     NOT_GRADED,
     NOT_HANDED_IN,
+    UNUSABLE,
     Answer,
     ClassRecord,
     Entry,
@@ -201,6 +203,7 @@ def test_points_of_people_count_and_what_others_graded_is_not_explained(
         submission.extension = timedelta(days=10)
         book.db.commit()
     (room / "submitted" / "newcomer" / CHAPTERS[0]).mkdir(parents=True)
+    unusable.note(room, CHAPTERS[1], {"newcomer": "A PDF."})
     record = read(room)
     (entry,) = (
         e for e in record.entries if (e.student, e.chapter) == (result.student, result.chapter)
@@ -209,8 +212,9 @@ def test_points_of_people_count_and_what_others_graded_is_not_explained(
     assert answers[first.exercise].points == 0.75 and answers[first.exercise].check == first
     assert answers[second.exercise].check is None
     assert not entry.is_late
-    ended = {e.ended for e in record.entries if e.student == "newcomer"}
-    assert ended == {NOT_GRADED, NOT_HANDED_IN}
+    ended = [(e.ended, e.why) for e in record.entries if e.student == "newcomer"]
+    assert ended[:2] == [(NOT_GRADED, ()), (UNUSABLE, ("A PDF.",))]
+    assert {each for each, _ in ended[2:]} <= {NOT_HANDED_IN}
 
 
 def test_lateness_is_that_of_the_class_and_forgetting_takes_reports_away(tmp_path: Path) -> None:
