@@ -156,6 +156,9 @@ def export(
 
 def pack(
     folder: Folder,
+    chapters: Annotated[
+        str | None, typer.Option(help="Chapters, such as 01,03. Default: all.")
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option(help="The zip to write. Default: DIR/exported/NAME-for-students.zip."),
@@ -169,7 +172,7 @@ def pack(
         place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
         place = place.expanduser()
         place.parent.mkdir(parents=True, exist_ok=True)
-        names = packing(desk.room, place)
+        names = packing(desk.room, place, (chapters or "").replace(",", " ").split())
     out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
     out.print(
         "Its README.md explains the installation. After you add or change chapters, pack again."
