@@ -74,7 +74,7 @@ class SafeCsvExport(ExportPlugin):
 
     def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
         students, assignments = set(map(str, self.student)), set(map(str, self.assignment))
-        for assignment in gradebook.assignments:
+        for assignment in sorted(gradebook.assignments, key=lambda one: str(one.name)):
             if assignments and assignment.name not in assignments:
                 continue
             for student in gradebook.students:

@@ -211,6 +211,12 @@ def test_summary_and_csv_say_it(room: Path) -> None:
     assert (bo["score"], bo["late"]) == ("8.0", "")
     assert (bo["status"], bo["notes"]) == ("graded", "")
     rules(room, "percent_a_day = 20")
+    with stubs.gradebook(room) as book:
+        book.update_or_create_assignment(TWO, duedate="2026-11-01 12:00:00")
+    exported(room)
+    with (room / "grades.csv").open(encoding="utf-8", newline="") as file:
+        chapters = [row["assignment"] for row in csv.DictReader(file)]
+    assert chapters == sorted(chapters) and {ONE, TWO} == set(chapters)
     assert exported(room)["ann"]["score"] == "6.0", "an export works it out once more"
     assert penalties(room)["ann"] == 4.0
 
