@@ -176,8 +176,8 @@ class Lateness:
         days = math.ceil((self.at - due) / _DAY)
         parts = [f"late by {_days(days)} (due {shown(due, zone)})"]
         if self.extension:
-            days = self.extension / _DAY
-            parts.append(f"extension {days:.4g} day{'' if days == 1 else 's'}")
+            more = self.extension / _DAY
+            parts.append(f"extension {more:.4g} day{'' if more == 1 else 's'}")
         if self.at > self.due:
             parts.append(f"grace {self.grace / timedelta(minutes=1):.4g} minutes")
         return ", ".join([*parts, "costs nothing"])
