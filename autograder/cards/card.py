@@ -25,6 +25,7 @@ from autograder.cards.wording import (
     Place,
     error_to_show,
     first_finding,
+    headline,
     long_results,
     next_step,
     other_findings,
@@ -115,7 +116,7 @@ def card_html(
     others, left = other_findings(verdict)
     cases = {each.case: each for each in verdict.others}
     html: str = _CARD.render(
-        look=OUTCOMES[verdict.status],
+        look=headline(verdict.status, final=place.final),
         exercise=exercise,
         stars=stars_and_minutes(exercise),
         attempted=verdict.status != "not attempted",

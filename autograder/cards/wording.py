@@ -77,13 +77,17 @@ class Place:
         compare: how other right answers are shown.
         stub: what to do with a stub.
         again: what to do with an answer that is not right.
+        final: whether the answer was handed in, so that nothing can be done with it.
     """
 
     passed: str
     compare: str
     stub: str
     again: str
+    final: bool = False
 
+
+GRADED = Place(passed="", compare="", stub="", again="", final=True)
 
 NOTEBOOK = Place(
     passed="You can go on to the next section.",
@@ -106,10 +110,25 @@ def with_solution(place: Place) -> Place:
     return replace(place, again=f'{place.again} `solution("{{name}}")` shows a solution.')
 
 
+_FINAL = {
+    "not attempted": "`{name}` was handed in without an answer.",
+    "not judged": "This is neither right nor wrong so far. A person looks at it.",
+}
+"""The sentence at the end of a card for work that was handed in."""
+
+
+def headline(status: str, *, final: bool) -> Outcome:
+    """How an outcome looks; on a final grade there is no *yet*."""
+    look = OUTCOMES[status]
+    return replace(look, word=look.word.removesuffix(" yet")) if final else look
+
+
 def next_step(
     verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
 ) -> str:
     """The sentence at the end of a card."""
+    if place.final:
+        return _FINAL.get(verdict.status, "").replace("{name}", exercise.name)
     if verdict.is_unchecked:
         return "Then restart the kernel, and run this check again."
     if verdict.status == "not judged":

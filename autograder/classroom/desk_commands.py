@@ -118,6 +118,7 @@ def export(
     from autograder.classroom.roster import students
     from autograder.classroom.submitted_folder import records
     from autograder.classroom.tables import read_table
+    from autograder.classroom.unusable import notes_for_export
 
     def chosen(word: str | None, known: list[str]) -> str:
         found = known if word is None else [name for name in known if is_called(name, word)]
@@ -136,6 +137,7 @@ def export(
             name, table = chosen(chapter, known), read_table(moodle)
             found = exporting.grades(desk.gradebook, name)
             done = exporting.fill_moodle(table, name, names, found, waiting=waiting)
+            done.notes += notes_for_export(desk.room, name, found, done.done)
             _print_filled(_write(place / moodle.name, moodle, table.as_bytes()), done)
             pages = place / f"feedback_{name}.zip"
             for line in feedback_zip(pages, desk.room, name, done, found):
@@ -147,11 +149,16 @@ def export(
             columns = exporting.canvas_columns(table, known, titles)
             all_found = {name: exporting.grades(desk.gradebook, name) for name in columns}
             done = exporting.fill_canvas(table, columns, names, all_found, waiting=waiting)
+            for name, found in all_found.items():
+                done.notes += notes_for_export(desk.room, name, found, done.done)
             _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
 
 
 def pack(
     folder: Folder,
+    chapters: Annotated[
+        str | None, typer.Option(help="Chapters, such as 01,03. Default: all.")
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option(help="The zip to write. Default: DIR/exported/NAME-for-students.zip."),
@@ -165,7 +172,7 @@ def pack(
         place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
         place = place.expanduser()
         place.parent.mkdir(parents=True, exist_ok=True)
-        names = packing(desk.room, place)
+        names = packing(desk.room, place, (chapters or "").replace(",", " ").split())
     out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
     out.print(
         "Its README.md explains the installation. After you add or change chapters, pack again."

@@ -24,6 +24,7 @@ from autograder.classroom.kept_grades import write_down
 from autograder.classroom.last_run import NAME as LAST_RUN
 from autograder.classroom.nbgrader_api import api
 from autograder.classroom.submitted_folder import OLDER, records
+from autograder.submission.sanitize import in_a_line
 
 FOLDERS = ("submitted", "autograded", "feedback", OLDER)
 MAX_READ = 64 * 1024 * 1024
@@ -107,7 +108,8 @@ class Forgetting:
                 _drop_lines(path, self.student)
             for path in self._kept_grades():
                 _drop_kept(path, self.student)
-            shutil.rmtree(self.room / HOME / LAST_RUN, ignore_errors=True)
+            for path in (self.room / HOME).glob(f"*{LAST_RUN}*"):  # also of runs that were killed
+                shutil.rmtree(path, ignore_errors=True)
             for path in self._reports():
                 shutil.rmtree(path, ignore_errors=True)
             for name in FOLDERS:
@@ -234,7 +236,7 @@ def _place_in(path: Path, wanted: _Wanted) -> str:
                     data = file.read(left)
                 left -= len(data)
                 if wanted.is_in(one.filename, numbers=True) or _names(one.filename, data, wanted):
-                    return f"{path}: {one.filename}"
+                    return f"{path}: {in_a_line(one.filename)}"
     except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
         pass
     return ""
