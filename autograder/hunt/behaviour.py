@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -64,6 +64,11 @@ def calls_of(model: nn.Module, inputs: Inputs) -> list[Call]:
     return calls
 
 
+def by_position(calls: Sequence[Call]) -> list[Call]:
+    """The same calls without keywords, for an oracle: `Interpreter.run` accepts positions only."""
+    return [replace(call, args=(*call.args, *call.kwargs.values()), kwargs={}) for call in calls]
+
+
 @dataclass
 class Behaviour:
     """The behavior of a model.
@@ -104,8 +109,11 @@ def behaviour(
         args, kwargs = copy.deepcopy((call.args, dict(call.kwargs)))
         seed_all(RUN_SEED + number)
         with torch.no_grad():
-            found.rows[call.aspect, number] = _ran(encoder, partial(model, *args, **kwargs))
-        found.rows[ARGUMENTS, number] = {"value": encoder.encode([args, kwargs])}
+            row = _ran(encoder, partial(model, *args, **kwargs))
+        found.rows[call.aspect, number] = row
+        if "value" in row:
+            after = encoder.encode([*args, *kwargs.values()])
+            found.rows[ARGUMENTS, number] = {"value": after}
         if found.error:
             break  # a model that raises cannot test a pass
     if isinstance(model, nn.Module):

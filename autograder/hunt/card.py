@@ -18,7 +18,7 @@ from autograder.core.verdict import Box
 from autograder.drawing import html
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
-from autograder.hunt.behaviour import AGAIN, EVERYTHING, KEYWORDS, RESULT, behaviour
+from autograder.hunt.behaviour import AGAIN, EVERYTHING, KEYWORDS, RESULT, behaviour, by_position
 from autograder.hunt.search import Counterexample
 from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, TooLong, limited, quiet
 from autograder.judge.evidence import describe_inputs
@@ -168,8 +168,10 @@ def _values(
         return "", ""
     with quiet():
         right: Any = copy.deepcopy(subject.model)
-        right = question.oracle(right) if question.oracle else right
-        want, got = (behaviour(each, subject.calls, [RESULT]) for each in (right, changed))
+        calls = subject.calls
+        if question.oracle:
+            right, calls = question.oracle(right), by_position(calls)
+        want, got = behaviour(right, calls, [RESULT]), behaviour(changed, subject.calls, [RESULT])
     for key, row in want.rows.items():
         mine = got.rows.get(key, {})
         if key[0] != failure.aspect or "value" not in row or "value" not in mine:

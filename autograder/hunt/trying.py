@@ -22,6 +22,7 @@ from autograder.hunt.behaviour import (
     Behaviour,
     Call,
     behaviour,
+    by_position,
     calls_of,
     modes_of,
     unlike,
@@ -209,7 +210,7 @@ def _said_by(oracle: Oracle, subject: Subject, question: Question) -> Behaviour:
         raise
     except Exception as error:
         raise Useless(f"the oracle raises: {first_line(error)}") from None
-    want = behaviour(right, subject.calls, question.aspects)
+    want = behaviour(right, by_position(subject.calls), question.aspects)
     if want.error:
         raise Useless(f"the result of the oracle raises: {want.error}")
     return want

@@ -6,11 +6,12 @@ import re
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from torch import fx
+from torch import fx, nn
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
@@ -81,6 +82,25 @@ def _makes_relu_a_sigmoid(gm: fx.GraphModule) -> None:
 
 def _to_eval(gm: fx.GraphModule) -> None:
     gm.eval()
+
+
+def test_an_oracle_gets_the_arguments_of_a_keyword_call_by_position() -> None:
+    def second(gm: fx.GraphModule) -> None:
+        """Wrong for models with two tensors."""
+        names = [node for node in gm.graph.nodes if node.op == "placeholder"]
+        names[-1].replace_all_uses_with(names[0])
+        gm.recompile()
+
+    words = replace(WORDS, inputs=("tensor",))
+    question = Question(as_change(lambda gm: None), lambda m: fx.Interpreter(_trace(m)).run)
+    for change, found in ((question.change, 0), (as_change(second), 1)):
+        hunt = Hunt(replace(question, change=change), {"words": words})
+        list(hunt.steps(8, enough=1))
+        assert len(hunt.found) == found
+
+
+def _trace(model: nn.Module) -> fx.GraphModule:
+    return fx.symbolic_trace(model)
 
 
 def test_the_same_seed_gives_the_same_models() -> None:
