@@ -1,16 +1,13 @@
-"""A counterexample as a card, in text and in HTML, and as a file that runs it again."""
+"""A counterexample as a card, in text and in HTML."""
 
 from __future__ import annotations
 
 import copy
-import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import torch
 from torch import fx
 
 from autograder.core.codec import show, show_values
@@ -18,7 +15,7 @@ from autograder.core.verdict import Box
 from autograder.drawing import html
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
-from autograder.hunt.behaviour import AGAIN, EVERYTHING, KEYWORDS, RESULT, behaviour, by_position
+from autograder.hunt.behaviour import AGAIN, KEYWORDS, RESULT, behaviour, by_position
 from autograder.hunt.search import Counterexample
 from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, TooLong, limited, quiet
 from autograder.judge.evidence import describe_inputs
@@ -129,7 +126,7 @@ def card_of(found: Counterexample, question: Question, title: str) -> Card:
     graph = isinstance(subject.given, fx.GraphModule)
     return Card(
         title=title,
-        says=_sentence(found.failure.says),
+        says=sentence(found.failure.says),
         hint=_hint(changed, found.failure),
         source=pasteable([piece_of(subject.model)]).strip(),
         facts=tuple(facts),
@@ -139,7 +136,8 @@ def card_of(found: Counterexample, question: Question, title: str) -> Card:
     )
 
 
-def _sentence(clause: str) -> str:
+def sentence(clause: str) -> str:
+    """A clause as a sentence."""
     return clause[:1].upper() + clause[1:].rstrip(".") + "."
 
 
@@ -205,106 +203,3 @@ def _hint(changed: Any, failure: Failure) -> str:
     if "Placeholder" in failure.says or "positional argument" in failure.says:
         return "the parameters of the result: their names, stars and defaults."
     return ""
-
-
-_FILE = '''"""A model on which {words} is wrong: {says}
-
-Found by `fxcourse hunt`. Run it with pytest, or with Python: it fails until the pass is right.
-"""
-
-{imports}
-
-from autograder.hunt.replay import demand
-from autograder.models.build import randomize_
-{path}{pass_import}
-{source}
-
-
-def test_counterexample() -> None:
-    model = randomize_(Model().to({dtype}), 0).train({training})
-    inputs = [
-{inputs}
-    ]
-    demand({name}, model, inputs{more})
-
-
-if __name__ == "__main__":
-    test_counterexample()
-'''
-
-
-def file_of(
-    found: Counterexample,
-    question: Question,
-    words: str,
-    oracle: str = "",
-    aspects: Sequence[str] = EVERYTHING,
-) -> str:
-    """A Python file that tests the pass on the counterexample again.
-
-    Args:
-        found: the counterexample.
-        question: the pass, and how it is tested.
-        words: the name of the pass on the command line, such as ``my_passes:fold``.
-        oracle: the name of the oracle, if there is one.
-        aspects: the aspects in which the two must not differ.
-    """
-    subject = found.model.subject(question)
-    source = pasteable([piece_of(subject.model)]).strip()
-    imports, name = _imported(words, "the_pass")
-    more = [f", given={question.given!r}"] if question.given != "trace" else []
-    if oracle:
-        line, its = _imported(oracle, "the_oracle")
-        imports, more = f"{imports}\n{line}", [*more, f", oracle={its}"]
-    if tuple(aspects) != EVERYTHING:
-        more.append(f", aspects={json.dumps(list(aspects))}")
-    return _FILE.format(
-        words=words,
-        says=_sentence(found.failure.says),
-        imports="import sys\n\nimport torch",
-        path=_paths([words, *([oracle] if oracle else [])]),
-        pass_import=imports + "\n",
-        source=f"\n{source}",
-        dtype=_dtype(subject),
-        training=subject.model.training,
-        inputs="\n".join(f"        {_literal(args)}," for args in subject.inputs),
-        name=name,
-        more="".join(more),
-    )
-
-
-def _paths(every: list[str]) -> str:
-    folders = {
-        str(Path(words.rpartition(":")[0]).parent.resolve() if ".py:" in words else Path.cwd())
-        for words in every
-    }
-    lines = [f"sys.path.insert(0, {folder!r})" for folder in sorted(folders)]
-    return "\n" + "\n".join(lines) + "\n"
-
-
-def _imported(words: str, own: str) -> tuple[str, str]:
-    """The import line for ``MODULE:NAME``, and the name to call after it."""
-    place, _, name = words.rpartition(":")
-    module = Path(place).stem if place.endswith(".py") else place
-    first, *rest = name.split(".")
-    line = f"from {module} import {first} as {own}  # noqa: E402"
-    return line, ".".join([own, *rest])
-
-
-def _dtype(subject: Subject) -> str:
-    values = [*subject.model.parameters(), *subject.model.buffers()]
-    floats = {value.dtype for value in values if value.is_floating_point()}
-    given = {arg.dtype for args in subject.inputs for arg in args if isinstance(arg, torch.Tensor)}
-    return str(next(iter(floats or given or {torch.float64})))
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
-        return f"torch.tensor({value.tolist()!r}, dtype={value.dtype})"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_literal, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_literal, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{k!r}: {_literal(v)}' for k, v in value.items())}}}"
-    return repr(value)

@@ -19,8 +19,9 @@ from autograder.hunt.behaviour import (
     PARAMETER_GRADIENTS,
     STATE,
 )
-from autograder.hunt.card import card_of, file_of
+from autograder.hunt.card import card_of
 from autograder.hunt.loading import CannotLoad, as_change, as_oracle, loaded
+from autograder.hunt.saved_test import file_of
 from autograder.hunt.search import Counterexample, Hunt
 from autograder.hunt.trying import Given, Misused, Question
 from autograder.hunt.vocabularies import KINDS, SAYS
@@ -169,7 +170,8 @@ def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
         wanted.page.write_text(card.page(), encoding="utf-8")
         out.print(f"The card: {wanted.page}", markup=False)
     if wanted.save is not None:
-        text = file_of(best, hunt.question, wanted.words, wanted.oracle, wanted.aspects)
+        names = (wanted.words, wanted.oracle, wanted.aspects)
+        text = file_of(best, hunt.question, wanted.save, *names)
         wanted.save.write_text(text, encoding="utf-8")
         out.print(f"The model as a test: {wanted.save}", markup=False)
     _print_figures(hunt, err)

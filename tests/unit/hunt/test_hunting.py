@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -20,6 +21,7 @@ from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.hunt import command
 from autograder.hunt.behaviour import MODES, RESULT
 from autograder.hunt.loading import CannotLoad, as_change, loaded
+from autograder.hunt.saved_test import file_of
 from autograder.hunt.search import Hunt, operations
 from autograder.hunt.trying import ENDLESS, RAISES, Given, Question
 
@@ -131,6 +133,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the passes of the page, where the command is run."""
     code = "\n\n".join(map(textwrap.dedent, re.findall(r"```python\n(.*?)```", PAGE, re.S)))
     (tmp_path / "my_passes.py").write_text(code + UNFIT, encoding="utf-8")
+    for name in ("tests", "moved"):
+        (tmp_path / name).mkdir()
     (tmp_path / "broken.py").write_text("import nowhere_at_all\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -167,15 +171,30 @@ def test_the_page_lists_the_kinds() -> None:
 def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
     code, output = _run(
         "my_passes.py:silu", "--oracle", "my_passes:with_silu", "--kinds", "convolutions",
-        "-n", "8", "--enough", "1", "--html", "card.html", "--save", "test_it.py",
+        "-n", "8", "--enough", "1", "--html", "card.html", "--save", "tests/test_it.py",
     )  # fmt: skip
     assert code == command.FOUND, output
     assert "The smallest model that shows it" in output
     page = (folder / "card.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and "class Model" in page
     assert "<script" not in page
-    done = subprocess.run([sys.executable, "test_it.py"], capture_output=True, text=True)
+    shutil.move(folder / "tests", folder / "moved" / "tests")
+    shutil.move(folder / "my_passes.py", folder / "moved")
+    file = str(folder / "moved" / "tests" / "test_it.py")
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, cwd="/")
     assert done.returncode == 1 and "AssertionError: the result" in done.stderr
+    words = ["-m", "ruff", "check", "--isolated", "--select", "E4,F,I,RUF100", file]
+    assert subprocess.run([sys.executable, *words], capture_output=True, text=True).returncode == 0
+
+
+def test_a_saved_test_adds_no_folder_for_an_installed_pass(folder: Path) -> None:
+    found = _hunt(_retargets_relu)
+    save = folder / "test_it.py"
+    written = {
+        words: file_of(found.smallest, found.question, save, words).count("sys.path")
+        for words in ("my_passes:silu", "os.path:join", "torch.fx:symbolic_trace")
+    }
+    assert written == {"my_passes:silu": 1, "os.path:join": 0, "torch.fx:symbolic_trace": 0}
 
 
 @pytest.mark.parametrize(
