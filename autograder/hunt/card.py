@@ -126,7 +126,7 @@ def card_of(found: Counterexample, question: Question, title: str) -> Card:
     graph = isinstance(subject.given, fx.GraphModule)
     return Card(
         title=title,
-        says=sentence(found.failure.says),
+        says=" ".join(filter(None, (sentence(found.failure.says), found.failure.where))),
         hint=_hint(changed, found.failure),
         source=pasteable([piece_of(subject.model)]).strip(),
         facts=tuple(facts),

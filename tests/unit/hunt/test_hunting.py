@@ -119,7 +119,10 @@ def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
             with gm.graph.inserting_after(node):
                 gm.graph.call_method("neg", (node,))
 
-    assert {each.failure.aspect for each in _hunt(raises).found} == {RAISES}
+    failures = [each.failure for each in _hunt(raises).found]
+    assert {failure.aspect for failure in failures} == {RAISES}
+    where = r"It came from line \d+ of test_hunting.py: `raise KeyError\(.sum.\)`."
+    assert re.fullmatch(where, failures[0].where)
     hunt = _hunt(endless, seconds=0.1)
     assert [each.failure.aspect for each in hunt.found] == [ENDLESS]
     assert hunt.drawn < 40  # it stops there
