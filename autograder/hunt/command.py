@@ -190,7 +190,9 @@ def _print_others(hunt: Hunt, best: Counterexample, out: Console) -> None:
 
 def _reasons(hunt: Hunt) -> str:
     """The most frequent reasons for which models could not be used, with their numbers."""
-    return ", ".join(f"{reason} ({count})" for reason, count in hunt.useless.most_common(3))
+    shown = hunt.useless.most_common(3)
+    other = hunt.useless.total() - sum(count for _, count in shown)
+    return ", ".join(f"{why} ({count})" for why, count in [*shown, ("other", other)] if count)
 
 
 def _print_figures(hunt: Hunt, err: Console) -> None:

@@ -243,6 +243,15 @@ def test_models_that_cannot_be_used_have_a_readable_reason(folder: Path) -> None
     assert "could not be used: " in output and output.count("`") == 0
 
 
+def test_the_reasons_of_all_models_that_cannot_be_used_are_counted() -> None:
+    hunt = _hunt(lambda gm: None, 0)
+    assert command._reasons(hunt) == ""
+    hunt.useless.update({"a": 13, "b": 7, "c": 4})
+    assert command._reasons(hunt) == "a (13), b (7), c (4)"
+    hunt.useless["d"] = 1
+    assert command._reasons(hunt) == "a (13), b (7), c (4), other (1)"
+
+
 def test_a_function_is_found_by_its_dotted_name() -> None:
     assert loaded("os.path:join", "the pass")
     with pytest.raises(CannotLoad, match="cannot be called"):
