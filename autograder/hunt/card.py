@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class Card:
         before: the graph that the pass got.
         after: the graph that the pass returned; empty if it did not return one.
         code: the code of this graph.
+        others: sentences about further counterexamples.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Card:
     before: tuple[Box, ...]
     after: tuple[Box, ...]
     code: str
+    others: tuple[str, ...] = ()
 
     @property
     def picture(self) -> Picture | None:
@@ -73,6 +75,9 @@ class Card:
         if self.picture is not None:
             yield "Before and after:" if self.after else "The input of the pass:"
             yield textwrap.indent(html.bounded(self.picture.text, 80), "    ")
+        if self.others:
+            yield "Also found:"
+            yield from (f"  - {other}" for other in self.others)
 
     def page(self) -> str:
         """The card as a page of its own."""
@@ -95,6 +100,9 @@ class Card:
             parts.append(picture.html())
         if self.code:
             parts.append(html.folded("The code of the result", html.block(self.code, 80)))
+        if self.others:
+            rows = "".join(f"<li>{html.rich(other)}</li>" for other in self.others)
+            parts.append(_label("Also found") + f'<ul style="margin:3px 0">{rows}</ul>')
         body = html.framed("".join(parts), edge=_RED)
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -106,13 +114,19 @@ def _label(text: str) -> str:
     return f'<div style="margin:8px 0 0 0;font-size:12.5px;font-weight:600">{text}</div>'
 
 
-def card_of(found: Counterexample, question: Question, title: str) -> Card:
+def card_of(
+    found: Counterexample,
+    question: Question,
+    title: str,
+    others: Sequence[Counterexample] = (),
+) -> Card:
     """The card of a counterexample.
 
     Args:
         found: the counterexample.
         question: the pass, and how it is tested.
         title: the first line of the card.
+        others: further counterexamples, to be named after it.
     """
     subject = found.model.subject(question)
     endless = found.failure.aspect == ENDLESS
@@ -133,7 +147,14 @@ def card_of(found: Counterexample, question: Question, title: str) -> Card:
         before=_boxes(subject.given) if graph else (),
         after=after,
         code=changed.code.strip() if isinstance(changed, fx.GraphModule) else "",
+        others=tuple(map(_named, others)),
     )
+
+
+def _named(found: Counterexample) -> str:
+    """A counterexample in one line, with the last line of its model that computes something."""
+    last = [line for line in found.model.source.splitlines() if " = " in line][-1:]
+    return found.failure.says + (f" (such as: `{last[0].strip()}`)" if last else "")
 
 
 def sentence(clause: str) -> str:

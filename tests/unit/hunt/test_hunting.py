@@ -20,6 +20,7 @@ from autograder.cli import app
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.hunt import command
 from autograder.hunt.behaviour import MODES, RESULT
+from autograder.hunt.card import card_of
 from autograder.hunt.loading import CannotLoad, as_change, loaded
 from autograder.hunt.saved_test import file_of
 from autograder.hunt.search import Hunt, operations
@@ -188,6 +189,16 @@ def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
     assert done.returncode == 1 and "AssertionError: the result" in done.stderr
     words = ["-m", "ruff", "check", "--isolated", "--select", "E4,F,I,RUF100", file]
     assert subprocess.run([sys.executable, *words], capture_output=True, text=True).returncode == 0
+
+
+def test_a_card_names_the_other_counterexamples_in_both_forms() -> None:
+    hunt = _hunt(_retargets_relu)
+    best = hunt.smallest
+    assert best is not None
+    card = card_of(best, hunt.question, "title", [best])
+    for text in (card.text(), card.page()):
+        assert "a = torch.relu(x)" in text[text.index("Also found") :]
+    assert "Also found" not in card_of(best, hunt.question, "title").page()
 
 
 def test_a_saved_test_adds_no_folder_for_an_installed_pass(folder: Path) -> None:
