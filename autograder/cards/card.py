@@ -15,9 +15,12 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
+from autograder.cards.display import in_notebook
 from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
     CRASHED,
+    FILE,
+    NOTEBOOK,
     OUTCOMES,
     PRINTED,
     error_to_show,
@@ -69,7 +72,8 @@ class Card:
     links: Sequence[Link] = ()
 
     def __repr__(self) -> str:
-        return card_text(self.verdict, self.exercise, debrief=self.debrief)
+        place = NOTEBOOK if in_notebook() else FILE
+        return card_text(self.verdict, self.exercise, debrief=self.debrief, place=place)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {

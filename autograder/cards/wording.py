@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.core.exercise import Exercise
 from autograder.core.node_label import one_line, shorten
@@ -94,6 +94,14 @@ NOTEBOOK = Place(
     again="Change your code, run its cell, then run this one again. If you are stuck, try "
     '`hint("{name}")`.',
 )
+
+FILE = replace(
+    NOTEBOOK,
+    stub="`{name}` still raises `NotImplementedError`. Write your answer, and run it again. If you "
+    'do not know where to start, `hint("{name}")` shows a hint when you ask for it.',
+    again='Change your code, and run it again. If you are stuck, try `hint("{name}")`.',
+)
+"""For a file of the learner's own, and for an interactive Python without cells."""
 
 
 def next_step(

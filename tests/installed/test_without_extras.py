@@ -149,7 +149,7 @@ def test_a_workspace_and_files_for_an_editor_need_the_base_alone(tmp_path: Path)
     done = fxcourse("update work", tmp_path)
     assert done.returncode == 0, done.stderr
     done = python(FILES, tmp_path)
-    assert (done.stdout, done.stderr) == ("6\n", "")
+    assert (done.stdout, done.stderr) == ("5\n", "")
     made = {path.name for path in (tmp_path / "work").glob("*.ipynb")}
     assert made == {"index.ipynb", *(path.name for path in (ROOT / "course").glob("*.ipynb"))}
 
