@@ -192,7 +192,7 @@ def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
 
 
 def test_a_card_names_the_other_counterexamples_in_both_forms() -> None:
-    hunt = _hunt(_retargets_relu)
+    hunt = _hunt(_retargets_relu, 8)
     best = hunt.smallest
     assert best is not None
     card = card_of(best, hunt.question, "title", [best])
@@ -202,7 +202,7 @@ def test_a_card_names_the_other_counterexamples_in_both_forms() -> None:
 
 
 def test_a_saved_test_adds_no_folder_for_an_installed_pass(folder: Path) -> None:
-    found = _hunt(_retargets_relu)
+    found = _hunt(_retargets_relu, 8)
     save = folder / "test_it.py"
     written = {
         words: file_of(found.smallest, found.question, save, words).count("sys.path")
