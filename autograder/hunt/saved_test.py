@@ -112,16 +112,17 @@ def _sorted(imports: Iterable[str]) -> list[list[str]]:
 
 def _paths(every: list[str], path: Path) -> list[str]:
     """The lines that let a file import the passes, which may not be installed."""
-    home = path.resolve().parent
-    folders = {os.path.relpath(folder, home) for folder in map(_folder_of, every) if folder}
-    return [
-        f"sys.path.insert(0, str(Path(__file__).parent{_below(folder)}))"
-        for folder in sorted(folders)
-    ]
+    folders = {_seen_from(path, folder) for folder in map(_folder_of, every) if folder}
+    return [f"sys.path.insert(0, str(Path(__file__).parent{below}))" for below in sorted(folders)]
 
 
-def _below(folder: str) -> str:
-    return "" if folder == os.curdir else f" / {json.dumps(Path(folder).as_posix())}"
+def _seen_from(path: Path, folder: Path) -> str:
+    """The code that leads from the folder of a file to another one; ``""`` for the same."""
+    try:
+        way = Path(os.path.relpath(folder, path.resolve().parent)).as_posix()
+    except ValueError:  # another drive, on Windows: an absolute path replaces what is before it
+        way = folder.as_posix()
+    return "" if way == os.curdir else f" / {json.dumps(way)}"
 
 
 def _folder_of(words: str) -> Path | None:
