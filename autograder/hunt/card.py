@@ -147,7 +147,7 @@ def card_of(
         before=_boxes(subject.given) if graph else (),
         after=after,
         code=changed.code.strip() if isinstance(changed, fx.GraphModule) else "",
-        others=tuple(map(_named, others)),
+        others=tuple(dict.fromkeys(n for n in map(_named, others) if n != _named(found))),
     )
 
 
