@@ -124,11 +124,12 @@ def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> 
     if not verdict.is_unchecked:
         learners_record.note_verdict(exercise.name, verdict.status)
     from autograder.cards.card import Card
-    from autograder.cards.display import show
+    from autograder.cards.display import in_notebook, show
+    from autograder.cards.wording import FILE, NOTEBOOK
 
-    links = links_from(verdict, exercise)
-    card = Card(verdict, exercise.worth(points), debrief=has_debrief(exercise), links=links)
-    show(card)
+    debrief, links = has_debrief(exercise), links_from(verdict, exercise)
+    place = NOTEBOOK if in_notebook() else FILE
+    show(Card(verdict, exercise.worth(points), debrief=debrief, links=links, place=place))
     if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
         return
     if verdict.is_unchecked or verdict.status not in ("passed", "not judged"):

@@ -15,14 +15,13 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
-from autograder.cards.display import in_notebook
 from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
     CRASHED,
-    FILE,
     NOTEBOOK,
     OUTCOMES,
     PRINTED,
+    Place,
     error_to_show,
     first_finding,
     long_results,
@@ -64,16 +63,17 @@ class Card:
         exercise: what it is about.
         debrief: whether there is a debrief to be shown after a pass.
         links: where a reader can go from here.
+        place: where the answer is written, for the text form.
     """
 
     verdict: Verdict
     exercise: Exercise
     debrief: bool = False
     links: Sequence[Link] = ()
+    place: Place = NOTEBOOK
 
     def __repr__(self) -> str:
-        place = NOTEBOOK if in_notebook() else FILE
-        return card_text(self.verdict, self.exercise, debrief=self.debrief, place=place)
+        return card_text(self.verdict, self.exercise, debrief=self.debrief, place=self.place)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {

@@ -177,12 +177,6 @@ def test_what_a_stub_gets() -> None:
         assert "Net" not in said and "Points" not in said and len(said) < 500
 
 
-def test_a_card_speaks_of_cells_only_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "Change your code, and run it again." in repr(Card(FAILED, EXERCISE))
-    monkeypatch.setattr("autograder.cards.card.in_notebook", lambda: True)
-    assert "Change your code, run its cell" in " ".join(repr(Card(FAILED, EXERCISE)).split())
-
-
 def test_a_passed_card_is_short() -> None:
     for said in both(PASSED):
         assert "It was tried on 12 cases" in said and "it works" in said and "go on" in said
