@@ -105,10 +105,10 @@ def _cut(steps: tuple[Step, ...], place: int) -> tuple[Step, ...]:
     `_shorter` does not care what they read, which is simpler and mostly enough. But a line that
     nobody reads stays if a later line reads a value from before it.
     """
-    after = [
-        replace(step, picks=tuple(_closed(pick, away) for pick in step.picks))
-        for away, step in enumerate(steps[place + 1 :])
-    ]
+    after = []
+    for away, step in enumerate(steps[place + 1 :]):
+        a, b, c = (_closed(pick, away) for pick in step.picks)
+        after.append(replace(step, picks=(a, b, c)))
     return (*steps[:place], *after)
 
 
