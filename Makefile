@@ -41,7 +41,7 @@ help:
 	@echo ""
 	@echo "Check a change"
 	@echo "make test          check style, types and imports, and run the quick tests (4 minutes)"
-	@echo "                   ONLY=add_to_mul or ONLY=03: one exercise or chapter (half a minute)"
+	@echo "                   ONLY=add_to_mul or ONLY=03: style, and one exercise or chapter"
 	@echo "make test-all      the same, and all other tests without a browser (15 minutes)"
 	@echo "make test-rest     the tests that test-all adds to test (11 minutes)"
 	@echo "                   IN=tests/checks: only the tests of a folder"
@@ -113,7 +113,8 @@ attacks: .venv/.installed-test
 # a minute: it runs in parallel with the tests, and its output is printed after theirs.
 ifneq ($(ONLY),)
 test: .venv/.installed-test
-	@$(PYTEST) --only="$(ONLY)"
+	@failed=; $(PY) -m ruff check . || failed=1; $(PY) -m ruff format --check . || failed=1; \
+	$(PYTEST) --only="$(ONLY)" || failed=1; [ -z "$$failed" ]
 else
 test: .venv/.installed-test
 	@failed=; said=$$(mktemp); left=$$(mktemp); trap 'rm -f "$$said" "$$left"' EXIT; \

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from autograder import learners_record, notebook_kernel, workspace_root
 from autograder.cards.card import Card
-from autograder.cards.display import show
-from autograder.cards.wording import ANSWER_CELL, NOTEBOOK, with_solution
+from autograder.cards.display import in_notebook, show
+from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, with_solution
 from autograder.cell_truth import cell_problem
 from autograder.check_on_run import CheckOnRun
 from autograder.core import extras
@@ -155,7 +155,8 @@ class Check:
             if cell_problem(exercise.name, answer, EXERCISES) is None:
                 print("Checked above: passed.")
                 return
-        verdict = self._show(exercise, answer, NOTEBOOK, hidden=hidden, points=points)
+        place = NOTEBOOK if in_notebook() else FILE
+        verdict = self._show(exercise, answer, place, hidden=hidden, points=points)
         if verdict.status == "not attempted" and for_learner:
             return
         if verdict.is_unchecked or verdict.status not in ("passed", "not judged"):

@@ -16,8 +16,9 @@ from rich.text import Text
 
 T = TypeVar("T")
 
-out = Console(soft_wrap=True, highlight=False)
-err = Console(soft_wrap=True, highlight=False, stderr=True)
+# Without emoji: `b.py:boom` is the name of a pass, not a picture.
+out = Console(soft_wrap=True, highlight=False, emoji=False)
+err = Console(soft_wrap=True, highlight=False, emoji=False, stderr=True)
 
 # ------------------------------------------------------------------ progress
 
@@ -78,7 +79,7 @@ class Progress:
             progress.TextColumn(self._title), progress.BarColumn(),
             progress.MofNCompleteColumn(), _Column(self._time_left), _Column(lambda: self._note),
             # A console of its own: work may redirect `sys.stderr` while the bar is drawn.
-            console=Console(file=sys.stderr, highlight=False),
+            console=Console(file=sys.stderr, highlight=False, emoji=False),
             transient=True, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
         bar.add_task("", total=None)

@@ -42,7 +42,7 @@ def main() -> None:
     unknown = [name for name in wanted if name not in known]
     if unknown:
         sys.exit(f"There is no part {unknown[0]!r}; there are {', '.join(known)}.")
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, emoji=False)
     for name in wanted:
         known[name](console)
 

@@ -22,7 +22,7 @@ from hunts.vocabularies import OWN, of_exercises
 def main() -> None:
     """Hunt, and print what was found."""
     wanted = _arguments(sys.argv[1:])
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, emoji=False)
     suspects = [s for s in SUSPECTS if not wanted.only or any(w in s.name for w in wanted.only)]
     if not suspects:
         names = ", ".join(suspect.name for suspect in SUSPECTS)

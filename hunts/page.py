@@ -49,6 +49,8 @@ All code begins with these lines:
 ```python
 {prelude}```
 
+Code with `from hunts.suspects import` runs only in the root folder of a clone of the project.
+
 | bug | what is wrong | upstream |
 |---|---|---|
 {rows}

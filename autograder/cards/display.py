@@ -9,7 +9,7 @@ from autograder.core.characters import printable
 
 def show(thing: Any) -> None:
     """Display a rich object in a notebook; print its text form elsewhere."""
-    if _in_notebook():
+    if in_notebook():
         from IPython.display import display
 
         display(thing)
@@ -17,7 +17,8 @@ def show(thing: Any) -> None:
         print(printable(str(thing)))
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Whether the code runs in a cell."""
     try:
         from IPython import get_ipython
     except ImportError:

@@ -123,6 +123,15 @@ def headline(status: str, *, final: bool) -> Outcome:
     return replace(look, word=look.word.removesuffix(" yet")) if final else look
 
 
+FILE = replace(
+    NOTEBOOK,
+    stub="`{name}` still raises `NotImplementedError`. Write your answer, and run it again. If you "
+    'do not know where to start, `hint("{name}")` shows a hint when you ask for it.',
+    again='Change your code, and run it again. If you are stuck, try `hint("{name}")`.',
+)
+"""For a file of the learner's own, and for an interactive Python without cells."""
+
+
 def next_step(
     verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
 ) -> str:

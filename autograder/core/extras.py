@@ -7,7 +7,7 @@ from importlib.util import find_spec
 EXTRAS = {
     "learn": (
         "torchvision", "matplotlib", "PIL", "jupyterlab", "jupyter_server", "ipykernel", "IPython",
-        "nbformat", "tabulate",
+        "tabulate",
     ),
     "teach": (
         "nbgrader", "nbclient", "nbconvert", "jupytext", "traitlets", "sqlalchemy", "nh3",

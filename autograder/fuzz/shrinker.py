@@ -65,6 +65,11 @@ def _smaller(recipe: Recipe) -> Iterator[Recipe]:
         yield replace(recipe, steps=steps)
     for part in _plainer(recipe.part):
         yield replace(recipe, part=part)
+    for place in range(len(recipe.steps)):
+        returns = _closed(recipe.returns, len(recipe.steps) - place - 1)
+        yield replace(recipe, steps=_cut(recipe.steps, place), returns=returns)
+    for place in range(len(recipe.part)):
+        yield replace(recipe, part=_cut(recipe.part, place))
 
 
 def _shorter(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
@@ -92,3 +97,21 @@ def _plainer(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
 def _with_a_zero(picks: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
     first, second, third = picks
     yield from ((0, second, third), (first, 0, third), (first, second, 0))
+
+
+def _cut(steps: tuple[Step, ...], place: int) -> tuple[Step, ...]:
+    """Leave out a step. The later ones read the values that they read before.
+
+    `_shorter` does not care what they read, which is simpler and mostly enough. But a line that
+    nobody reads stays if a later line reads a value from before it.
+    """
+    after = []
+    for away, step in enumerate(steps[place + 1 :]):
+        a, b, c = (_closed(pick, away) for pick in step.picks)
+        after.append(replace(step, picks=(a, b, c)))
+    return (*steps[:place], *after)
+
+
+def _closed(pick: int, removed: int) -> int:
+    """The number of the same value after one value is removed; 0 is the latest value."""
+    return pick - 1 if pick > removed else pick

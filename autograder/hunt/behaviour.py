@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,13 @@ EVERYTHING = (
 )  # fmt: skip
 """The aspects of a model's behavior. A pass may be allowed to change some, such as `MODES`."""
 
+_NAMED = {
+    ARGUMENTS: "the argument `{}` after the call",
+    ARGUMENT_GRADIENTS: "the gradient of the argument `{}`",
+    PARAMETER_GRADIENTS: "the gradient of `{}`",
+}
+"""The aspects whose rows are dictionaries by name, and the words for one of their values."""
+
 Inputs = Sequence[tuple[Any, ...]]
 
 
@@ -41,27 +48,46 @@ class Call:
     Attributes:
         aspect: `RESULT`, `AGAIN` or `KEYWORDS`.
         args: positional arguments.
+        names: the parameters that the arguments belong to, such as ``x`` or ``rest[0]``.
         kwargs: keyword arguments.
     """
 
     aspect: str
     args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    names: tuple[str, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def calls_of(model: nn.Module, inputs: Inputs) -> list[Call]:
     """The calls on which models are compared: each once, the first again, the last by keyword."""
-    calls = [Call(RESULT, args, {}) for args in inputs]
+    parameters = list(inspect.signature(model.forward).parameters.values())
+    calls = [Call(RESULT, args, _names(parameters, args)) for args in inputs]
     if not inputs:
         return calls
-    calls.append(Call(AGAIN, inputs[0], {}))
-    named = list(inspect.signature(model.forward).parameters.values())[1 : len(inputs[-1])]
+    calls.append(replace(calls[0], aspect=AGAIN))
+    named = parameters[1 : len(inputs[-1])]
     if len(named) == len(inputs[-1]) - 1 > 0 and all(
         parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in named
     ):
         words = {p.name: value for p, value in zip(named, inputs[-1][1:], strict=True)}
-        calls.append(Call(KEYWORDS, inputs[-1][:1], words))
+        last = calls[len(inputs) - 1]
+        calls.append(replace(last, aspect=KEYWORDS, args=last.args[:1], kwargs=words))
     return calls
+
+
+def _names(parameters: list[inspect.Parameter], args: tuple[Any, ...]) -> tuple[str, ...]:
+    """The parameter of each argument; for ``*rest``, with its place there."""
+    positional = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+    more = [f"{star}[{i}]" for i in range(len(args) - len(positional))]
+    return (*positional, *more)[: len(args)]
+
+
+def by_position(calls: Sequence[Call]) -> list[Call]:
+    """The same calls without keywords, for an oracle: `Interpreter.run` accepts positions only."""
+    return [replace(call, args=(*call.args, *call.kwargs.values()), kwargs={}) for call in calls]
 
 
 @dataclass
@@ -104,8 +130,12 @@ def behaviour(
         args, kwargs = copy.deepcopy((call.args, dict(call.kwargs)))
         seed_all(RUN_SEED + number)
         with torch.no_grad():
-            found.rows[call.aspect, number] = _ran(encoder, partial(model, *args, **kwargs))
-        found.rows[ARGUMENTS, number] = {"value": encoder.encode([args, kwargs])}
+            row = _ran(encoder, partial(model, *args, **kwargs))
+        found.rows[call.aspect, number] = row
+        if "value" in row:
+            after = zip(call.names, (*args, *kwargs.values()), strict=True)
+            by_name = {name: encoder.encode(value) for name, value in after}
+            found.rows[ARGUMENTS, number] = {"value": by_name}
         if found.error:
             break  # a model that raises cannot test a pass
     if isinstance(model, nn.Module):
@@ -143,8 +173,8 @@ def unlike(
             continue  # only a module has parameters
         elif "error" in mine:
             found = f"{aspect} cannot be computed: the call raises {error_text(mine['error'])}"
-        elif aspect == PARAMETER_GRADIENTS:
-            found = _gradients_differ(mine, got.tensors, right, want.tensors)
+        elif aspect in _NAMED:
+            found = _named_differ(_NAMED[aspect], mine, got.tensors, right, want.tensors)
         else:
             pair = (mine["value"], got.tensors, right["value"], want.tensors)
             differing = difference(*pair, aspect)
@@ -194,14 +224,14 @@ def _modes_differ(got: Plain, want: Plain) -> str:
 def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) -> None:
     """Note the gradients of a weighted sum of all results, by arguments and by parameters."""
     args = copy.deepcopy(call.args)
-    inner = [t for t in _tensors(args) if t.is_floating_point()]
-    for tensor in inner:
+    inner = _float_tensors(call.names, args)
+    for tensor in inner.values():
         tensor.requires_grad_(True)
     named = dict(_state(model)) if isinstance(model, nn.Module) else {}
     wanted = {name: value for name, value in named.items() if value.requires_grad}
     seed_all(RUN_SEED)
 
-    every = [*inner, *wanted.values()]
+    every = [*inner.values(), *wanted.values()]
 
     def gradients() -> list[torch.Tensor]:
         out = [t for t in _tensors(model(*args)) if t.is_floating_point() and t.requires_grad]
@@ -218,10 +248,19 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
         record = {"error": error_record(error)}
         found.rows[ARGUMENT_GRADIENTS, 0] = found.rows[PARAMETER_GRADIENTS, 0] = record
         return
-    own, others = made[: len(inner)], made[len(inner) :]
-    found.rows[ARGUMENT_GRADIENTS, 0] = {"value": encoder.encode(own)}
-    by_name = {n: encoder.encode(g) for n, g in zip(wanted, others, strict=True)}
-    found.rows[PARAMETER_GRADIENTS, 0] = {"value": by_name}
+    left = iter(made)
+    for aspect, tensors in ((ARGUMENT_GRADIENTS, inner), (PARAMETER_GRADIENTS, wanted)):
+        by_name = {name: encoder.encode(next(left)) for name in tensors}
+        found.rows[aspect, 0] = {"value": by_name}
+
+
+def _float_tensors(names: Sequence[str], args: Sequence[Any]) -> dict[str, torch.Tensor]:
+    """The tensors of floats in arguments, by parameter; with a number if it has several."""
+    found: dict[str, torch.Tensor] = {}
+    for name, arg in zip(names, args, strict=True):
+        own = [t for t in _tensors(arg) if t.is_floating_point()]
+        found |= {f"{name}, tensor {i}" if own[1:] else name: t for i, t in enumerate(own, 1)}
+    return found
 
 
 def _weights(tensor: torch.Tensor) -> torch.Tensor:
@@ -229,14 +268,18 @@ def _weights(tensor: torch.Tensor) -> torch.Tensor:
     return torch.arange(1, tensor.numel() + 1, dtype=tensor.dtype).cos().reshape(tensor.shape)
 
 
-def _gradients_differ(
-    got: Plain, got_tensors: list[torch.Tensor], want: Plain, want_tensors: list[torch.Tensor]
+def _named_differ(
+    words: str,
+    got: Plain,
+    got_tensors: list[torch.Tensor],
+    want: Plain,
+    want_tensors: list[torch.Tensor],
 ) -> str:
-    """Compare the gradients of the parameters that the pass has kept."""
+    """Compare values by name. The pass may have removed a parameter, and with it a gradient."""
     for name, right in want["value"].items():
         if name in got["value"]:
-            words = f"the gradient of `{name}`"
-            found = difference(got["value"][name], got_tensors, right, want_tensors, words)
+            pair = (got["value"][name], got_tensors, right, want_tensors)
+            found = difference(*pair, words.format(name))
             if found:
                 return found.text
     return ""

@@ -1,16 +1,13 @@
-"""A counterexample as a card, in text and in HTML, and as a file that runs it again."""
+"""A counterexample as a card, in text and in HTML."""
 
 from __future__ import annotations
 
 import copy
-import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import torch
 from torch import fx
 
 from autograder.core.codec import show, show_values
@@ -18,7 +15,7 @@ from autograder.core.verdict import Box
 from autograder.drawing import html
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
-from autograder.hunt.behaviour import AGAIN, EVERYTHING, KEYWORDS, RESULT, behaviour
+from autograder.hunt.behaviour import AGAIN, KEYWORDS, RESULT, behaviour, by_position
 from autograder.hunt.search import Counterexample
 from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, TooLong, limited, quiet
 from autograder.judge.evidence import describe_inputs
@@ -41,6 +38,7 @@ class Card:
         before: the graph that the pass got.
         after: the graph that the pass returned; empty if it did not return one.
         code: the code of this graph.
+        others: sentences about further counterexamples.
     """
 
     title: str
@@ -51,6 +49,7 @@ class Card:
     before: tuple[Box, ...]
     after: tuple[Box, ...]
     code: str
+    others: tuple[str, ...] = ()
 
     @property
     def picture(self) -> Picture | None:
@@ -76,6 +75,9 @@ class Card:
         if self.picture is not None:
             yield "Before and after:" if self.after else "The input of the pass:"
             yield textwrap.indent(html.bounded(self.picture.text, 80), "    ")
+        if self.others:
+            yield "Also found:"
+            yield from (f"  - {other}" for other in self.others)
 
     def page(self) -> str:
         """The card as a page of its own."""
@@ -98,6 +100,9 @@ class Card:
             parts.append(picture.html())
         if self.code:
             parts.append(html.folded("The code of the result", html.block(self.code, 80)))
+        if self.others:
+            rows = "".join(f"<li>{html.rich(other)}</li>" for other in self.others)
+            parts.append(_label("Also found") + f'<ul style="margin:3px 0">{rows}</ul>')
         body = html.framed("".join(parts), edge=_RED)
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -109,13 +114,19 @@ def _label(text: str) -> str:
     return f'<div style="margin:8px 0 0 0;font-size:12.5px;font-weight:600">{text}</div>'
 
 
-def card_of(found: Counterexample, question: Question, title: str) -> Card:
+def card_of(
+    found: Counterexample,
+    question: Question,
+    title: str,
+    others: Sequence[Counterexample] = (),
+) -> Card:
     """The card of a counterexample.
 
     Args:
         found: the counterexample.
         question: the pass, and how it is tested.
         title: the first line of the card.
+        others: further counterexamples, to be named after it.
     """
     subject = found.model.subject(question)
     endless = found.failure.aspect == ENDLESS
@@ -129,17 +140,25 @@ def card_of(found: Counterexample, question: Question, title: str) -> Card:
     graph = isinstance(subject.given, fx.GraphModule)
     return Card(
         title=title,
-        says=_sentence(found.failure.says),
+        says=" ".join(filter(None, (sentence(found.failure.says), found.failure.where))),
         hint=_hint(changed, found.failure),
         source=pasteable([piece_of(subject.model)]).strip(),
         facts=tuple(facts),
         before=_boxes(subject.given) if graph else (),
         after=after,
         code=changed.code.strip() if isinstance(changed, fx.GraphModule) else "",
+        others=tuple(dict.fromkeys(n for n in map(_named, others) if n != _named(found))),
     )
 
 
-def _sentence(clause: str) -> str:
+def _named(found: Counterexample) -> str:
+    """A counterexample in one line, with the last line of its model that computes something."""
+    last = [line for line in found.model.source.splitlines() if " = " in line][-1:]
+    return found.failure.says + (f" (such as: `{last[0].strip()}`)" if last else "")
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence."""
     return clause[:1].upper() + clause[1:].rstrip(".") + "."
 
 
@@ -168,8 +187,10 @@ def _values(
         return "", ""
     with quiet():
         right: Any = copy.deepcopy(subject.model)
-        right = question.oracle(right) if question.oracle else right
-        want, got = (behaviour(each, subject.calls, [RESULT]) for each in (right, changed))
+        calls = subject.calls
+        if question.oracle:
+            right, calls = question.oracle(right), by_position(calls)
+        want, got = behaviour(right, calls, [RESULT]), behaviour(changed, subject.calls, [RESULT])
     for key, row in want.rows.items():
         mine = got.rows.get(key, {})
         if key[0] != failure.aspect or "value" not in row or "value" not in mine:
@@ -203,106 +224,3 @@ def _hint(changed: Any, failure: Failure) -> str:
     if "Placeholder" in failure.says or "positional argument" in failure.says:
         return "the parameters of the result: their names, stars and defaults."
     return ""
-
-
-_FILE = '''"""A model on which {words} is wrong: {says}
-
-Found by `fxcourse hunt`. Run it with pytest, or with Python: it fails until the pass is right.
-"""
-
-{imports}
-
-from autograder.hunt.replay import demand
-from autograder.models.build import randomize_
-{path}{pass_import}
-{source}
-
-
-def test_counterexample() -> None:
-    model = randomize_(Model().to({dtype}), 0).train({training})
-    inputs = [
-{inputs}
-    ]
-    demand({name}, model, inputs{more})
-
-
-if __name__ == "__main__":
-    test_counterexample()
-'''
-
-
-def file_of(
-    found: Counterexample,
-    question: Question,
-    words: str,
-    oracle: str = "",
-    aspects: Sequence[str] = EVERYTHING,
-) -> str:
-    """A Python file that tests the pass on the counterexample again.
-
-    Args:
-        found: the counterexample.
-        question: the pass, and how it is tested.
-        words: the name of the pass on the command line, such as ``my_passes:fold``.
-        oracle: the name of the oracle, if there is one.
-        aspects: the aspects in which the two must not differ.
-    """
-    subject = found.model.subject(question)
-    source = pasteable([piece_of(subject.model)]).strip()
-    imports, name = _imported(words, "the_pass")
-    more = [f", given={question.given!r}"] if question.given != "trace" else []
-    if oracle:
-        line, its = _imported(oracle, "the_oracle")
-        imports, more = f"{imports}\n{line}", [*more, f", oracle={its}"]
-    if tuple(aspects) != EVERYTHING:
-        more.append(f", aspects={json.dumps(list(aspects))}")
-    return _FILE.format(
-        words=words,
-        says=_sentence(found.failure.says),
-        imports="import sys\n\nimport torch",
-        path=_paths([words, *([oracle] if oracle else [])]),
-        pass_import=imports + "\n",
-        source=f"\n{source}",
-        dtype=_dtype(subject),
-        training=subject.model.training,
-        inputs="\n".join(f"        {_literal(args)}," for args in subject.inputs),
-        name=name,
-        more="".join(more),
-    )
-
-
-def _paths(every: list[str]) -> str:
-    folders = {
-        str(Path(words.rpartition(":")[0]).parent.resolve() if ".py:" in words else Path.cwd())
-        for words in every
-    }
-    lines = [f"sys.path.insert(0, {folder!r})" for folder in sorted(folders)]
-    return "\n" + "\n".join(lines) + "\n"
-
-
-def _imported(words: str, own: str) -> tuple[str, str]:
-    """The import line for ``MODULE:NAME``, and the name to call after it."""
-    place, _, name = words.rpartition(":")
-    module = Path(place).stem if place.endswith(".py") else place
-    first, *rest = name.split(".")
-    line = f"from {module} import {first} as {own}  # noqa: E402"
-    return line, ".".join([own, *rest])
-
-
-def _dtype(subject: Subject) -> str:
-    values = [*subject.model.parameters(), *subject.model.buffers()]
-    floats = {value.dtype for value in values if value.is_floating_point()}
-    given = {arg.dtype for args in subject.inputs for arg in args if isinstance(arg, torch.Tensor)}
-    return str(next(iter(floats or given or {torch.float64})))
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
-        return f"torch.tensor({value.tolist()!r}, dtype={value.dtype})"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_literal, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_literal, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{k!r}: {_literal(v)}' for k, v in value.items())}}}"
-    return repr(value)

@@ -19,9 +19,10 @@ from autograder.hunt.behaviour import (
     PARAMETER_GRADIENTS,
     STATE,
 )
-from autograder.hunt.card import card_of, file_of
+from autograder.hunt.card import card_of
 from autograder.hunt.loading import CannotLoad, as_change, as_oracle, loaded
-from autograder.hunt.search import Counterexample, Hunt
+from autograder.hunt.saved_test import file_of
+from autograder.hunt.search import Hunt
 from autograder.hunt.trying import Given, Misused, Question
 from autograder.hunt.vocabularies import KINDS, SAYS
 from autograder.terminal import Progress
@@ -162,33 +163,26 @@ def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
         return HOLDS
     many = "model" if hunt.failed == 1 else "models"
     title = f"{wanted.words}: wrong on {hunt.failed} {many} of {hunt.tried}"
-    card = card_of(best, hunt.question, title)
+    others = [found for found in hunt.found if found is not best]
+    card = card_of(best, hunt.question, title, others)
     out.print(card.text(), markup=False)
-    _print_others(hunt, best, out)
     if wanted.page is not None:
         wanted.page.write_text(card.page(), encoding="utf-8")
         out.print(f"The card: {wanted.page}", markup=False)
     if wanted.save is not None:
-        text = file_of(best, hunt.question, wanted.words, wanted.oracle, wanted.aspects)
+        names = (wanted.words, wanted.oracle, wanted.aspects)
+        text = file_of(best, hunt.question, wanted.save, *names)
         wanted.save.write_text(text, encoding="utf-8")
         out.print(f"The model as a test: {wanted.save}", markup=False)
     _print_figures(hunt, err)
     return FOUND
 
 
-def _print_others(hunt: Hunt, best: Counterexample, out: Console) -> None:
-    others = [found for found in hunt.found if found is not best]
-    if others:
-        out.print("Also found:")
-    for found in others:
-        last = [line for line in found.model.source.splitlines() if " = " in line][-1:]
-        where = f" (such as: {last[0].strip()})" if last else ""
-        out.print(f"  - {found.failure.says}{where}", markup=False)
-
-
 def _reasons(hunt: Hunt) -> str:
     """The most frequent reasons for which models could not be used, with their numbers."""
-    return ", ".join(f"{reason} ({count})" for reason, count in hunt.useless.most_common(3))
+    shown = hunt.useless.most_common(3)
+    other = hunt.useless.total() - sum(count for _, count in shown)
+    return ", ".join(f"{why} ({count})" for why, count in [*shown, ("other", other)] if count)
 
 
 def _print_figures(hunt: Hunt, err: Console) -> None:

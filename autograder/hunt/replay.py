@@ -51,7 +51,7 @@ def demand(
         return replace(trial, model=copy.deepcopy(model))
 
     failure = attempt(subject(make, question), question)
-    assert failure is None, failure.says
+    assert failure is None, ". ".join(filter(None, (failure.says, failure.where)))
 
 
 __all__ = ["Useless", "demand"]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import os
 import signal
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
+import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
@@ -22,6 +26,7 @@ from autograder.hunt.behaviour import (
     Behaviour,
     Call,
     behaviour,
+    by_position,
     calls_of,
     modes_of,
     unlike,
@@ -82,11 +87,13 @@ class Failure:
         aspect: the aspect, such as `behaviour.RESULT`, or `RAISES`.
         says: a clause about it.
         error: the type of the exception, if one was raised.
+        where: the line of the pass that raised it, as a sentence.
     """
 
     aspect: str
     says: str
     error: str = ""
+    where: str = ""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -194,7 +201,7 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
             raise
         except Exception as error:
             says = f"the pass raises `{type(error).__name__}: {first_line(error)}`"
-            return Failure(RAISES, says, type(error).__name__)
+            return Failure(RAISES, says, type(error).__name__, line_in_pass(error))
     found = unlike(got, want, question.aspects)
     if found is None:
         return None
@@ -209,7 +216,7 @@ def _said_by(oracle: Oracle, subject: Subject, question: Question) -> Behaviour:
         raise
     except Exception as error:
         raise Useless(f"the oracle raises: {first_line(error)}") from None
-    want = behaviour(right, subject.calls, question.aspects)
+    want = behaviour(right, by_position(subject.calls), question.aspects)
     if want.error:
         raise Useless(f"the result of the oracle raises: {want.error}")
     return want
@@ -247,6 +254,34 @@ def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: 
 def first_line(error: BaseException) -> str:
     """The first line of an exception's message."""
     return next(iter(str(error).strip().splitlines()), "")[:200]
+
+
+_NOT_THE_PASS = tuple(
+    f"{folder}{os.sep}"
+    for folder in (
+        Path(os.__file__).parent,
+        Path(torch.__file__).parent,
+        Path(__file__).parents[1],
+    )
+)
+
+
+def line_in_pass(error: BaseException) -> str:
+    """The last line of the pass's own file in a traceback, as a sentence; ``""`` if there is none.
+
+    The first file that belongs neither to PyTorch nor to the course is that of the pass. Frames of
+    a graph's code have no file.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _may_be_the_pass(frame.filename)]
+    if not own:
+        return ""
+    last = [frame for frame in own if frame.filename == own[0].filename][-1]
+    return f"It came from line {last.lineno} of {Path(last.filename).name}: `{last.line}`."
+
+
+def _may_be_the_pass(file: str) -> bool:
+    return Path(file).is_absolute() and not file.startswith(_NOT_THE_PASS)
 
 
 @contextlib.contextmanager

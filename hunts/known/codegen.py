@@ -160,8 +160,8 @@ class Model(nn.Module):
         variants=(Variant(code=_QUOTE), Variant(code=_BACKSLASH, raises=False)),
         why="FX writes an attribute's name after a dot if it is an identifier. For "
         "`str.isidentifier`, a keyword is an identifier too, so the code has `self.class(x)`. "
-        "Any other name stands between quotes, as it is. So a name with a quote is a syntax error. "
-        "A name with a backslash is read as another name: a submodule whose name is `a`, a "
+        "FX writes any other name between quotes, unchanged. So a name with a quote is a syntax "
+        "error. A name with a backslash is read as another name: a submodule whose name is `a`, a "
         "backslash and `tb` runs the one whose name has a tab, and nothing is raised.",
         file="fx/graph.py",
         line="if not e.isidentifier():",

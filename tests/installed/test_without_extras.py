@@ -18,9 +18,8 @@ from autograder.cli import UNUSABLE
 from autograder.core.extras import EXTRAS
 
 OF_ALL_EXTRAS = {name for names in EXTRAS.values() for name in names}
-BASE = sorted(OF_ALL_EXTRAS - {"pygments", "networkx"})  # Rich and PyTorch bring these
-LEARN = ["nbgrader", "jupytext", "sqlalchemy", "nh3"]
-"""What JupyterLab does not bring either."""
+BROUGHT = {"pygments", "networkx", "traitlets"}  # by Rich, PyTorch and nbformat
+BASE = sorted(OF_ALL_EXTRAS - BROUGHT)
 
 HIDE = "import sys; sys.modules.update(dict.fromkeys({hidden!r}))\n"
 
@@ -115,8 +114,6 @@ def test_a_hunt_needs_the_base_alone(tmp_path: Path) -> None:
     ("words", "package", "extra"),
     [
         ("lab", "jupyterlab", "learn"),
-        ("update work", "nbformat", "learn"),
-        ("watch 03 work", "nbformat", "learn"),
         ("grade class", "nbgrader", "teach"),
         ("classroom create class", "nbgrader", "teach"),
         ("classroom pack class", "nbgrader", "teach"),
@@ -140,10 +137,19 @@ def test_commands_that_need_no_extra_say_nothing_of_one(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), words
 
 
-def test_a_workspace_needs_nothing_for_classes(tmp_path: Path) -> None:
-    """Also in a clone, where a chapter could be built from its source."""
-    done = fxcourse("update work", tmp_path, LEARN)
+FILES = """
+from pathlib import Path
+from autograder.watch import command, files
+print(len(files.exercises_of(Path("work"), "03_manipulation")))
+"""
+
+
+def test_a_workspace_and_files_for_an_editor_need_the_base_alone(tmp_path: Path) -> None:
+    """Even in a clone, where a chapter could be built from its source."""
+    done = fxcourse("update work", tmp_path)
     assert done.returncode == 0, done.stderr
+    done = python(FILES, tmp_path)
+    assert (done.stdout, done.stderr) == ("5\n", "")
     made = {path.name for path in (tmp_path / "work").glob("*.ipynb")}
     assert made == {"index.ipynb", *(path.name for path in (ROOT / "course").glob("*.ipynb"))}
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from autograder.api import verdict_on
 from autograder.builder.paths import ROOT
 from autograder.core.exercise import RANDOM, Exercise
 from autograder.exercises import EXERCISES
+from autograder.fuzz.codegen import program_of
+from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.recipe import Recipe, Step
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import MOST_TRIES, shrunk
@@ -81,6 +85,23 @@ def test_a_recipe_is_made_as_small_as_can_be() -> None:
         assert len(tries) <= MOST_TRIES
 
 
+def test_a_line_that_nobody_reads_is_removed_from_before_one_that_reads_past_it() -> None:
+    words = Vocabulary(ops("{a} + 1", "torch.relu({a})", "torch.sigmoid({a})"), traced=False)
+
+    def fails(recipe: Recipe) -> bool:
+        source = program_of(recipe, words).source
+        relu = re.search(r"(\w) = torch.relu", source)
+        return bool(relu and f"torch.sigmoid({relu[1]})" in source)
+
+    relu, dead, sigmoid = Step(op=1), Step(), Step(op=2, picks=(1, 0, 0))
+    assert fails(recipe := Recipe(steps=(relu, dead, sigmoid)))
+    assert shrunk(recipe, fails).steps == (relu, Step(op=2))
+    twice = Recipe(steps=(relu, dead, dead, replace(sigmoid, picks=(2, 0, 0))))
+    assert shrunk(twice, fails).steps == (relu, Step(op=2))
+    inside = Recipe(part=(relu, dead, sigmoid))
+    assert shrunk(inside, fails).part == (relu, Step(op=2))
+
+
 def first(name: str, finding: str | None) -> Answer:
     """The first answer of the exam that gets this finding."""
     return next(answer for answer in answers_to(name) if answer.finding == finding)
@@ -88,8 +109,6 @@ def first(name: str, finding: str | None) -> Answer:
 
 def without_cases(exercise: Exercise) -> Exercise:
     """The exercise with its first case only, so that random models must find the rest."""
-    from dataclasses import replace
-
     return replace(exercise, cases=exercise.cases[:1], aspects=exercise.aspects[:1])
 
 

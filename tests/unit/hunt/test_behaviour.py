@@ -102,6 +102,31 @@ def test_each_difference_is_seen_for_what_it_is(
     assert _differs(change) == aspect
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_writes, "the argument `x` after the call has other values"),
+        (_detached, "the gradient of the argument `x` has other values"),
+        (_frozen, "the gradient of `by` has other values"),
+    ],
+)
+def test_an_argument_is_called_by_its_name(
+    change: Callable[[Scale, torch.Tensor, float], torch.Tensor], says: str
+) -> None:
+    calls = calls_of(Scale(), ((X,),))
+    found = unlike(behaviour(Wrapped(change), calls), behaviour(Scale(), calls))
+    assert found and found[1].startswith(says)
+
+
+def test_an_argument_of_a_star_is_called_by_its_place() -> None:
+    class Starred(nn.Module):
+        def forward(self, x: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
+            return x
+
+    (call, *_) = calls_of(Starred(), ((X, X, X),))
+    assert call.names == ("x", "rest[0]", "rest[1]")
+
+
 def test_a_call_by_keyword_is_tried() -> None:
     class Deaf(Scale):
         def __call__(self, *args: object, **kwargs: object) -> object:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from torch import fx
+from torch import fx, nn
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
@@ -18,7 +20,9 @@ from autograder.cli import app
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.hunt import command
 from autograder.hunt.behaviour import MODES, RESULT
+from autograder.hunt.card import card_of
 from autograder.hunt.loading import CannotLoad, as_change, loaded
+from autograder.hunt.saved_test import file_of
 from autograder.hunt.search import Hunt, operations
 from autograder.hunt.trying import ENDLESS, RAISES, Given, Question
 
@@ -83,6 +87,25 @@ def _to_eval(gm: fx.GraphModule) -> None:
     gm.eval()
 
 
+def test_an_oracle_gets_the_arguments_of_a_keyword_call_by_position() -> None:
+    def second(gm: fx.GraphModule) -> None:
+        """Wrong for models with two tensors."""
+        names = [node for node in gm.graph.nodes if node.op == "placeholder"]
+        names[-1].replace_all_uses_with(names[0])
+        gm.recompile()
+
+    words = replace(WORDS, inputs=("tensor",))
+    question = Question(as_change(lambda gm: None), lambda m: fx.Interpreter(_trace(m)).run)
+    for change, found in ((question.change, 0), (as_change(second), 1)):
+        hunt = Hunt(replace(question, change=change), {"words": words})
+        list(hunt.steps(8, enough=1))
+        assert len(hunt.found) == found
+
+
+def _trace(model: nn.Module) -> fx.GraphModule:
+    return fx.symbolic_trace(model)
+
+
 def test_the_same_seed_gives_the_same_models() -> None:
     first, second = (_hunt(_retargets_relu, 10) for _ in range(2))
     assert [each.first.source for each in first.found] == [e.first.source for e in second.found]
@@ -97,7 +120,10 @@ def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
             with gm.graph.inserting_after(node):
                 gm.graph.call_method("neg", (node,))
 
-    assert {each.failure.aspect for each in _hunt(raises).found} == {RAISES}
+    failures = [each.failure for each in _hunt(raises).found]
+    assert {failure.aspect for failure in failures} == {RAISES}
+    where = r"It came from line \d+ of test_hunting.py: `raise KeyError\(.sum.\)`."
+    assert re.fullmatch(where, failures[0].where)
     hunt = _hunt(endless, seconds=0.1)
     assert [each.failure.aspect for each in hunt.found] == [ENDLESS]
     assert hunt.drawn < 40  # it stops there
@@ -111,6 +137,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the passes of the page, where the command is run."""
     code = "\n\n".join(map(textwrap.dedent, re.findall(r"```python\n(.*?)```", PAGE, re.S)))
     (tmp_path / "my_passes.py").write_text(code + UNFIT, encoding="utf-8")
+    for name in ("tests", "moved"):
+        (tmp_path / name).mkdir()
     (tmp_path / "broken.py").write_text("import nowhere_at_all\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -147,15 +175,41 @@ def test_the_page_lists_the_kinds() -> None:
 def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
     code, output = _run(
         "my_passes.py:silu", "--oracle", "my_passes:with_silu", "--kinds", "convolutions",
-        "-n", "8", "--enough", "1", "--html", "card.html", "--save", "test_it.py",
+        "-n", "8", "--enough", "1", "--html", "card.html", "--save", "tests/test_it.py",
     )  # fmt: skip
     assert code == command.FOUND, output
     assert "The smallest model that shows it" in output
     page = (folder / "card.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and "class Model" in page
     assert "<script" not in page
-    done = subprocess.run([sys.executable, "test_it.py"], capture_output=True, text=True)
+    shutil.move(folder / "tests", folder / "moved" / "tests")
+    shutil.move(folder / "my_passes.py", folder / "moved")
+    file = str(folder / "moved" / "tests" / "test_it.py")
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, cwd="/")
     assert done.returncode == 1 and "AssertionError: the result" in done.stderr
+    words = ["-m", "ruff", "check", "--isolated", "--select", "E4,F,I,RUF100", file]
+    assert subprocess.run([sys.executable, *words], capture_output=True, text=True).returncode == 0
+
+
+def test_a_card_names_the_other_counterexamples_in_both_forms() -> None:
+    hunt = _hunt(_retargets_relu, 8)
+    best = hunt.smallest
+    assert best is not None
+    other = replace(best, failure=replace(best.failure, says="another mistake"))
+    card = card_of(best, hunt.question, "title", [other, best, other])
+    for text in (card.text(), card.page()):
+        assert text[text.index("Also found") :].count("a = torch.relu(x)") == 1
+    assert "Also found" not in card_of(best, hunt.question, "title", [best]).page()
+
+
+def test_a_saved_test_adds_no_folder_for_an_installed_pass(folder: Path) -> None:
+    found = _hunt(_retargets_relu, 8)
+    save = folder / "test_it.py"
+    written = {
+        words: file_of(found.smallest, found.question, save, words).count("sys.path")
+        for words in ("my_passes:silu", "os.path:join", "torch.fx:symbolic_trace")
+    }
+    assert written == {"my_passes:silu": 1, "os.path:join": 0, "torch.fx:symbolic_trace": 0}
 
 
 @pytest.mark.parametrize(
@@ -199,6 +253,15 @@ def test_models_that_cannot_be_used_have_a_readable_reason(folder: Path) -> None
     assert code == command.HOLDS
     assert "right on all" in output
     assert "could not be used: " in output and output.count("`") == 0
+
+
+def test_the_reasons_of_all_models_that_cannot_be_used_are_counted() -> None:
+    hunt = _hunt(lambda gm: None, 0)
+    assert command._reasons(hunt) == ""
+    hunt.useless.update({"a": 13, "b": 7, "c": 4})
+    assert command._reasons(hunt) == "a (13), b (7), c (4)"
+    hunt.useless["d"] = 1
+    assert command._reasons(hunt) == "a (13), b (7), c (4), other (1)"
 
 
 def test_a_function_is_found_by_its_dotted_name() -> None:

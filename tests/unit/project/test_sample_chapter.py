@@ -8,7 +8,8 @@ from autograder.builder.generate_references import solve_sources
 from autograder.builder.notebook_forms import build
 from autograder.builder.paths import SOLUTIONS
 from autograder.builder.solution_regions import BEGIN, END, STUB
-from pictures.chapter_markdown import CHAPTER, PAGE
+from pictures import chapter_markdown
+from pictures.chapter_markdown import CHAPTER, PAGE, Sample
 from pictures.graph_files import graph_picture
 
 STALE = f"{PAGE.name} is not up to date. Run: make pictures PICTURES_ARGS=chapter"
@@ -19,11 +20,12 @@ _LINK = re.compile(r'(?:src|srcset)="([^"]+)"|\]\((?!https?:)([^)#\s]+)[^)]*\)')
 SAMPLE = PAGE.read_text(encoding="utf-8")
 
 
-def test_the_sample_has_the_code_and_the_headings_of_the_chapter() -> None:
+def test_the_sample_has_the_code_the_prose_and_the_hints_of_the_chapter() -> None:
     for cell in build(SOLUTIONS / f"{CHAPTER}.py").cells:
-        if cell.cell_type == "markdown":
-            for heading in re.findall(r"^#+ .*$", cell.source, re.M):
-                assert f"\n{heading}\n" in SAMPLE, STALE
+        if cell.cell_type == "markdown" or re.match(r"(predict|hint)\(", cell.source):
+            for part in chapter_markdown._parts(cell, cell, Sample()):
+                stale = [text for text in part.split("\n\n") if text.strip() not in SAMPLE]
+                assert stale == [], STALE
         elif not re.match(r"debrief\(|progress\(\)", cell.source):
             assert cell.source in SAMPLE, STALE
 

@@ -252,7 +252,10 @@ def test_make_test_takes_one_exercise_or_chapter(clone: Clone) -> None:
     clone.make("test")
     done, asked = clone.make("test", "ONLY=add_to_mul")
     assert done.returncode == 0
-    assert asked == ["-m pytest -n auto --dist loadgroup --only=add_to_mul"]
+    asks = "-m pytest -n auto --dist loadgroup --only=add_to_mul"
+    assert asked == ["-m ruff check .", "-m ruff format --check .", asks]
+    for check in ("ruff check", "ruff format", "pytest"):
+        assert clone.make("test", "ONLY=add_to_mul", FAIL=check)[0].returncode != 0
 
 
 @needs_make

@@ -96,6 +96,14 @@ def test_a_terminal_gets_a_bar_that_goes_away(
     assert lines.getvalue() == ""
 
 
+@pytest.mark.parametrize("console", [terminal.out, terminal.err])
+def test_names_with_colons_are_printed_as_they_are(console: Console) -> None:
+    with console.capture() as written:
+        console.print("b.py:boom: wrong", markup=False)
+        console.print("b.py:fire:")
+    assert written.get() == "b.py:boom: wrong\nb.py:fire:\n"
+
+
 # ------------------------------------------------------------------ characters
 
 

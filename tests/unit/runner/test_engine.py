@@ -573,7 +573,9 @@ def test_check_raises_one_clean_error(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CheckFailed, match="toy"):
         check(toy)
-    assert "class OneAdd" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "class OneAdd" in said
+    assert "and run it again" in said and "cell" not in said  # this is not a notebook
 
 
 def untouched(model: nn.Module) -> fx.GraphModule:
@@ -589,7 +591,8 @@ def test_a_stub_gets_a_card_and_no_error(
     monkeypatch.setattr(api, "EXERCISES", {"toy": TOY})
     monkeypatch.chdir(tmp_path)
     check(untouched)
-    assert "not attempted yet" in capsys.readouterr().out.lower()
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not attempted yet" in said and "and run it again" in said and "cell" not in said
     assert not any(tmp_path.iterdir())
 
 
