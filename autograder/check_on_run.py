@@ -43,6 +43,12 @@ class CheckOnRun:
         self._passed: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._slow: dict[str, int] = {}
 
+    @property
+    def _names(self) -> dict[str, Any]:
+        """The names of the notebook, and their values."""
+        names: dict[str, Any] = self._shell.user_ns
+        return names
+
     def begin(self, shell: Any) -> None:
         """Register the hook, once for each kernel."""
         if shell is not None and shell is not self._shell:
@@ -61,17 +67,17 @@ class CheckOnRun:
     def has_passed(self, name: str, answer: Any) -> bool:
         """Whether this very answer has passed on run, and all that it uses is as it was then."""
         checked, used = self._passed.get(name, (None, {}))
-        now = _used_by(answer, vars_of(self._shell))
-        return checked is answer and used.keys() == now.keys() and all(
-            used[each] is now[each] for each in now
-        )  # fmt: skip
+        if checked is not answer:
+            return False
+        now = _used_by(answer, self._names)
+        return used.keys() == now.keys() and all(used[each] is now[each] for each in now)
 
     def after_cell(self, result: Any) -> None:
         """Check the answer that a cell has defined. It raises nothing."""
         name = ""
         try:
             name = self._name_in(result)
-            answer = vars_of(self._shell).get(name) if name else None
+            answer = self._names.get(name) if name else None
             if answer is not None and answer is not self._last:
                 self._check_now(name, answer)
         except (Exception, KeyboardInterrupt) as error:
@@ -112,15 +118,10 @@ class CheckOnRun:
         passed = self._check(name, answer)
         took = self._clock() - began
         if passed:
-            self._passed[name] = answer, _used_by(answer, vars_of(self._shell))
+            self._passed[name] = answer, _used_by(answer, self._names)
         self._slow[name] = self._slow.get(name, 0) + 1 if took > SLOW_SECONDS else 0
         if self._slow[name] == 2:
             print(f"Checking takes {took:.0f} s. From now on, run check({name}) yourself.")
-
-
-def vars_of(shell: Any) -> dict[str, Any]:
-    """The names of a notebook, and what they stand for."""
-    return shell.user_ns if shell is not None else {}
 
 
 def _used_by(answer: Any, names: dict[str, Any]) -> dict[str, Any]:
