@@ -214,6 +214,7 @@ class Check:
             links=links_from(verdict, exercise),
             folds=folds,
             place=with_solution(place) if solved else place,
+            live=not (learners_record.is_grading() or notebook_kernel.is_automatic()),
         )
         show(card)
         return verdict
