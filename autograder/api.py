@@ -13,7 +13,7 @@ from autograder.cards.display import show
 from autograder.cards.wording import ANSWER_CELL, NOTEBOOK, with_solution
 from autograder.cell_truth import cell_problem
 from autograder.check_on_run import CheckOnRun
-from autograder.core import extras
+from autograder.core import extras, own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
 from autograder.debriefing import (
@@ -123,6 +123,12 @@ def _judged_now(
     return with_kept_state(verdict, exercise, kept, cases), tried
 
 
+def _names() -> set[str]:
+    """The names of all exercises; none of them is imported."""
+    course = {each for chapter in course_map().chapters for each in chapter.exercises}
+    return course | own_exercises.names()
+
+
 class Check:
     """Check what you wrote, and show a card that says how it went: ``check(add_to_mul)``.
 
@@ -130,7 +136,7 @@ class Check:
     """
 
     def __init__(self) -> None:
-        self._cells = CheckOnRun(EXERCISES, self._check_cell)
+        self._cells = CheckOnRun(_names, self._check_cell)
 
     def __call__(
         self, answer: Any = None, *, hidden: bool = False, points: float | None = None
@@ -342,8 +348,7 @@ def exercise_called(name: str) -> Exercise:
     """
     if name in EXERCISES:
         return EXERCISES[name]
-    known = [each for chapter in course_map().chapters for each in chapter.exercises]
-    near = difflib.get_close_matches(str(name), known, n=3)
+    near = difflib.get_close_matches(str(name), sorted(_names()), n=3)
     guess = f" Did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
     raise NoSuchExercise(f"There is no exercise called `{name}`.{guess}")
 

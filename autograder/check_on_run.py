@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Set
 from types import CodeType
 from typing import Any
 
@@ -25,14 +25,14 @@ class CheckOnRun:
     """The hook that IPython calls after each cell.
 
     Args:
-        exercises: the names of all exercises.
+        exercises: returns the names of all exercises.
         check: checks an answer and shows its card; returns whether it has passed.
         clock: the time in seconds.
     """
 
     def __init__(
         self,
-        exercises: Collection[str],
+        exercises: Callable[[], Set[str]],
         check: Callable[[str, Any], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -91,12 +91,14 @@ class CheckOnRun:
         if not result.success or info is None or info.silent or not info.store_history:
             return ""
         cell = str(info.raw_cell)
-        if not any(name in self._exercises for name in defined_in(cell)):
+        names = set(defined_in(cell))
+        names &= self._exercises() if names else set()
+        if not names:
             return ""
         if not self._is_wanted() or is_grading() or notebook_kernel.is_automatic():
             return ""
-        names = [each for each in self._defined(cell) if each in self._exercises]
-        return names[0] if len(names) == 1 and self._slow.get(names[0], 0) < 2 else ""
+        defined = list(names & self._defined(cell))
+        return defined[0] if len(defined) == 1 and self._slow.get(defined[0], 0) < 2 else ""
 
     def _is_wanted(self) -> bool:
         return learner_settings.check_on_run() if self._is_on is None else self._is_on
