@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
-from autograder.cards.folds import Fold
 from autograder.cards.in_view import script
 from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
@@ -44,6 +43,9 @@ from autograder.core.exercise import Exercise
 from autograder.core.verdict import Example, Verdict
 from autograder.drawing import html
 from autograder.drawing.templates import environment
+
+if TYPE_CHECKING:  # folds show lessons, which a process that runs a student's code must not hold
+    from autograder.cards.folds import Fold
 
 __all__ = ["Card", "card_html", "card_text"]
 
