@@ -13,7 +13,7 @@ from autograder.cards.display import in_notebook, show
 from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, with_solution
 from autograder.cell_truth import cell_problem
 from autograder.check_on_run import CheckOnRun
-from autograder.core import extras
+from autograder.core import extras, own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
 from autograder.debriefing import (
@@ -30,7 +30,7 @@ from autograder.going_on import links_from
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
-from autograder.leaked_state import with_kept_state
+from autograder.leaked_state import closing_figures, with_kept_state
 from autograder.lessons.course_map import course_map
 from autograder.lessons.standing import Standing
 from autograder.predicting import predict, predicted
@@ -98,7 +98,7 @@ def _judged(
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
     try:
-        with quickly(exercise.procedure):
+        with quickly(exercise.procedure), closing_figures():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
     except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
         if not (needs := extras.advice(error)):
@@ -123,6 +123,12 @@ def _judged_now(
     return with_kept_state(verdict, exercise, kept, cases), tried
 
 
+def _names() -> set[str]:
+    """The names of all exercises; none of them is imported."""
+    course = {each for chapter in course_map().chapters for each in chapter.exercises}
+    return course | own_exercises.names()
+
+
 class Check:
     """Check what you wrote, and show a card that says how it went: ``check(add_to_mul)``.
 
@@ -130,7 +136,7 @@ class Check:
     """
 
     def __init__(self) -> None:
-        self._cells = CheckOnRun(EXERCISES, self._check_cell)
+        self._cells = CheckOnRun(_names, self._check_cell)
 
     def __call__(
         self, answer: Any = None, *, hidden: bool = False, points: float | None = None
@@ -215,6 +221,7 @@ class Check:
             links=links_from(verdict, exercise),
             folds=folds,
             place=with_solution(place) if solved else place,
+            live=not (learners_record.is_grading() or notebook_kernel.is_automatic()),
         )
         show(card)
         return verdict
@@ -342,8 +349,7 @@ def exercise_called(name: str) -> Exercise:
     """
     if name in EXERCISES:
         return EXERCISES[name]
-    known = [each for chapter in course_map().chapters for each in chapter.exercises]
-    near = difflib.get_close_matches(str(name), known, n=3)
+    near = difflib.get_close_matches(str(name), sorted(_names()), n=3)
     guess = f" Did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
     raise NoSuchExercise(f"There is no exercise called `{name}`.{guess}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Set
 from types import CodeType
 from typing import Any
 
@@ -25,14 +25,14 @@ class CheckOnRun:
     """The hook that IPython calls after each cell.
 
     Args:
-        exercises: the names of all exercises.
+        exercises: returns the names of all exercises.
         check: checks an answer and shows its card; returns whether it has passed.
         clock: the time in seconds.
     """
 
     def __init__(
         self,
-        exercises: Collection[str],
+        exercises: Callable[[], Set[str]],
         check: Callable[[str, Any], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -42,6 +42,12 @@ class CheckOnRun:
         self._last: Any = None
         self._passed: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._slow: dict[str, int] = {}
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        """The names of the notebook, and their values."""
+        names: dict[str, Any] = self._shell.user_ns
+        return names
 
     def begin(self, shell: Any) -> None:
         """Register the hook, once for each kernel."""
@@ -61,17 +67,17 @@ class CheckOnRun:
     def has_passed(self, name: str, answer: Any) -> bool:
         """Whether this very answer has passed on run, and all that it uses is as it was then."""
         checked, used = self._passed.get(name, (None, {}))
-        now = _used_by(answer, vars_of(self._shell))
-        return checked is answer and used.keys() == now.keys() and all(
-            used[each] is now[each] for each in now
-        )  # fmt: skip
+        if checked is not answer:
+            return False
+        now = _used_by(answer, self._names)
+        return used.keys() == now.keys() and all(used[each] is now[each] for each in now)
 
     def after_cell(self, result: Any) -> None:
         """Check the answer that a cell has defined. It raises nothing."""
         name = ""
         try:
             name = self._name_in(result)
-            answer = vars_of(self._shell).get(name) if name else None
+            answer = self._names.get(name) if name else None
             if answer is not None and answer is not self._last:
                 self._check_now(name, answer)
         except (Exception, KeyboardInterrupt) as error:
@@ -85,12 +91,14 @@ class CheckOnRun:
         if not result.success or info is None or info.silent or not info.store_history:
             return ""
         cell = str(info.raw_cell)
-        if not any(name in self._exercises for name in defined_in(cell)):
+        names = set(defined_in(cell))
+        names &= self._exercises() if names else set()
+        if not names:
             return ""
         if not self._is_wanted() or is_grading() or notebook_kernel.is_automatic():
             return ""
-        names = [each for each in self._defined(cell) if each in self._exercises]
-        return names[0] if len(names) == 1 and self._slow.get(names[0], 0) < 2 else ""
+        defined = list(names & self._defined(cell))
+        return defined[0] if len(defined) == 1 and self._slow.get(defined[0], 0) < 2 else ""
 
     def _is_wanted(self) -> bool:
         return learner_settings.check_on_run() if self._is_on is None else self._is_on
@@ -112,15 +120,10 @@ class CheckOnRun:
         passed = self._check(name, answer)
         took = self._clock() - began
         if passed:
-            self._passed[name] = answer, _used_by(answer, vars_of(self._shell))
+            self._passed[name] = answer, _used_by(answer, self._names)
         self._slow[name] = self._slow.get(name, 0) + 1 if took > SLOW_SECONDS else 0
         if self._slow[name] == 2:
             print(f"Checking takes {took:.0f} s. From now on, run check({name}) yourself.")
-
-
-def vars_of(shell: Any) -> dict[str, Any]:
-    """The names of a notebook, and what they stand for."""
-    return shell.user_ns if shell is not None else {}
 
 
 def _used_by(answer: Any, names: dict[str, Any]) -> dict[str, Any]:

@@ -363,13 +363,14 @@ def reset(
 def progress(workspace: Workspace = None) -> None:
     """Show where to go on, how far you are on each track, and which exercises you have passed."""
     from autograder import workspace_root
-    from autograder.cards.overview import exercises_text
+    from autograder.cards.overview import exercises_text, head_text
     from autograder.course_overview import overview_so_far
 
     if workspace is not None:
         os.environ[workspace_root.ENV] = str(_workspace(workspace))
     overview = overview_so_far()
-    out.print(escape(f"{overview!r}\n\n{exercises_text(overview.standing)}"))
+    *_, go_on = head_text(overview.standing)  # again, because the first lines scroll away
+    out.print(escape(f"{overview!r}\n\n{exercises_text(overview.standing)}\n\n{go_on}"))
 
 
 @app.command()

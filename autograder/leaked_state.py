@@ -1,7 +1,10 @@
-"""Looks whether an answer fails because of what it keeps between calls, and says so first."""
+"""What an answer leaves after its calls: values that make a later call wrong, and figures."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from autograder.core.exercise import Case, Exercise
@@ -19,6 +22,22 @@ _LOOK = {
 }
 _TRIED_ALONE = ("traced function",)
 """Procedures whose answers are read as they are: nothing can be put in front of them."""
+
+
+@contextmanager
+def closing_figures() -> Iterator[None]:
+    """Close the figures that an answer draws while it is checked: they would follow the card."""
+    before = _figures()
+    try:
+        yield
+    finally:
+        for number in _figures() - before:
+            sys.modules["matplotlib.pyplot"].close(number)
+
+
+def _figures() -> set[int]:
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set(pyplot.get_fignums()) if pyplot else set()
 
 
 def with_kept_state(

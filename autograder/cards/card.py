@@ -2,7 +2,7 @@
 
 The card is small enough to be seen whole below its cell: what is wrong, where to look, the model,
 what was expected. The graph, the code and the parts are folded. What a learner wrote, printed or
-raised is escaped by the template; no style or script stands outside the elements themselves.
+raised is escaped. Styles are on the elements; a live card has one script, that of `in_view`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
-from autograder.cards.folds import Fold
+from autograder.cards.in_view import script
 from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
     CRASHED,
@@ -45,6 +45,9 @@ from autograder.core.verdict import Example, Verdict
 from autograder.drawing import html
 from autograder.drawing.templates import environment
 
+if TYPE_CHECKING:  # folds show lessons, which a process that runs a student's code must not hold
+    from autograder.cards.folds import Fold
+
 __all__ = ["Card", "card_html", "card_text"]
 
 AT_HAND = (
@@ -67,6 +70,7 @@ class Card:
         links: where a reader can go from here.
         folds: hints, or other answers.
         place: where the answer is written.
+        live: whether a person has just run the cell, so that the card must be in view.
     """
 
     verdict: Verdict
@@ -75,18 +79,17 @@ class Card:
     links: Sequence[Link] = ()
     folds: Sequence[Fold] = ()
     place: Place = NOTEBOOK
+    live: bool = False
 
     def __repr__(self) -> str:
         return card_text(self.verdict, self.exercise, debrief=self.debrief, place=self.place)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {
-            "text/html": card_html(
-                self.verdict, self.exercise, here=True, debrief=self.debrief, links=self.links,
-                folds=self.folds, place=self.place,
-            ),
-            "text/plain": repr(self),
-        }  # fmt: skip
+        html = card_html(
+            self.verdict, self.exercise, here=True, debrief=self.debrief, links=self.links,
+            folds=self.folds, place=self.place,
+        )  # fmt: skip
+        return {"text/html": html + (script() if self.live else ""), "text/plain": repr(self)}
 
 
 def card_html(

@@ -15,6 +15,14 @@ _OWN_TITLE = re.compile(r"\*\*([^*`\n]{3,30}?)[.:]?\*\*[.:]?(?=\s|$)")
 FIRST, BETWEEN, LAST = "where to look", "what to use", "a skeleton"
 
 
+class NoSuchHint(IndexError):
+    """An exercise has no hint of the number given."""
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows this in place of a traceback through the course's own code.
+        return [f"NoSuchHint: {self}"]
+
+
 @dataclass(frozen=True)
 class Hints:
     """An exercise's hints, ready to be displayed.
@@ -24,7 +32,7 @@ class Hints:
         number: the one hint to show openly, counted from 1; by default all, folded.
 
     Raises:
-        IndexError: if there is no hint of that number.
+        NoSuchHint: there is no hint of that number.
     """
 
     exercise: Exercise
@@ -35,7 +43,7 @@ class Hints:
         if self.number is not None and not (
             isinstance(self.number, int) and 1 <= self.number <= count
         ):
-            raise IndexError(
+            raise NoSuchHint(
                 f"`{self.exercise.name}` has {_hints(count)}; there is no hint {self.number!r}."
             )
 

@@ -52,14 +52,15 @@ class Overview:
 def overview_text(standing: Standing) -> str:
     """The overview as plain text."""
     here = standing.place()
-    parts = ["\n".join(_head_text(standing)), "\n".join(_tracks_text(standing))]
+    parts = ["\n".join(head_text(standing)), "\n".join(_tracks_text(standing))]
     if here:
         parts.append("\n".join(_sections_text(standing, *here)))
     parts.append("\n".join(_chapters_text(standing)))
     return clean("\n\n".join(parts))
 
 
-def _head_text(standing: Standing) -> Iterator[str]:
+def head_text(standing: Standing) -> Iterator[str]:
+    """How many exercises are passed, and where to go on."""
     yield _passed_of(standing)
     here = standing.place()
     if here is None:

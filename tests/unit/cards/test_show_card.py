@@ -251,3 +251,11 @@ def test_lines_of_a_call_stay_lines_and_many_are_cut() -> None:
     call = "\n".join(f"f({i})" for i in range(9))
     text = card_text(replace(FAILED, example=replace(EXAMPLE, call=call)), EXERCISE)
     assert "f(5)" in text and "f(6)" not in text
+
+
+def test_a_live_card_comes_into_view_for_seconds_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.cards.in_view.time.time", lambda: 1_000.0)
+    live = Card(FAILED, EXERCISE, live=True)._repr_mimebundle_()["text/html"]
+    assert live.count("<script>") == live.count("</script>") == 1
+    assert "Date.now() < 1008000" in live
+    assert "<script" not in Card(FAILED, EXERCISE)._repr_mimebundle_()["text/html"]

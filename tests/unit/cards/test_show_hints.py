@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.cards.hints import Hints
+from autograder.cards.hints import Hints, NoSuchHint
 from autograder.cards.markdown import markdown_html
 from autograder.cards.progress import Progress, Row
 from autograder.drawing.html import bounded, clean, rich
@@ -59,8 +59,9 @@ def test_one_hint_is_printed_when_it_is_asked_for() -> None:
     assert "for node" in repr(Hints(EXERCISE, 3))
     assert "details" not in read(Hints(EXERCISE, 3).html()).tags
     for number in (0, 4, -1, "1"):
-        with pytest.raises(IndexError, match="3 hints"):
+        with pytest.raises(NoSuchHint, match="3 hints") as caught:
             Hints(EXERCISE, number)  # type: ignore[arg-type]
+        assert len(caught.value._render_traceback_()) == 1
     assert "no hints" in repr(Hints(replace(EXERCISE, hints=())))
 
 

@@ -253,3 +253,19 @@ def test_a_wrong_argument_is_named_in_one_line(given: Any, said: str) -> None:
 def test_an_unknown_chapter_is_named() -> None:
     with pytest.raises(NoSuchExercise, match="no chapter `77`. Chapters: `0`, `1`, `2`, `2b`"):
         api.progress("77")
+
+
+def test_figures_of_an_answer_do_not_follow_its_card(shown: list[Any]) -> None:
+    from matplotlib import pyplot
+
+    def node_names(model: Any) -> list[str]:
+        pyplot.figure()
+        return []
+
+    mine = pyplot.figure()
+    try:
+        with pytest.raises(CheckFailed):
+            check(node_names)
+        assert pyplot.get_fignums() == [mine.number]
+    finally:
+        pyplot.close(mine)

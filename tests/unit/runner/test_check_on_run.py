@@ -63,7 +63,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
     shell.kernel = Kernel()
     monkeypatch.setattr(notebook_kernel, "shell", lambda: shell)
     made = Notebook(shell, SimpleNamespace())
-    made.hook = CheckOnRun({"toy", "other"}, made.check, lambda: made.now)
+    made.hook = CheckOnRun(lambda: {"toy", "other"}, made.check, lambda: made.now)
     made.hook.begin(shell)
     made.hook.begin(shell)  # `check` is imported twice
     yield made
