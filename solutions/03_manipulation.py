@@ -530,7 +530,7 @@ def add_to_mul(model: nn.Module) -> fx.GraphModule:
     functions = {operator.add: operator.mul, torch.add: torch.mul}
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
-        # `a + alpha * b` is no plain sum. An alpha that is a Node is not equal to 1 either.
+        # `a + alpha * b` is more than a sum. An alpha that is a Node is not equal to 1 either.
         if node.kwargs.get("alpha", 1) != 1 or all(map(is_size, node.all_input_nodes)):
             continue
         if node.op == "call_function" and node.target in functions:

@@ -770,7 +770,7 @@ assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
 # * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
 # * A name that is not a parameter: `TypeError`.
 # * There may be parameters `flag` and `flag_1` next to each other, or `flag`, `flag_1` and `flag_2`.
-# * A function may read a tensor from around it.
+# * A function may read a tensor from around it, and have parameters that are given by keyword alone.
 #
 # Functions with `*args`, `**kwargs` or positional-only parameters (`/`) are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
 #

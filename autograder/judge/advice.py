@@ -209,7 +209,7 @@ ADVICE = (
         "function below: which operands come by position, which by keyword?",
         where="call", exercises=("derivative",)),
     Row(("KeyError",), r"attribute '(\w+)' already exists",
-        "`{1}` is the name of something that is no module: a parameter, a buffer or another "
+        "`{1}` is the name of something else than a module: a parameter, a buffer or another "
         "attribute. Which question about a name finds all of them?"),
     Row(("AssertionError",), r"owning_module not set",
         "Dead code elimination asks the module of a graph, and this graph does not belong to a "

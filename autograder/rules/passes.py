@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of, show
@@ -216,8 +217,9 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
 def _where_to_look(evidence: Evidence) -> str:
     """Which calls of the model's trace are gone from the result, or what to compare."""
     if evidence.trial.model is None:
-        with_what = "function" if callable(next(iter(evidence.trial.args), None)) else "formula"
-        return f"Compare the code of your module with the {with_what}, one call after another."
+        given = next(iter(evidence.trial.args), None)
+        what = "function" if isinstance(given, FunctionType) else "formula"
+        return f"Compare the code of your module with the {what}, one call after another."
     try:
         before, after = map(_calls, (evidence.traced_graph, evidence.graph))
     except Exception:  # no graph, or a model whose trace raises

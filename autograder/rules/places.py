@@ -54,7 +54,7 @@ def places_rewritten(find: Find, new: str, look: str, why_not: WhyNot | None = N
         find: the places of a case's model.
         new: the kind of node that stands there afterwards.
         look: where to look when a place was missed.
-        why_not: says of a node that is gone why it was no place.
+        why_not: why a node that is gone was not a place.
     """
 
     def rule(evidence: Evidence) -> Iterable[Finding]:

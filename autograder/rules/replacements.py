@@ -14,7 +14,7 @@ from autograder.rules.edits import calls, classes_of
 if TYPE_CHECKING:
     from autograder.judge import Evidence
 
-_RELU_MODULE = "torch.nn.modules.activation.ReLU"
+RELU_MODULE = "torch.nn.modules.activation.ReLU"
 _RELU_FUNCTIONS = ({"function": "torch.relu"}, {"function": "torch.nn.functional.relu"})
 _DROPOUTS = (
     "Dropout",
@@ -245,6 +245,6 @@ def nothing_instead_of(what: str, functions: tuple[Plain, ...], modules: tuple[s
     return Rule("nothing instead", Stage.STRUCTURE, find)
 
 
-no_relu_left = none_left("no relu left", "ReLU", _RELU_FUNCTIONS, ("relu",), (_RELU_MODULE,))
+no_relu_left = none_left("no relu left", "ReLU", _RELU_FUNCTIONS, ("relu",), (RELU_MODULE,))
 nothing_for_dropout = nothing_instead_of("dropout", DROPOUT_FUNCTIONS, DROPOUT_MODULES)
 no_dropout_left = none_left("no dropout left", "dropout", DROPOUT_FUNCTIONS, (), DROPOUT_MODULES)

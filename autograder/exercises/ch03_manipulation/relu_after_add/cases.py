@@ -151,7 +151,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         model_case("redraw: parameters", "every", additions.ParametersAdded, (X,), hidden=True),
-        model_case("redraw: a size", "every", additions.SizeAdded, (T(5),), hidden=True),
+        model_case("a size, added to a tensor", "every", additions.SizeAdded, (T(5),)),
         model_case("redraw: chains", "every", additions.LaterMul, (T(5), T(5)), hidden=True),
         model_case("redraw: others", "others", additions.AlphaMethod, (T(5), T(5)), hidden=True),
     ),

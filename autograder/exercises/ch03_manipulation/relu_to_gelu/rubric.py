@@ -17,7 +17,12 @@ from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import classes_of, keyword
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import leaves_as_they_are, no_relu_left, overwritten
+from autograder.rules.replacements import (
+    RELU_MODULE,
+    leaves_as_they_are,
+    no_relu_left,
+    overwritten,
+)
 
 
 class GeluForRelu(fx.Interpreter):
@@ -42,13 +47,9 @@ class GeluForRelu(fx.Interpreter):
 def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
     """A module that the model calls is what it was, except a ReLU."""
     classes = classes_of(evidence.traced_graph)
-    rows = evidence.traced_graph["nodes"]
-    yield from overwritten(evidence, [r["name"] for r in rows if _is(r, classes, "ReLU")])
-
-
-def _is(row: Plain, classes: dict[str, str], cls: str) -> bool:
-    full = classes.get(row["target"], "") if row["op"] == "call_module" else ""
-    return full == f"torch.nn.modules.activation.{cls}"
+    rows = (row for row in evidence.traced_graph["nodes"] if row["op"] == "call_module")
+    relus = [row["name"] for row in rows if classes.get(row["target"]) == RELU_MODULE]
+    yield from overwritten(evidence, relus)
 
 
 @rule("exact GELU", Stage.STRUCTURE)

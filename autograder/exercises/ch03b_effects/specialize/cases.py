@@ -227,13 +227,12 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         fixed(
-            "redraw: by keyword alone",
+            "by keyword alone",
             "task",
             models.by_keyword,
             {"shift": 1.0, "flag": True},
             (X,),
             (X, 3.0),
-            hidden=True,
         ),
         fixed(
             "redraw: a wrong name",

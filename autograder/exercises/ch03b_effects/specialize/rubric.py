@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,7 +24,7 @@ from autograder.rules.passes import (
     copies,
     returns_graph_module,
     runs,
-    same_result,
+    same_result_by,
 )
 from autograder.rules.wellformed import known_targets, wellformed
 
@@ -135,6 +136,18 @@ def _default_text(plain: Plain) -> str:
     return plain["float"] if isinstance(plain, dict) and "float" in plain else repr(plain)[:40]
 
 
+def _lost_method(evidence: Evidence) -> str:
+    """Which method call of the function is gone: most often one in place."""
+    fn, constants = evidence.trial.args[0], evidence.trial.kwargs
+    graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
+    made = Counter(node.target for node in graph.find_nodes(op="call_method"))
+    made.subtract(row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_method")
+    gone = next((name for name, count in made.items() if count > 0), None)
+    if gone is None:
+        return ""
+    return f"The function calls `.{gone}()`, and your graph does not. What became of it?"
+
+
 def called_with_all(trial: Trial) -> Reference:
     """What the model gives when the values are passed in each call."""
     names = list(inspect.signature(trial.model.forward).parameters)
@@ -156,7 +169,7 @@ KEY = AnswerKey(
         remaining_signature,
         no_comparison_left,
         runs.because("says what a call raised, before values are compared"),
-        same_result,
+        same_result_by("forward", "interpreter", "rebuilt", look=_lost_method),
         copies,
     ),
     called_with_all,

@@ -69,7 +69,7 @@ def why_no_place(evidence: Evidence, name: str) -> str:
         return f"`{name}` reads the product `{terms[0]}` twice. Which condition is about that?"
     for value in [*terms, *(v for term in terms for v in _two_operands(term, _MULS))]:
         if value not in tensors:
-            return f"`{value}`, at the sum `{name}`, is no tensor. How does your function know?"
+            return f"`{value}`, at the sum `{name}`, is not a tensor. How can your function know?"
     for product in terms:
         if _two_operands(product, _MULS) and len(product.users) > 1:
             return f"The product `{product}` has more readers than `{name}`. What becomes of them?"

@@ -272,12 +272,11 @@ EXERCISE = Exercise(
         ),
         case("redraw: of a parameter", "task", models.SquaredWeight, SQUARE, (T(3),), hidden=True),
         case(
-            "redraw: a rule that works in place",
+            "a rule that works in place",
             "task",
             models.Squares,
             {torch.square: models.square_in_place_rule},
             (X,),
-            hidden=True,
         ),
         case(
             "redraw: keywords",

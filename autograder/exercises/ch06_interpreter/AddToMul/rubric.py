@@ -20,8 +20,8 @@ from autograder.rules.subjects import made_from_the_class
 def meta_kept(evidence: Evidence) -> Iterable[Finding]:
     """Each node that came from a node of the given module has that node's `meta`."""
     old = list(evidence.trial.args[0].graph.nodes)
-    metas = [{key: Encoder().encode(value) for key, value in n.meta.items()} for n in old]
-    rows, found = evidence.graph["nodes"], evidence.graph["meta"]
+    metas = [_noted({k: Encoder().encode(v) for k, v in node.meta.items()}) for node in old]
+    rows, found = evidence.graph["nodes"], [_noted(meta) for meta in evidence.graph["meta"]]
     if len(rows) != len(old):
         # Nodes were added; those that were copied are known by what stands in their meta.
         found = [next((f for f in found if f == meta), {}) for meta in metas]
@@ -32,13 +32,17 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
+def _noted(meta: Plain) -> Plain:
+    """A node's `meta` without what FX notes of a function that was wrapped."""
+    return {key: value for key, value in meta.items() if key != "is_wrapped"}
+
+
 def _meta_words(name: str, meta: Plain, got: Plain) -> tuple[str, str, str]:
     lost = [key for key in meta if key not in got]
     if lost:
-        key = next((key for key in lost if key != "is_wrapped"), lost[0])  # FX notes that one
         return (
             "meta-lost",
-            f"The node made from `{name}` has no `meta[{key!r}]`, which `{name}` has.",
+            f"The node made from `{name}` has no `meta[{lost[0]!r}]`, which `{name}` has.",
             "Look at how the nodes of this opcode are made anew, and what `Transformer` copies.",
         )
     key = next(key for key in got if key not in meta or got[key] != meta[key])

@@ -49,8 +49,10 @@ def _where_to_look(evidence: Evidence) -> str:
     if not counts or sum(counts.values()) != evidence.reference.value:
         return "Compute one node of this model on paper, from the shapes of its operands."
     listed = [f"{count:,} at `{name}`" for name, count in counts.items()]
-    return f"To count are {', '.join(listed[:4])}{', and more' if len(listed) > 4 else ''}. " + (
-        "Which of them do you count in another way?"
+    more = ", and more" if len(listed) > 4 else ""
+    return (
+        f"The right counts are {', '.join(listed[:4])}{more}. Which of them does your code compute "
+        "differently?"
     )
 
 
