@@ -727,7 +727,7 @@ assert frozen.norm.training  # it was in eval mode
 # In every case, both models are as they were afterwards: the mode of each part, and each buffer (which tensor it is, and its numbers).
 # The global random state is as it was, too, even if `make_inputs` moved it.
 #
-# (Models that raise are never tested, nor models that draw random numbers in eval mode.)
+# (Never tested: models that raise, models that draw random numbers in eval mode, and numbers of Python that differ in their type alone.)
 
 
 # %%

@@ -17,7 +17,7 @@ HINTS = (
     "**What to use.** `node.all_input_nodes` has inputs from lists and keywords, too. "
     "`first.append(second)` moves `second` to the place behind `first`. For a cycle: from a node "
     "that is left, go to an input that is left, and on, until a node comes again. The output may "
-    "stand anywhere, so `graph.output_node()`, which looks at the last node, may not find it.",
+    "be anywhere, so `graph.output_node()`, which looks at the last node, may not find it.",
     "**A skeleton.**\n\n"
     "```python\n"
     "left = [...]                          # all nodes but the output, in their order\n"
