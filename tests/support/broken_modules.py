@@ -24,6 +24,9 @@ FAULTS = 6
 TRIES = 60
 """How many faults are drawn at most; one that cannot run, or makes no sense, does not count."""
 
+LARGEST_TOLERANCE = 0.05
+"""More of what other inputs change than any comparison may allow."""
+
 NEUTRAL = (nn.Dropout, nn.Identity)
 """Layers that do nothing in eval mode."""
 
@@ -57,6 +60,7 @@ class Recorder:
 
     def __call__(self, actual: Any, expected: Any, *inputs: Any, **options: Any) -> float:
         """Compare; if the results are the same, break `actual` and compare again."""
+        assert (options.get("tolerance") or 0.0) <= LARGEST_TOLERANCE
         remembered = Remembered(expected)
         compare = autograder.alive.assert_same_results
         error = compare(actual, remembered, *inputs, **options)
