@@ -325,6 +325,14 @@ def rewritten(function: Any, pattern: Any, replacement: Any, places: int) -> fx.
     return gm
 
 
+def same_values(function: Any, pattern: Any, replacement: Any, places: int) -> fx.GraphModule:
+    """The same, and asserts that the trace computes what `function` does."""
+    gm = rewritten(function, pattern, replacement, places)
+    values = [torch.rand(3, 3) for _ in gm.graph.find_nodes(op="placeholder")]
+    torch.testing.assert_close(gm(*values), function(*values))
+    return gm
+
+
 # %% [markdown]
 # ### Rule 1: what counts is who reads whom
 #
@@ -340,7 +348,7 @@ def f(x, y):
     return torch.log1p(p) * torch.log1p(torch.exp(q))
 
 
-draw.diff(f, rewritten(f, pattern, replacement, places=2), title="rule 1: flow, not names")
+draw.diff(f, same_values(f, pattern, replacement, places=2), title="rule 1: flow, not names")
 
 # %% [markdown]
 # ### Rule 2: order counts
@@ -361,7 +369,7 @@ def f(x, y):
     return x * torch.sigmoid(x) - torch.sigmoid(y) * y
 
 
-draw.diff(f, rewritten(f, silu_form, silu, places=1), title="rule 2: order counts")
+draw.diff(f, same_values(f, silu_form, silu, places=1), title="rule 2: order counts")
 
 # %% [markdown]
 # ### Rule 3: spelling counts
@@ -375,7 +383,7 @@ def f(x, y):
     return torch.log1p(torch.exp(x)) - y.exp().log1p()
 
 
-draw.diff(f, rewritten(f, pattern, replacement, places=1), title="rule 3: spelling counts")
+draw.diff(f, same_values(f, pattern, replacement, places=1), title="rule 3: spelling counts")
 
 # %% [markdown]
 # ### Rule 4: positional is not keyword
@@ -396,7 +404,9 @@ def f(x, y):
     return torch.log(torch.softmax(x, dim=-1)) - torch.log(torch.softmax(y, -1))
 
 
-draw.diff(f, rewritten(f, log_of_softmax, log_softmax, places=1), title="rule 4: dim=-1 is not -1")
+draw.diff(
+    f, same_values(f, log_of_softmax, log_softmax, places=1), title="rule 4: dim=-1 is not -1"
+)
 
 # %% [markdown]
 # Even the order of the keywords counts.
@@ -428,7 +438,7 @@ def named(x, y):
 
 
 for function in (f, named):
-    gm = rewritten(function, lambda a, b: aten_add(a, b), plus, places=1)
+    gm = same_values(function, lambda a, b: aten_add(a, b), plus, places=1)
 
 # %% [markdown]
 # ### Rule 5: a number matches only the same number of the same type
@@ -449,7 +459,7 @@ def f(x, y):
     return x * 2 - y * 2.0
 
 
-draw.diff(f, rewritten(f, doubled, sum_with_itself, places=1), title="rule 5: 2 is not 2.0")
+draw.diff(f, same_values(f, doubled, sum_with_itself, places=1), title="rule 5: 2 is not 2.0")
 
 # %% [markdown]
 # The other way round there is a surprise: **a parameter of the pattern matches anything**,
@@ -480,7 +490,7 @@ def torch_mul(a, b):
     return torch.mul(a, b)
 
 
-gm = rewritten(f, product, torch_mul, places=2)
+gm = same_values(f, product, torch_mul, places=2)
 print(gm.code)
 assert [node.args[1] for node in gm.graph.nodes if node.target is torch.mul] == [2, 2.0]
 
@@ -497,7 +507,7 @@ def f(x, y):
     return (x + y) * (x + x)
 
 
-draw.diff(f, rewritten(f, plus, torch_add, places=1), title="rule 6: a and b differ")
+draw.diff(f, same_values(f, plus, torch_add, places=1), title="rule 6: a and b differ")
 
 # %% [markdown]
 # If `x + x` matters to you, write a second pattern with one parameter.
@@ -514,7 +524,7 @@ def f(x, y):
     return torch.log1p(torch.exp(x)), torch.log1p(kept), kept
 
 
-draw.diff(f, rewritten(f, pattern, replacement, places=1), title="rule 7: `kept` escapes")
+draw.diff(f, same_values(f, pattern, replacement, places=1), title="rule 7: `kept` escapes")
 
 # %% [markdown]
 # A pattern may return several values, and then its replacement must return as many:
@@ -530,7 +540,7 @@ def both_replaced(a):
     return F.softplus(a), torch.exp(a)
 
 
-gm = rewritten(f, both, both_replaced, places=2)
+gm = same_values(f, both, both_replaced, places=2)
 x, y = torch.randn(3), torch.randn(3)
 for got, want in zip(gm(x, y), f(x, y), strict=True):
     torch.testing.assert_close(got, want)
@@ -558,7 +568,7 @@ def f(x):
     return torch.relu(torch.relu(torch.relu(x)))
 
 
-draw.diff(f, rewritten(f, relu_of_relu, one_relu, places=1), title="rule 8: the first wins")
+draw.diff(f, same_values(f, relu_of_relu, one_relu, places=1), title="rule 8: the first wins")
 
 # %% [markdown]
 # One of the three ReLUs is gone, and two are left: they would match again. Section 4.4 takes that up.
@@ -573,7 +583,7 @@ def f(x):
     return y * torch.sigmoid(y)
 
 
-draw.diff(f, rewritten(f, silu_form, silu, places=2), title="back to back")
+draw.diff(f, same_values(f, silu_form, silu, places=2), title="back to back")
 
 # %% [markdown]
 # **Predict.** The pattern is `relu_of_relu`. The function applies ReLU five times. How many places are rewritten in one call?
@@ -602,7 +612,7 @@ def f(x):
     return x
 
 
-gm = rewritten(f, relu_of_relu, one_relu, places=2)
+gm = same_values(f, relu_of_relu, one_relu, places=2)
 assert sum(node.target is torch.relu for node in gm.graph.nodes) == 3
 
 # %% [markdown]

@@ -1305,6 +1305,7 @@ draw(mended(network.conv1), title="the norm is folded")
 
 # %% uses="first_bad_pass"
 assert first_bad_pass(trained, [drop_dropout, plain_relu, mended, tidy], an_image) is None
+assert_same_results(mended(plain_relu(drop_dropout(trained))), trained, *an_image(0))
 
 # %% [markdown]
 # (This pass is enough for GoogLeNet, in which each convolution is followed by its own norm. Chapter 10 asks what happens where it is not.)

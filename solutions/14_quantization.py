@@ -153,8 +153,8 @@ assert error <= scale / 2 * 1.001
 
 for factor in (0.1, 1, 10):
     other = scale * factor
-    difference = dequantize(quantize(values, other), other) - values
-    print(f"scale x {factor:4}: {difference.norm() / values.norm():.4f}")
+    lost = dequantize(quantize(values, other), other) - values
+    print(f"scale x {factor:4}: {lost.norm() / values.norm():.4f}")
 
 relative = [
     ((dequantize(quantize(values, scale * f), scale * f) - values).norm() / values.norm()).item()

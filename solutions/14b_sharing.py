@@ -447,8 +447,8 @@ def change(gm: fx.GraphModule) -> float:
     return difference(gm, network, pictures)
 
 
-print(count(quant_gm), f"calls; the result changes by {change(quant_gm):.1%}")
-assert count(quant_gm) == (198, 198) and change(quant_gm) < 0.1
+print(count(quant_gm), f"calls; the error is {change(quant_gm):.1%} of that")
+assert count(quant_gm) == (198, 198) and 0.01 < change(quant_gm) < 0.5
 
 
 # %% uses="share_scales"
@@ -466,10 +466,10 @@ for title, gm in (
     ("shared", shared),
     ("shared, shortened", short),
 ):
-    print(f"{title:20} {count(gm)} calls; the result changes by {change(gm):.1%}")
+    print(f"{title:20} {count(gm)} calls; the error is {change(gm):.1%}")
 print(changed, "of 198 scales were changed")
 assert count(shared) == (198, 198) and count(short) == (176, 158)
-assert 0 < changed < 40 and change(shared) < change(quant_gm) + 0.02
+assert 0 < changed < 40 and change(shared) < change(quant_gm) + 0.05
 assert_same_results(short, shared, pictures)
 
 # %% [markdown]

@@ -24,6 +24,9 @@ import autograder
 GRADING = ("boxed", "core", "exercises", "fuzz", "judge", "models", "rules", "runner", "submission")
 """Packages of the course that decide grades. What cards look like, for one, does not."""
 
+MODULES = ("alive.py", "given.py", "grading.py", "suspects.py")
+"""Modules outside of these packages that decide grades."""
+
 LIBRARIES = ("torch", "torchvision", "numpy")
 """Libraries whose versions decide grades, too."""
 
@@ -92,7 +95,7 @@ def _computed_once(home: Path, kept: Path | None) -> str:
 
 
 def _paths(home: Path) -> Iterator[Path]:
-    yield home / "grading.py"
+    yield from (home / module for module in MODULES)
     for package in GRADING:
         for path in sorted((home / package).rglob("*")):
             if path.suffix in (".py", ".json", ".jsonl") and "__pycache__" not in path.parts:

@@ -31,7 +31,8 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(
             ROOT / "autograder" / name, home / name, ignore=shutil.ignore_patterns("__pycache__")
         )
-    shutil.copy(ROOT / "autograder" / "grading.py", home)
+    for name in course_digest.MODULES:
+        shutil.copy(ROOT / "autograder" / name, home)
     monkeypatch.setattr(course_digest, "GRADING", SMALL)
     return home
 
@@ -52,6 +53,7 @@ CHANGED: dict[str, tuple[str, Callable[[str], str]]] = {
     "a condition": ("rules/passes.py", lambda text: text.replace(" is None", " is not None", 1)),
     "a name": ("rules/passes.py", lambda text: text.replace("evidence", "proof")),
     "a word that is compared": ("judge/rule.py", lambda text: text + '\nX = Y == "It is so. "\n'),
+    "a model's weights": ("alive.py", lambda text: text.replace("+ 0.5", "+ 0.25", 1)),
     "data": ("core/operations.json", lambda text: text.replace('"', '"x', 1)),
 }
 
