@@ -10,6 +10,7 @@ from autograder.cell_truth import cell_problem
 from autograder.core import extras
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
+from autograder.course_overview import course_here
 from autograder.debriefing import has_debrief, show_debrief
 from autograder.exercises import EXERCISES
 from autograder.failed_case import FailedCase, failed_case
@@ -19,6 +20,7 @@ from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import with_kept_state
+from autograder.lessons.course_map import course_map
 from autograder.predicting import predict, predicted
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.quickly import quickly
@@ -205,9 +207,12 @@ def progress_so_far() -> Progress:
     from autograder.cards.progress import Progress, Row
 
     done = learners_record.verdicts()
+    left_out = {*course_map().chapters} - {*course_here().chapters}
+    elsewhere = {each.name for each in left_out}
     rows = [
         Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
         for e in EXERCISES.values()
+        if e.chapter not in elsewhere
     ]
     return Progress(rows, predicted(), linked=workspace_root.current() is not None)
 

@@ -52,7 +52,9 @@ class Overview:
 def overview_text(standing: Standing) -> str:
     """The overview as plain text."""
     here = standing.place()
-    parts = ["\n".join(_head_text(standing)), "\n".join(_tracks_text(standing))]
+    parts = ["\n".join(_head_text(standing))]
+    if standing.course.tracks:
+        parts.append("\n".join(_tracks_text(standing)))
     if here:
         parts.append("\n".join(_sections_text(standing, *here)))
     parts.append("\n".join(_chapters_text(standing)))
@@ -155,6 +157,8 @@ def _head_html(standing: Standing) -> str:
 def _tracks_html(standing: Standing) -> Iterator[str]:
     """A bar for each track; the specialities are folded until one is begun."""
     tracks = standing.course.tracks
+    if not tracks:
+        return
     main, special = tracks[:SPECIAL_FROM], tracks[SPECIAL_FROM:]
     yield _heading("Tracks")
     yield "".join(_track_html(standing, track) for track in main)
@@ -183,11 +187,14 @@ def _sections_html(standing: Standing, chapter: Chapter, here: Section) -> str:
 def _chapters_html(standing: Standing, here: Chapter | None) -> str:
     """The other chapters, one row each; the deep dives are folded."""
     others = [each for each in standing.course.chapters if each is not here]
+    if not others:
+        return ""
     dives = [each for each in others if each.is_deep_dive]
     rows = "".join(_chapter_html(standing, each) for each in others if not each.is_deep_dive)
     if dives:
         folded = "".join(_chapter_html(standing, each) for each in dives)
-        rows += _fold(f"{len(dives)} deep dives, each further into one chapter", folded)
+        dive = "1 deep dive" if len(dives) == 1 else f"{len(dives)} deep dives, each"
+        rows += _fold(f"{dive} further into one chapter", folded)
     return _heading("Other chapters" if here else "Chapters") + rows
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -152,6 +152,16 @@ class CourseMap:
 
     chapters: tuple[Chapter, ...]
     tracks: tuple[Track, ...]
+
+    def limited_to(self, names: Collection[str]) -> CourseMap:
+        """The map of some chapters, with the tracks that need no others.
+
+        Args:
+            names: those of the chapters.
+        """
+        chapters = tuple(each for each in self.chapters if each.name in names)
+        tracks = tuple(each for each in self.tracks if set(each.chapters) <= set(names))
+        return CourseMap(chapters, tracks)
 
 
 @cache
