@@ -343,7 +343,8 @@ def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes
     }
     read = submission.text is not None and not unreadable
     said |= {"checks": [check.to_json() for check in ran.checks] if read else []}
-    said |= {"restarts": ran.restarts, "repairs": len(repairs)}
+    mended = sum(found.kind is not Kind.NOTED for found in repairs) if read else 0
+    said |= {"restarts": ran.restarts, "repairs": mended}
     return said, _written(nb)
 
 

@@ -18,10 +18,13 @@ from autograder.cards.card_text import card_text
 from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
     CRASHED,
+    NOTEBOOK,
     OUTCOMES,
     PRINTED,
+    Place,
     error_to_show,
     first_finding,
+    headline,
     long_results,
     next_step,
     other_findings,
@@ -87,6 +90,7 @@ def card_html(
     here: bool = False,
     debrief: bool = False,
     links: Sequence[Link] = (),
+    place: Place = NOTEBOOK,
 ) -> str:
     """The card as HTML, complete in itself.
 
@@ -96,6 +100,7 @@ def card_html(
         here: whether the case is at hand in this notebook, by `failed()`.
         debrief: whether there is a debrief to be shown after a pass.
         links: where a reader can go from here.
+        place: where the answer is written.
     """
     first = first_finding(verdict)
     failed = verdict.status not in ("passed", "not attempted")
@@ -103,7 +108,7 @@ def card_html(
     others, left = other_findings(verdict)
     cases = {each.case: each for each in verdict.others}
     html: str = _CARD.render(
-        look=OUTCOMES[verdict.status],
+        look=headline(verdict.status, final=place.final),
         exercise=exercise,
         stars=stars_and_minutes(exercise),
         attempted=verdict.status != "not attempted",
@@ -124,7 +129,7 @@ def card_html(
         printed_title=_printed_title(verdict.printed),
         printed_lines=PRINTED,
         tried=tried(verdict),
-        next=next_step(verdict, exercise, debrief=debrief),
+        next=next_step(verdict, exercise, debrief=debrief, place=place),
         links=Markup(line_of(links)),
         at_hand=AT_HAND if here and example and example.source.strip() else "",
     )

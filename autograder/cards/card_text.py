@@ -12,6 +12,7 @@ from autograder.cards.wording import (
     Place,
     error_to_show,
     first_finding,
+    headline,
     long_results,
     next_step,
     other_findings,
@@ -44,7 +45,7 @@ def card_text(
         debrief: whether there is a debrief to be shown after a pass.
         place: where the answer is written.
     """
-    look = OUTCOMES[verdict.status]
+    look = headline(verdict.status, final=place.final)
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
     parts = [head + stars_and_minutes(exercise), *_parts(verdict, exercise, debrief, place)]
     return "\n".join(part for part in map(clean, parts) if part)

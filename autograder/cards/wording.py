@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.core.exercise import Exercise
 from autograder.core.node_label import one_line, shorten
@@ -77,13 +77,17 @@ class Place:
         compare: how other right answers are shown.
         stub: what to do with a stub.
         again: what to do with an answer that is not right.
+        final: whether the answer was handed in, so that nothing can be done with it.
     """
 
     passed: str
     compare: str
     stub: str
     again: str
+    final: bool = False
 
+
+GRADED = Place(passed="", compare="", stub="", again="", final=True)
 
 NOTEBOOK = Place(
     passed="You can go on to the next section.",
@@ -96,10 +100,25 @@ NOTEBOOK = Place(
 )
 
 
+_FINAL = {
+    "not attempted": "`{name}` was handed in without an answer.",
+    "not judged": "This is neither right nor wrong so far. A person looks at it.",
+}
+"""The sentence at the end of a card for work that was handed in."""
+
+
+def headline(status: str, *, final: bool) -> Outcome:
+    """How an outcome looks; on a final grade there is no *yet*."""
+    look = OUTCOMES[status]
+    return replace(look, word=look.word.removesuffix(" yet")) if final else look
+
+
 def next_step(
     verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
 ) -> str:
     """The sentence at the end of a card."""
+    if place.final:
+        return _FINAL.get(verdict.status, "").replace("{name}", exercise.name)
     if verdict.is_unchecked:
         return "Then restart the kernel, and run this check again."
     if verdict.status == "not judged":

@@ -19,6 +19,7 @@ from autograder.classroom.platform_layouts import Origin, copy_number, origins
 from autograder.classroom.recognise import Known, known_notebooks, recognise
 from autograder.classroom.submitted_folder import STAMP, HandIn, Keeper, What, time_of
 from autograder.classroom.untrusted_files import LeftOut, Taken, Taker
+from autograder.classroom.unusable import note
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,13 @@ class Collected:
         placed: submissions that were taken in.
         left_out: what was not, and why.
         dated: what there is to say about times; ``""`` where the files' dates are taken for them.
+        unusable: why nothing of a student was taken in, by student.
     """
 
     placed: list[Placed] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     dated: str = ""
+    unusable: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,9 @@ def collect(
             _place(keeper, people, files, done)
     finally:
         shutil.rmtree(store, ignore_errors=True)
+    chapters = {one.assignment for one in done.placed}
+    if len(chapters) == 1:  # otherwise nobody can say of which chapter they are
+        note(room, chapters.pop(), done.unusable)
     done.placed.sort(key=lambda one: (one.assignment, one.student))
     return done
 
@@ -172,6 +178,9 @@ def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collect
         when = newest.when or keeper.time_there(hand_in)
         placed = Placed(student, assignment, what, when, newest.origin.late, len(older))
         done.placed.append(placed)
+    if not assignments:
+        names = ", ".join(one.taken.path[-1] for one in beside)[:200]
+        done.unusable[student] = f"Handed in, without a notebook of this class: {names}."
     for one in beside:
         if one.is_notebook:
             done.left_out.append(one.left_out(_NO_NOTEBOOK))

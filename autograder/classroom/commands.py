@@ -92,6 +92,12 @@ def undo(
         raise typer.Exit(1) from None
     notebooks = "1 notebook" if count == 1 else f"{count} notebooks"
     out.print(f"Undone: the run of {escape(began)}. The gradebook and {notebooks} are restored.")
+    for path in undo_run.write_reports_again(folder, db_url=db):
+        out.print(f"The report was written again: {escape(str(path))}")
+    out.print(
+        "The hand-ins of that run are still in submitted/: the next fxcourse grade grades them "
+        "again. To prevent that, put back the earlier notebooks."
+    )
 
 
 @app.command()

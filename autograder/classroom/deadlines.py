@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -89,6 +90,19 @@ class Policy:
         own = self.students.get(student, OneStudent()).extensions
         return own.get(chapter, own.get(ALL, timedelta()))
 
+    def unknown_students(self, room: Path, known: Collection[str]) -> list[str]:
+        """Warnings about students whom the file names and the class does not know, a sentence each.
+
+        They are not an error: a student may have an extension before anything is known of them.
+        """
+        known = {*known, *(path.name for path in (room / "submitted").glob("*"))}
+        return [
+            f"{room / FILE}, students.{name}: nobody in the class has this id."
+            + _nearest(name, known)
+            for name in self.students
+            if name not in known
+        ]
+
     def free_days(self, student: str) -> int:
         """How many late days of a student are free."""
         own = self.students.get(student, OneStudent()).late_days
@@ -122,6 +136,8 @@ class Lateness:
         days: days that had begun by then.
         free: how many of these were free late days.
         percent: what the others cost, of the points earned.
+        extension: how much longer than others the student had.
+        grace: how long after that costs nothing.
     """
 
     chapter: str
@@ -131,6 +147,8 @@ class Lateness:
     days: int = 0
     free: int = 0
     percent: float = 0.0
+    extension: timedelta = timedelta()
+    grace: timedelta = timedelta()
 
     @property
     def charged(self) -> float:
@@ -148,6 +166,27 @@ class Lateness:
             parts.append(f"{self.percent:g} % off")
         return ", ".join(parts)
 
+    def excuse(self, zone: tzinfo) -> str:
+        """Why work costs nothing that came after the due date; nothing where there is no excuse."""
+        if self.days or self.due is None or self.at is None:
+            return ""
+        due = self.due - self.extension
+        if self.at <= due:
+            return ""
+        days = math.ceil((self.at - due) / _DAY)
+        parts = [f"late by {_days(days)} (due {shown(due, zone)})"]
+        if self.extension:
+            days = self.extension / _DAY
+            parts.append(f"extension {days:.4g} day{'' if days == 1 else 's'}")
+        if self.at > self.due:
+            parts.append(f"grace {self.grace / timedelta(minutes=1):.4g} minutes")
+        return ", ".join([*parts, "costs nothing"])
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    found = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {found[0]}?" if found else ""
+
 
 def work_out(policy: Policy, student: str, hand_ins: Iterable[HandIn]) -> dict[str, Lateness]:
     """How late a student was in each chapter; late days go to what was due first."""
@@ -158,13 +197,16 @@ def work_out(policy: Policy, student: str, hand_ins: Iterable[HandIn]) -> dict[s
         if due is None or one.at is None:
             found[one.chapter] = Lateness(one.chapter, due, one.at)
             continue
-        due += policy.extension(student, one.chapter)
+        extension = policy.extension(student, one.chapter)
+        due += extension
         seconds = max(0.0, (one.at - due - policy.grace).total_seconds())
         days = math.ceil(seconds / _DAY.total_seconds())
         free = min(days, left)
         left -= free
         percent = min(100.0, (days - free) * policy.percent_a_day)
-        found[one.chapter] = Lateness(one.chapter, due, one.at, seconds, days, free, percent)
+        found[one.chapter] = Lateness(
+            one.chapter, due, one.at, seconds, days, free, percent, extension, policy.grace
+        )
     return found
 
 

@@ -52,8 +52,6 @@ def collect(
     with said("Nothing was collected."), opened(folder) as desk:
         zone = _zone(timezone)
         rows = participants(read_table(worksheet), zone) if worksheet else []
-        if worksheet and not rows:
-            raise ValueError(f"{worksheet} is not Moodle's grading worksheet.")
         people = People(students(desk.gradebook), records(desk.room), rows)
         source = source.expanduser()
         done = collecting.collect(desk.room, source, people, zone, dates=dates)
@@ -116,9 +114,11 @@ def export(
     from autograder.classroom import platform_export as exporting
     from autograder.classroom.create import is_called
     from autograder.classroom.desk import opened
+    from autograder.classroom.packed_feedback import feedback_zip
     from autograder.classroom.roster import students
     from autograder.classroom.submitted_folder import records
     from autograder.classroom.tables import read_table
+    from autograder.classroom.unusable import notes_for_export
 
     def chosen(word: str | None, known: list[str]) -> str:
         found = known if word is None else [name for name in known if is_called(name, word)]
@@ -137,12 +137,11 @@ def export(
             name, table = chosen(chapter, known), read_table(moodle)
             found = exporting.grades(desk.gradebook, name)
             done = exporting.fill_moodle(table, name, names, found, waiting=waiting)
+            done.notes += notes_for_export(desk.room, name, found, done.done)
             _print_filled(_write(place / moodle.name, moodle, table.as_bytes()), done)
             pages = place / f"feedback_{name}.zip"
-            if count := exporting.feedback_zip(pages, desk.room, name, done):
-                out.print(f"{escape(str(pages))}: feedback for {count} students.")
-            else:
-                out.print(exporting.why_no_feedback(desk.room, name))
+            for line in feedback_zip(pages, desk.room, name, done, found):
+                out.print(escape(line))
         if canvas is not None:
             table = read_table(canvas)
             pairs = [word.partition("=") for word in column or ()]
@@ -150,11 +149,16 @@ def export(
             columns = exporting.canvas_columns(table, known, titles)
             all_found = {name: exporting.grades(desk.gradebook, name) for name in columns}
             done = exporting.fill_canvas(table, columns, names, all_found, waiting=waiting)
+            for name, found in all_found.items():
+                done.notes += notes_for_export(desk.room, name, found, done.done)
             _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
 
 
 def pack(
     folder: Folder,
+    chapters: Annotated[
+        str | None, typer.Option(help="Chapters, such as 01,03. Default: all.")
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option(help="The zip to write. Default: DIR/exported/NAME-for-students.zip."),
@@ -168,7 +172,7 @@ def pack(
         place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
         place = place.expanduser()
         place.parent.mkdir(parents=True, exist_ok=True)
-        names = packing(desk.room, place)
+        names = packing(desk.room, place, (chapters or "").replace(",", " ").split())
     out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
     out.print(
         "Its README.md explains the installation. After you add or change chapters, pack again."

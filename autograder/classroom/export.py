@@ -70,11 +70,11 @@ class SafeCsvExport(ExportPlugin):
             rows = Penalties(room, self.config, chapters).write(gradebook)
         except BadDeadlines as error:
             raise NbGraderException(f"No grades were exported. {error}") from None
-        return {(row.student, row.chapter): row.sentence for row in rows}
+        return {(row.student, row.chapter): row.sentence or row.excuse for row in rows}
 
     def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
         students, assignments = set(map(str, self.student)), set(map(str, self.assignment))
-        for assignment in gradebook.assignments:
+        for assignment in sorted(gradebook.assignments, key=lambda one: str(one.name)):
             if assignments and assignment.name not in assignments:
                 continue
             for student in gradebook.students:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shutil
-from collections.abc import Iterator
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +19,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.class_report.make import PLACE, PLACE_WITHOUT_NAMES
 from autograder.classroom.classroom_lock import HOME, only_one
-from autograder.classroom.deadlines import FILE as DEADLINES
 from autograder.classroom.gradebook_url import what_failed, with_driver
+from autograder.classroom.kept_grades import write_down
 from autograder.classroom.last_run import NAME as LAST_RUN
 from autograder.classroom.nbgrader_api import api
+from autograder.classroom.submitted_folder import OLDER, records
 
-FOLDERS = ("submitted", "autograded", "feedback")
+FOLDERS = ("submitted", "autograded", "feedback", OLDER)
 MAX_READ = 64 * 1024 * 1024
-"""Bytes up to which other files are looked into for the name."""
+"""Bytes up to which other files are searched; for a zip, of all its files together."""
+
+SEARCHED = (".csv", ".html", ".log", ".ods", ".txt", ".xlsx", ".zip")
+"""Endings of other files that are searched; directly in the classroom, all files are."""
 
 
 class CannotForget(Exception):
@@ -36,9 +44,11 @@ class Held:
     Attributes:
         submissions: chapters in the gradebook; ``None`` where it does not know the student.
         folders: with all that is in them.
-        lines: how many lines each of our own files has about the student.
+        lines: how many lines each of our own files has about the student; of kept grades, how
+            many submissions.
         run_kept: whether the last run is kept, with everybody's data as it was before.
-        others: files with the name in them, or in their name, that are left as they are.
+        others: files that are left as they are, with the student's id, name, address or number
+            in them or in their name; for a zip, with the first such file in it.
         reports: folders with reports on the whole class, which can be written again.
     """
 
@@ -46,7 +56,7 @@ class Held:
     folders: tuple[Path, ...]
     lines: dict[Path, int]
     run_kept: bool
-    others: tuple[Path, ...]
+    others: tuple[str, ...]
     reports: tuple[Path, ...] = ()
 
     def __bool__(self) -> bool:
@@ -76,6 +86,7 @@ class Forgetting:
         """What there is."""
         folders = [self.room / name / self.student for name in FOLDERS]
         ours = {path: _lines_about(path, self.student) for path in self._our_files()}
+        ours |= {path: _kept_about(path, self.student) for path in self._kept_grades()}
         return Held(
             self._submissions(),
             tuple(path for path in folders if path.is_symlink() or path.exists()),
@@ -94,6 +105,8 @@ class Forgetting:
         with only_one(self.room):
             for path in self._our_files():
                 _drop_lines(path, self.student)
+            for path in self._kept_grades():
+                _drop_kept(path, self.student)
             shutil.rmtree(self.room / HOME / LAST_RUN, ignore_errors=True)
             for path in self._reports():
                 shutil.rmtree(path, ignore_errors=True)
@@ -142,9 +155,13 @@ class Forgetting:
     def _our_files(self) -> list[Path]:
         return sorted((self.room / HOME).glob("*.jsonl"))
 
-    def _others(self) -> list[Path]:
-        """Files beside the folders that are erased in which the name stands, too."""
-        found, name = [], self.student.encode()
+    def _kept_grades(self) -> list[Path]:
+        """Grades of chapters that were updated or removed; see `mid_term`."""
+        return sorted((self.room / HOME).glob("*/*/grades.json"))
+
+    def _others(self) -> Iterator[str]:
+        """Files outside the folders that are erased that name the student, too."""
+        wanted = self._wanted()
         gone = [
             self.room / HOME,
             *self._reports(),
@@ -153,12 +170,82 @@ class Forgetting:
         for path in sorted(self.room.rglob("*")):
             if any(path.is_relative_to(one) for one in gone) or path.name == "gradebook.db":
                 continue
-            if self.student in path.name or path.name == DEADLINES and _holds(path, name):
-                found.append(path)
-            elif path.parent == self.room or path.suffix in (".csv", ".html", ".log"):
-                if path.is_file() and not path.is_symlink() and _holds(path, name):
-                    found.append(path)
-        return found
+            if wanted.is_in(path.name):
+                yield str(path)
+            elif path.parent == self.room or path.suffix.lower() in SEARCHED:
+                if path.is_file() and not path.is_symlink() and (found := _place_in(path, wanted)):
+                    yield found
+
+    def _wanted(self) -> _Wanted:
+        """How other files may name the student."""
+        words, numbers = [self.student], []
+        for one in records(self.room):
+            if one.get("student") == self.student:
+                name = str(one.get("name", ""))  # one word can be Participant
+                words.append(name if " " in name else "")
+                numbers.append(str(one.get("number", "")))
+        try:
+            with self._gradebook() as book:
+                found = book.find_student(self.student)
+                first, last = found.first_name or "", found.last_name or ""
+                words += [
+                    found.email or "",
+                    *([f"{first} {last}", f"{last} {first}"] * bool(first and last)),
+                ]
+                numbers.append(found.lms_user_id or "")
+        except (MissingEntry, SQLAlchemyError):
+            pass
+        return _Wanted(words, numbers)
+
+
+class _Wanted:
+    """What tells a student: words anywhere, and a platform's numbers in tables and zips."""
+
+    def __init__(self, words: Sequence[str], numbers: Sequence[str]) -> None:
+        spelled = {
+            # Between first and last name there may be the end of a field, or a sign of Moodle's.
+            r"""[\s,;_"']+""".join(re.escape(part) for part in form.split())
+            for word in words
+            for form in (word, html.escape(word), json.dumps(word)[1:-1])
+            if form.strip()
+        }
+        counted = {re.escape(number) for number in numbers if number.strip()}
+        self._words, self._all = _pattern(spelled), _pattern(spelled | counted)
+
+    def is_in(self, text: str, *, numbers: bool = False) -> bool:
+        """Whether a text names the student."""
+        return bool((self._all if numbers else self._words).search(text))
+
+
+def _pattern(forms: set[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(forms))})(?![^\W_])", re.IGNORECASE)
+
+
+def _place_in(path: Path, wanted: _Wanted) -> str:
+    """The file if it names the student, with the first such file in it if it is a zip."""
+    try:
+        if not zipfile.is_zipfile(path):
+            small = path.stat().st_size <= MAX_READ
+            return str(path) if small and _names(path.name, path.read_bytes(), wanted) else ""
+        left = MAX_READ
+        with zipfile.ZipFile(path) as archive:
+            for one in archive.infolist():
+                with archive.open(one) as file:
+                    data = file.read(left)
+                left -= len(data)
+                if wanted.is_in(one.filename, numbers=True) or _names(one.filename, data, wanted):
+                    return f"{path}: {one.filename}"
+    except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+        pass
+    return ""
+
+
+def _names(name: str, data: bytes, wanted: _Wanted) -> bool:
+    table = name.lower().endswith(".csv")
+    texts = [data.decode("utf-8", "replace")]
+    if table:
+        texts += [data.decode(encoding, "replace") for encoding in ("cp1252", "utf-16")]
+    return any(wanted.is_in(text, numbers=table) for text in texts)
 
 
 def lines_about(held: Held) -> Iterator[str]:
@@ -169,20 +256,15 @@ def lines_about(held: Held) -> Iterator[str]:
     for path in held.folders:
         yield f"The folder {path}, with all that is in it."
     for path, count in held.lines.items():
-        yield f"Lines in {path}: {count}."
+        yield f"Records in {path}: {count}."
     if held.run_kept and held:
         yield "What the last run replaced; it cannot be undone afterwards."
     for path in held.reports if held else ():
         yield f"The report in {path}; fxcourse classroom report writes one without the student."
-    for path in held.others:
-        yield f"Not changed, although the name is in it: {path}"
-
-
-def _holds(path: Path, name: bytes) -> bool:
-    try:
-        return path.stat().st_size <= MAX_READ and name in path.read_bytes()
-    except OSError:
-        return False
+    for place in held.others:
+        yield f"Not changed, although it seems to name the student: {place}"
+    if held.others:
+        yield "Delete these files, or write them again."
 
 
 def _is_about(line: str, student: str) -> bool:
@@ -204,4 +286,18 @@ def _drop_lines(path: Path, student: str) -> None:
     if len(kept) < len(lines):
         building = path.with_suffix(".new")
         building.write_text("".join(kept), encoding="utf-8")
+        building.replace(path)
+
+
+def _kept_about(path: Path, student: str) -> int:
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    return sum(one.get("student") == student for one in kept["submissions"])
+
+
+def _drop_kept(path: Path, student: str) -> None:
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    left = [one for one in kept["submissions"] if one.get("student") != student]
+    if len(left) < len(kept["submissions"]):
+        building = path.with_suffix(".new")
+        write_down(kept | {"submissions": left}, building)
         building.replace(path)

@@ -261,7 +261,10 @@ class _Marking:
             warn(PIN)
         if self.last_run and not is_pinned(self.room):
             pin(self.room)
-        self.writer.penalties = Penalties(self.room, self.config, self.writer.chapters())
+        penalties = Penalties(self.room, self.config, self.writer.chapters())
+        self.writer.penalties = penalties
+        for sentence in penalties.policy.unknown_students(self.room, self.writer.students()):
+            warn(sentence)
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
         if self.last_run:

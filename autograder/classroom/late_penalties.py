@@ -46,6 +46,7 @@ class LateRow:
         penalty: what is taken off.
         before: what the gradebook had taken off until now.
         sentence: how late it was and what that costs, in words; empty where it was in time.
+        excuse: how late it was and why that costs nothing; empty where it costs something.
     """
 
     student: str
@@ -55,6 +56,7 @@ class LateRow:
     penalty: float
     before: float
     sentence: str
+    excuse: str = ""
 
     @property
     def changes(self) -> bool:
@@ -151,7 +153,8 @@ class Penalties:
     def _row(self, student: str, submission: SubmittedAssignment, late: Lateness) -> LateRow:
         before = submission.late_submission_penalty or 0.0
         if not late.seconds:
-            return LateRow(student, submission.name, late, submission.score, 0.0, before, "")
+            excuse, score = late.excuse(self.policy.zone), submission.score
+            return LateRow(student, submission.name, late, score, 0.0, before, "", excuse)
         score = sum(notebook.score for notebook in submission.notebooks)
         penalty = sum(self._of(notebook, student, late) for notebook in submission.notebooks)
         sentence = late.sentence(self.policy.zone)

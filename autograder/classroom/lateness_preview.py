@@ -45,6 +45,8 @@ def preview(folder: Path) -> RenderableType:
                 return read_stamp(room / "submitted" / student / chapter, penalties.policy)
 
             rows = penalties.rows(book, stamps)
+            known = {one.id for one in book.students}
+            unknown = penalties.policy.unknown_students(room, known)
             waiting = sum(
                 not (room / "autograded" / path.parent.name / path.name).is_dir()
                 for path in (room / "submitted").glob("*/*")
@@ -54,14 +56,15 @@ def preview(folder: Path) -> RenderableType:
         raise CannotShow(str(error)) from None
     except SQLAlchemyError as error:
         raise CannotShow(what_failed(error, course.db_url)) from None
-    return Group(*_parts(rows, penalties, waiting, any(due.values())))
+    parts = _parts(rows, penalties, waiting, any(due.values()))
+    return Group(*parts, *map(Text, unknown))
 
 
 def _parts(
     rows: list[LateRow], penalties: Penalties, waiting: int, has_due: bool
 ) -> list[RenderableType]:
     zone = penalties.policy.zone
-    late = [row for row in rows if row.sentence or row.changes]
+    late = [row for row in rows if row.sentence or row.excuse or row.changes]
     parts: list[RenderableType] = []
     if late:
         table = Table("student")
@@ -71,7 +74,8 @@ def _parts(
         for row in late:
             at = shown(row.lateness.at, zone) if row.lateness.at else "not known"
             table.add_row(
-                escape(row.student), escape(row.chapter), at, row.sentence or "in time",
+                escape(row.student), escape(row.chapter), at,
+                row.sentence or row.excuse or "in time",
                 f"{row.penalty:.4g} of {row.score:.4g}", f"{row.before:.4g}",
             )  # fmt: skip
         parts.append(table)

@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import nbformat
 
 import autograder
 from autograder.builder import lock
+from autograder.classroom.chapter_names import is_called
 from autograder.classroom.nbgrader_api import api
 from autograder.classroom.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
@@ -39,12 +40,20 @@ README = """\
 1. Install Python 3.11, 3.12 or 3.13, open a terminal in this folder, and make an environment:
    `python -m venv .venv`
 2. Activate it: `source .venv/bin/activate`, or on Windows `.venv\\Scripts\\activate`
-3. `python -m pip install --requirement requirements.txt {wheel}`
+3. Install the course. No GPU is needed. On Linux, take PyTorch for the CPU (about 1.5 GB):
+   `python -m pip install --extra-index-url {cpu} --requirement requirements.txt {wheel}`
+   On macOS and Windows (about 1.5 GB), or on Linux with CUDA (6 GB):
+   `python -m pip install --requirement requirements.txt {wheel}`
 4. `fxcourse doctor` looks whether everything is there, and says what to do if not.
-5. `fxcourse lab` opens JupyterLab on a folder of your own, with these notebooks: {notebooks}
+5. `fxcourse lab` opens JupyterLab on the folder `fxcourse` in your home folder. It has these
+   notebooks: {notebooks}
 6. Work in them. A check cell shows what holds and what does not; "Run all" goes on past errors.
-7. Save the notebook, and hand in the file `.ipynb`; its name does not matter.
+7. Save the notebook, and hand in its file: `fxcourse/{first}.ipynb` in your home folder. If you
+   rename it, that does no harm.
 """
+
+TORCH_CPU = "https://download.pytorch.org/whl/cpu"
+"""Where pip finds PyTorch without CUDA; the same as in the Makefile."""
 
 DOCKERFILE = """\
 # An image for JupyterHub: docker build --build-arg HUB={hub} --tag {name} .
@@ -64,12 +73,13 @@ class CannotPack(Exception):
     """Nothing was written; the message says why."""
 
 
-def pack(room: Path, path: Path) -> list[str]:
+def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
     """Write what the students of a class are given.
 
     Args:
         room: the classroom.
         path: the zip; one that is there is replaced.
+        chapters: only these chapters, such as ``03``; all that were released by default.
 
     Raises:
         CannotPack: something in it is not for students, or something is missing.
@@ -77,7 +87,7 @@ def pack(room: Path, path: Path) -> list[str]:
     Returns:
         The names of the notebooks.
     """
-    notebooks = _notebooks(room)
+    notebooks = _notebooks(room, chapters)
     secret = str(api(room).config.ExecuteChecks.get("secret") or "")
     _look_through(notebooks, secret)
     wheel, data = make_wheel(notebooks, own_exercises.texts_in(room / own_exercises.FOLDER))
@@ -87,7 +97,9 @@ def pack(room: Path, path: Path) -> list[str]:
         raise CannotPack(f"The course is not installed in this Python as {NAME}.") from None
     names = [name.removesuffix(".ipynb") for name in notebooks]
     title = f"The course about torch.fx: {room.name}"
-    readme = README.format(title=title, wheel=wheel, notebooks=", ".join(names))
+    readme = README.format(
+        title=title, wheel=wheel, notebooks=", ".join(names), first=names[0], cpu=TORCH_CPU
+    )
     image = DOCKERFILE.format(name=NAME, wheel=wheel, python="3.11", hub="5.4.0")
     files = {
         "README.md": readme.encode(),
@@ -101,10 +113,16 @@ def pack(room: Path, path: Path) -> list[str]:
     return names
 
 
-def _notebooks(room: Path) -> dict[str, bytes]:
+def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
     """The notebooks that were released, by their files' names."""
     found: dict[str, bytes] = {}
-    for path in sorted((room / "release").glob("*/*.ipynb")):
+    paths = sorted((room / "release").glob("*/*.ipynb"))
+    for word in chapters:
+        if not any(is_called(path.parent.name, word) for path in paths):
+            raise CannotPack(f"No chapter that was released is called {word}.")
+    for path in paths:
+        if chapters and not any(is_called(path.parent.name, word) for word in chapters):
+            continue
         if path.name in found:
             raise CannotPack(f"Two released notebooks are called {path.name}.")
         found[path.name] = path.read_bytes()

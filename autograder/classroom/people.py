@@ -41,9 +41,24 @@ class Participant:
 
 
 def participants(table: Table, zone: tzinfo | None) -> list[Participant]:
-    """Who is in a grading worksheet; nobody, where the table is no such worksheet."""
+    """Who is in a grading worksheet.
+
+    Raises:
+        ValueError: the table is not a grading worksheet with the headings of an English Moodle.
+    """
     place = identifiers(table)
-    return [] if place is None else [_participant(table, row, place, zone) for row in table.rows]
+    if place is None or table.column(_HANDED_IN) is None:
+        raise ValueError(not_a_worksheet(table, _HANDED_IN))
+    return [_participant(table, row, place, zone) for row in table.rows]
+
+
+def not_a_worksheet(table: Table, needed: str) -> str:
+    """Why a table is not a grading worksheet, with the columns that it needs and has."""
+    return (
+        "That is not Moodle's grading worksheet in English: it needs a column of identifiers such "
+        f"as 'Participant 12345', and one called {needed}. It has: "
+        f"{', '.join(table.heads)[:300]}. Set Moodle to English, and download it again."
+    )
 
 
 def identifiers(table: Table) -> int | None:
@@ -67,10 +82,11 @@ def _participant(table: Table, row: Sequence[Cell], place: int, zone: tzinfo | N
         table.first(row, ("Full name",)),
         table.first(row, ("Email address",)),
         table.first(row, ("ID number",)),
-        _moment(table.first(row, ("Last modified (submission)",)), zone),
+        _moment(table.first(row, (_HANDED_IN,)), zone),
     )
 
 
+_HANDED_IN = "Last modified (submission)"
 _FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
 
 
@@ -150,19 +166,22 @@ class People:
                 return self._add(f"{origin.name} {origin.number}")
             if row is None or not row.email:
                 raise Unknown(
-                    f"{len(numbers)} participants are called {origin.name}. Moodle's grading "
-                    "worksheet says who is who: --worksheet FILE."
+                    f"{len(numbers)} participants are called {origin.name}. {self._who_is_who()}"
                 )
             return self._add(row.email, row.name, row.email)
         named = self._named(origin.name)
         if len(named) > 1:
             raise Unknown(
-                f"{len(named)} students of the class are called {origin.name}. Moodle's grading "
-                "worksheet says who is who: --worksheet FILE."
+                f"{len(named)} students of the class are called {origin.name}. {self._who_is_who()}"
             )
         if named:
             return named[0].id
         return self._add(origin.name, origin.name, row.email if row else "")
+
+    def _who_is_who(self) -> str:
+        if self._worksheet:
+            return "E-mail address and ID number in the grading worksheet do not say who it is."
+        return "Moodle's grading worksheet says who is who: --worksheet FILE."
 
     def _listed(self, row: Participant) -> str:
         """The student in the gradebook whom a row of the worksheet means."""

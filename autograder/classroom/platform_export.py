@@ -7,16 +7,14 @@ a person's points, is left out and listed.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook
 
-from autograder.classroom.people import identifiers, number_in
+from autograder.classroom.people import identifiers, not_a_worksheet, number_in
 from autograder.classroom.roster import Person, squashed
 from autograder.classroom.tables import Cell, Table, guarded
 
@@ -117,10 +115,7 @@ def fill_moodle(
     """
     who, grade = identifiers(table), table.column("Grade")
     if who is None or grade is None:
-        raise CannotExport(
-            "That is not Moodle's grading worksheet: it needs a column of identifiers such as "
-            f"'Participant 12345', and one called Grade. It has: {', '.join(table.heads)[:300]}."
-        )
+        raise CannotExport(not_a_worksheet(table, "Grade"))
     most, may_change = table.column("Maximum Grade"), table.column("Grade can be changed")
     done = Filled()
     rows = {}
@@ -237,16 +232,16 @@ def _usable(
     times = Counter(student for _, student, _ in rows.values() if student)
     unknown = [label for label, (_, student, _) in rows.items() if student is None]
     if unknown:
-        done.notes.append(f"Not known in the gradebook, left as they are: {_few(unknown)}.")
+        done.notes.append(f"Not known in the gradebook, left as they are: {few(unknown)}.")
     twice = [label for label, (_, student, _) in rows.items() if student and times[student] > 1]
     if twice:
-        done.notes.append(f"Several rows are of one student, left as they are: {_few(twice)}.")
+        done.notes.append(f"Several rows are of one student, left as they are: {few(twice)}.")
     left = [student for student in found if not times[student]]
     if left:
-        done.notes.append(f"Graded, but in no row: {_few(left)}.")
+        done.notes.append(f"Graded, but in no row: {few(left)}.")
     wait = [student for student in found if found[student].waits and times[student] == 1]
     if wait and not waiting:
-        done.notes.append(f"Left out, because points of yours are missing: {_few(wait)}.")
+        done.notes.append(f"Left out, because points of yours are missing: {few(wait)}.")
     for label, (row, student, _) in rows.items():
         if student is None or student not in found or times[student] > 1:
             continue
@@ -259,7 +254,8 @@ def _label(table: Table, row: Sequence[Cell], number: str) -> str:
     return f"{name} ({number})" if name else number
 
 
-def _few(names: Sequence[str], most: int = 20) -> str:
+def few(names: Collection[str], most: int = 20) -> str:
+    """The first names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(sorted(names)[:most]) + more
 
@@ -299,30 +295,3 @@ def _guard(table: Table) -> None:
 def _plain_name(name: str) -> str:
     """A name as Moodle writes it in the names of folders; what is between underscores is parsed."""
     return re.sub(r'[\\/:*?"<>|_\x00-\x1f]+', " ", name).strip(" .~") or "Participant"
-
-
-def feedback_zip(path: Path, room: Path, assignment: str, done: Filled) -> int:
-    """Write the feedback pages as Moodle takes them: a folder for each participant.
-
-    Returns:
-        How many students have pages; without any, nothing is written.
-    """
-    pages = {
-        folder: sorted((room / "feedback" / student / assignment).glob("*.html"))
-        for student, folder in done.done.items()
-    }
-    pages = {folder: found for folder, found in pages.items() if found}
-    if not pages:
-        return 0
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for folder, found in pages.items():
-            for page in found:
-                archive.write(page, f"{folder}_assignsubmission_file_/{page.name}")
-    return len(pages)
-
-
-def why_no_feedback(room: Path, assignment: str) -> str:
-    """Why no page could be packed, in a sentence."""
-    if any((room / "feedback").glob(f"*/{assignment}/*.html")):
-        return "No feedback page is of a student whose grade was filled in."
-    return f"There are no feedback pages yet: nbgrader generate_feedback {assignment}"

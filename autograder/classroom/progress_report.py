@@ -29,6 +29,7 @@ class Watch:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._progress = Progress("Grading")
+        self._told: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
     def __enter__(self) -> Watch:
         self._progress.__enter__()
@@ -41,15 +42,26 @@ class Watch:
         trace: TracebackType | None,
     ) -> None:
         self._progress.__exit__(kind, error, trace)
+        for (chapter, notes), count in self._told.items():
+            if count > 1:
+                more = _counted(count - 1, "more submission")
+                note = escape(" ".join(_few(notes)))
+                self._console.print(f"{more} of {chapter}: {note}")
 
     def tell(self, result: Result, done: int, count: int) -> None:
         """Show that one more submission is done."""
         rate = self._progress.per_minute
         note = f"{rate:.3g} a minute" if rate else ""
         self._progress.show(done, count, note, took_time=result.in_this_run)
-        harmless = result.status is SubmissionStatus.GRADED and not result.notes
-        if result.in_this_run and not harmless:
+        if result.in_this_run and not self._is_harmless(result):
             self._print(line_about(result))
+
+    def _is_harmless(self, result: Result) -> bool:
+        """Whether nothing happened to a submission, or only what was told of another one."""
+        if result.status is not SubmissionStatus.GRADED or not result.notes:
+            return result.status is SubmissionStatus.GRADED
+        self._told[result.chapter, result.notes] += 1
+        return self._told[result.chapter, result.notes] > 1
 
     def expect(self, count: int) -> None:
         """Show how many submissions there are."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.class_report import make
 from autograder.classroom.classroom_lock import HOME, CannotGrade, only_one
 from autograder.classroom.gradebook_url import NoGradebook, what_failed, with_driver
 from autograder.classroom.last_run import CannotUndo, LastRun
@@ -38,3 +40,19 @@ def undo(folder: Path, *, force: bool = False, db_url: str | None = None) -> tup
             return LastRun(room, room / HOME, db_url).undo(force=force)
         except SQLAlchemyError as error:
             raise CannotUndo(what_failed(error, db_url)) from None
+
+
+def write_reports_again(folder: Path, *, db_url: str | None = None) -> list[Path]:
+    """Replace the reports of a classroom, which would show grades that were undone.
+
+    Returns:
+        The new reports. One that cannot be written is removed.
+    """
+    room, written = folder.expanduser().resolve(), []
+    for place, anonymous in ((make.PLACE, False), (make.PLACE_WITHOUT_NAMES, True)):
+        if (room / place / "index.html").exists():
+            try:
+                written.append(make.report(room, anonymous=anonymous, db_url=db_url))
+            except make.CannotReport:
+                shutil.rmtree(room / place, ignore_errors=True)
+    return written

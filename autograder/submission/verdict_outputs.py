@@ -50,11 +50,12 @@ def _share(verdict: Verdict) -> float | None:
 def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:
     """The output of a check cell."""
     from autograder.cards.card import card_html, card_text
+    from autograder.cards.wording import GRADED
 
     try:
         shown = {
-            "text/html": card_html(verdict, exercise),
-            "text/plain": card_text(verdict, exercise),
+            "text/html": card_html(verdict, exercise, place=GRADED),
+            "text/plain": card_text(verdict, exercise, place=GRADED),
         }
     except Exception:  # a picture that cannot be drawn must not cost the submission
         _log.exception("The card of %s could not be drawn", exercise.name)

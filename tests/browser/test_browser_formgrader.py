@@ -210,5 +210,5 @@ def feedback(desk: Desk, room: Path) -> None:
     text = re.sub(r"\s+", " ", desk.page.locator("body").inner_text())
     assert "bo 6.5 of 12 points Exercise" in text, text
     assert "essay 2.5 of 3 points A comment on your answer " + COMMENT in text, text
-    assert "after ✗ Not right yet 4 of 6" in text and "Waits for a person" not in text, text
+    assert "after ✗ Not right 4 of 6" in text and "Waits for a person" not in text, text
     desk.page.screenshot(path=SCREENSHOTS / "formgrader_feedback.png")

@@ -19,6 +19,7 @@ from autograder.classroom.class_report.item_analysis import EASY, ENOUGH, HARD, 
 from autograder.classroom.class_report.records import ClassRecord, Entry
 from autograder.drawing.html import rich
 from autograder.drawing.templates import environment
+from autograder.submission.result import SubmissionStatus
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Row:
     repairs: int
 
 
+SHARED = 3
+"""From this many submissions on, the same notes on ordinary ones are shown once."""
+
+
 def page(
     record: ClassRecord, statistics: Sequence[Statistics], *, made: datetime, anonymous: bool
 ) -> str:
@@ -66,6 +71,7 @@ def page(
     for entry in handed_in:
         for exercise in entry.waits:
             waiting[entry.chapter, exercise].append(entry.student)
+    shared = _shared_notes(handed_in)
     chapters = groupby(statistics, key=lambda each: each.chapter)
     html: str = _template().render(
         record=record,
@@ -80,11 +86,24 @@ def page(
         waiting_by_exercise=sorted(waiting.items()),
         chapters=[_chapter(name, record.of_chapter(name)) for name in record.chapters],
         by_chapter=[(name, list(those)) for name, those in chapters],
-        look=[entry for entry in handed_in if entry.needs_a_look],
+        look=[e for e in handed_in if e.needs_a_look and _notes_of(e) not in shared],
+        shared=sorted(shared.items()),
         handed_in=len(handed_in),
         students=_students(record),
     )  # fmt: skip
     return html
+
+
+def _shared_notes(entries: Sequence[Entry]) -> dict[tuple[str, tuple[str, ...]], int]:
+    """Notes that many ordinary submissions of a chapter have, as after a change of points."""
+    counts = Counter(filter(None, map(_notes_of, entries)))
+    return {notes: count for notes, count in counts.items() if count >= SHARED}
+
+
+def _notes_of(entry: Entry) -> tuple[str, tuple[str, ...]] | None:
+    """Chapter and notes of a submission about which nothing else is out of the ordinary."""
+    ordinary = entry.ended == SubmissionStatus.GRADED and not entry.waits and not entry.restarts
+    return (entry.chapter, entry.why) if ordinary and entry.why else None
 
 
 def _facts(

@@ -28,15 +28,17 @@ from sqlalchemy import select
 
 from autograder.classroom.deadlines import Policy, read_policy
 from autograder.classroom.journal import Journal
+from autograder.classroom.unusable import noted
 from autograder.submission.check_result import CheckResult
 from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.source_cells import CHECK
 
 NOT_HANDED_IN = "not handed in"
+UNUSABLE = "nothing usable"
 NOT_GRADED = "not graded yet"
 ELSEWHERE = "graded elsewhere"
-"""Endings beside those of `SubmissionStatus`. The last one: the gradebook has points, and
-the journal has nothing."""
+"""Endings besides those of `SubmissionStatus`. `UNUSABLE`: what was handed in has no notebook of
+the class. `ELSEWHERE`: the gradebook has points, and the journal has nothing."""
 
 _WHY_ELSEWHERE = (
     "The gradebook has points of it, and the journal of fxcourse grade has none: it was graded "
@@ -180,6 +182,8 @@ def read_class(
     for student, chapter in known:
         if chapter in chapters:
             names.setdefault(student, "")
+    useless = {key: why for key, why in noted(room).items() if key[1] in chapters}
+    names |= {student: "" for student, _ in useless if student not in names}
     lying = {chapter: _with_a_folder(room, chapter) for chapter in chapters}
     names |= {each: "" for one in lying.values() for each in one if each not in names}
     entries = []
@@ -188,8 +192,13 @@ def read_class(
             key = student, chapter
             result, row = known.get(key), submitted.get(key)
             if result is None and row is None:
-                ended = NOT_GRADED if student in lying[chapter] else NOT_HANDED_IN
-                entries.append(Entry(student, chapter, ended))
+                ended = NOT_HANDED_IN
+                why: tuple[str, ...] = ()
+                if student in lying[chapter]:
+                    ended = NOT_GRADED
+                elif key in useless:
+                    ended, why = UNUSABLE, (useless[key],)
+                entries.append(Entry(student, chapter, ended, why))
             else:
                 entries.append(_entry(student, chapter, result, row, answers.get(key, ())))
     return ClassRecord(course or room.name, names, chapters, tuple(entries))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from nbformat.notebooknode import NotebookNode
 
-from autograder.cards.wording import OUTCOMES
+from autograder.cards.wording import OUTCOMES, headline
 from autograder.classroom.feedback_page.written import written
 from autograder.drawing import html
 from autograder.submission.outcome_notes import outcome_of
@@ -189,10 +189,9 @@ def _is(cell: NotebookNode, what: str) -> bool:
 
 def _look(status: str | None, points: float, most: float) -> tuple[str, str, str]:
     """How a graded cell went: a sign, a word, a colour."""
-    if status in OUTCOMES:
-        look = OUTCOMES[status]
-    else:
-        look = OUTCOMES["passed" if points >= most else "failed"]
+    if status not in OUTCOMES:
+        status = "passed" if points >= most else "failed"
+    look = headline(status, final=True)
     return look.icon, look.word, look.colour
 
 

@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,15 +16,18 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder import cli
+from autograder.classroom import unusable
 from autograder.classroom.class_report import make
 from autograder.classroom.class_report.anonymity import without_names
 from autograder.classroom.class_report.charts import overview
 from autograder.classroom.class_report.item_analysis import analyse, at_most, discrimination
 from autograder.classroom.class_report.page import lateness
+from autograder.classroom.class_report.page import page as report_page
 from autograder.classroom.class_report.records import (
     ELSEWHERE,
     NOT_GRADED,
     NOT_HANDED_IN,
+    UNUSABLE,
     Answer,
     ClassRecord,
     Entry,
@@ -41,6 +44,7 @@ from tests.support.simulated_class import CHAPTERS, Simulated
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")
 
 SMALL = 60
+ONE = CHAPTERS[0]
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +149,19 @@ def test_names_and_formulas_are_quoted_as_text(small: tuple[Path, Simulated]) ->
     assert sum(row["ended"] == NOT_HANDED_IN for row in rows) == len(rows) - len(simulated.results)
 
 
+def test_notes_that_many_share_are_shown_once() -> None:
+    why = ("The points of `x` are those of an earlier release; the new ones count.",)
+    graded, repaired = str(SubmissionStatus.GRADED), str(SubmissionStatus.REPAIRED)
+    ended = {"ann": graded, "bo": graded, "cy": graded, "dan": repaired}
+    entries = tuple(Entry(student, ONE, word, why) for student, word in ended.items())
+    names = {"ann": "Ann Lee", "bo": "", "cy": "", "dan": "Dan Day"}
+    record = ClassRecord("class", names, (ONE,), entries)
+    html = report_page(record, [], made=datetime(2026, 1, 1), anonymous=False)
+    look = html[html.index('id="look"') : html.index('id="students"')]
+    assert f"3 submissions of {ONE} have the same notes" in look and "1 of 4:" in look
+    assert "Dan Day" in look and "Ann Lee" not in look
+
+
 def test_nothing_tells_who_is_who_without_names(small: tuple[Path, Simulated]) -> None:
     room, simulated = small
     make.report(room, anonymous=True)
@@ -201,6 +218,7 @@ def test_points_of_people_count_and_what_others_graded_is_not_explained(
         submission.extension = timedelta(days=10)
         book.db.commit()
     (room / "submitted" / "newcomer" / CHAPTERS[0]).mkdir(parents=True)
+    unusable.note(room, CHAPTERS[1], {"newcomer": "A PDF."})
     record = read(room)
     (entry,) = (
         e for e in record.entries if (e.student, e.chapter) == (result.student, result.chapter)
@@ -209,8 +227,9 @@ def test_points_of_people_count_and_what_others_graded_is_not_explained(
     assert answers[first.exercise].points == 0.75 and answers[first.exercise].check == first
     assert answers[second.exercise].check is None
     assert not entry.is_late
-    ended = {e.ended for e in record.entries if e.student == "newcomer"}
-    assert ended == {NOT_GRADED, NOT_HANDED_IN}
+    ended = [(e.ended, e.why) for e in record.entries if e.student == "newcomer"]
+    assert ended[:2] == [(NOT_GRADED, ()), (UNUSABLE, ("A PDF.",))]
+    assert {each for each, _ in ended[2:]} <= {NOT_HANDED_IN}
 
 
 def test_lateness_is_that_of_the_class_and_forgetting_takes_reports_away(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_class import grade_class
-from autograder.classroom.progress_report import line_about
+from autograder.classroom.progress_report import Watch, line_about
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
@@ -62,3 +62,15 @@ def test_nbgraders_log_gets_them_in_a_line(caplog: pytest.LogCaptureFixture) -> 
     with caplog.at_level(logging.WARNING):
         execute._warn(EVIL, numbers.CHAPTER, EVIL)
     assert is_plain(caplog.messages[0])
+
+
+def test_the_same_note_is_told_once() -> None:
+    console = Console(record=True, width=200, soft_wrap=True)
+    note = ("The points of `x` are those of an earlier release; the new ones count.",)
+    with Watch(console) as watch:
+        for student in ("ann", "bo", "cy"):
+            watch.tell(Result(student, "01_one", SubmissionStatus.GRADED, 1, 1, note), 1, 3)
+        watch.tell(Result("dan", "01_one", SubmissionStatus.REPAIRED, 1, 1, note), 3, 3)
+    text = console.export_text()
+    assert "ann, 01_one" in text and "bo, 01_one" not in text and "dan, 01_one" in text
+    assert f"2 more submissions of 01_one: {note[0]}" in text

@@ -14,11 +14,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from autograder.classroom.collect import Collected, collect
-from autograder.classroom.people import People, participants
+from autograder.classroom.journal import JOURNAL, Journal
+from autograder.classroom.people import Participant, People, participants
+from autograder.classroom.platform_export import Grade
 from autograder.classroom.roster import Person
 from autograder.classroom.submitted_folder import OLDER, What, records
 from autograder.classroom.tables import read_table
 from autograder.classroom.untrusted_files import CannotRead
+from autograder.classroom.unusable import FILE, note, noted, notes_for_export
+from autograder.submission.result import Result, SubmissionStatus
 
 MONDAY, TUESDAY = (2026, 11, 2, 10, 0, 0), (2026, 11, 3, 18, 30, 0)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -377,6 +381,46 @@ def test_the_grading_worksheet_says_who_is_who_and_when(room: Path, tmp_path: Pa
     files = submitted(room)
     assert files["ae1/01_one/timestamp.txt"] == b"2026-11-02 08:05:00 UTC"
     assert files["anne@x.org/01_one/timestamp.txt"] == b"2026-11-03 20:05:00 UTC"
+
+
+def test_a_worksheet_in_another_language_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text("ID,E-Mail-Adresse,Bewertung\nTeilnehmer/in1,a@x.org,\n")
+    with pytest.raises(ValueError, match=r"called Last modified.*has: ID, E-Mail-.* to English"):
+        participants(read_table(tmp_path / "w.csv"), BERLIN)
+
+
+def test_a_worksheet_without_addresses_is_not_asked_for_again(room: Path) -> None:
+    entries = {f"Anna Example_{n}_assignsubmission_file_/a.ipynb": ONE for n in (1, 2)}
+    rows = [Participant(str(n), "Anna Example", "", "", None) for n in (1, 2)]
+    said = str(why(take(room, entries, People([], (), rows))))
+    assert "do not say who it is" in said and "--worksheet" not in said
+
+
+def test_hand_ins_without_a_notebook_are_remembered(room: Path) -> None:
+    entries: Entries = {
+        "Anna Example_1_assignsubmission_file_/a.ipynb": ONE,
+        "Ben O'Neill_2_assignsubmission_file_/essay.pdf": b"%PDF",
+    }
+    take(room, entries)
+    take(room, entries)
+    told = "Handed in, without a notebook of this class: essay.pdf."
+    assert noted(room) == {("Ben O'Neill", "01_one"): told}
+    assert len((room / FILE).read_text().splitlines()) == 1
+
+
+def test_export_explains_empty_fields_and_zeros(room: Path) -> None:
+    (room / ".fxcourse").mkdir()
+    note(room, "01_one", {"ben": "A PDF.", "ann": "A PDF, and a notebook later."})
+    journal = Journal(room / JOURNAL)
+    for student in ("ann", "cem", "dan"):
+        status = SubmissionStatus.GRADED if student == "ann" else SubmissionStatus.UNREADABLE
+        journal.add(Result(student, "01_one", status, 0, 4), "digest")
+    found = {"ann": Grade(0, 4, False), "cem": Grade(0, 4, False), "dan": Grade(3, 4, False)}
+    assert notes_for_export(room, "01_one", found, found) == [
+        "01_one: handed in something without a notebook, no grade: ben.",
+        "01_one: the notebook could not be read, graded as 0: cem.",
+    ]
+    assert notes_for_export(room, "02_two", found, found) == []
 
 
 def test_a_roster_says_who_is_who(room: Path) -> None:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.commands import app
-from autograder.classroom.pack import CannotPack, make_wheel, pack, unpacked
+from autograder.classroom.pack import TORCH_CPU, CannotPack, make_wheel, pack, unpacked
 from autograder.classroom.visible_cases import NotRemovable, without_hidden_cases
 from tests.exam.submissions import room as rooms
 from tests.support import numbers_room as numbers
@@ -163,6 +163,8 @@ def test_what_is_not_for_students_is_not_packed(room: Path, tmp_path: Path) -> N
             pack(room, tmp_path / "x.zip")
     finally:
         path.write_text(before)
+    with pytest.raises(CannotPack, match="is called 77"):
+        pack(room, tmp_path / "x.zip", [CHAPTER[:2], "77"])
     assert not (tmp_path / "x.zip").exists()
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -202,7 +204,9 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
         archive.extractall(tmp_path)
     home = tmp_path / room.name
     assert {p.name for p in home.iterdir()} >= {"README.md", "requirements.txt", "Dockerfile"}
-    assert (home / "README.md").read_text().count("\n") <= 12
+    readme = (home / "README.md").read_text()
+    assert readme.count("\n") <= 18 and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    assert TORCH_CPU in (ROOT / "Makefile").read_text() and TORCH_CPU in readme
     released = (room / "release" / CHAPTER / f"{CHAPTER}.ipynb").read_bytes()
     assert (home / "notebooks" / f"{CHAPTER}.ipynb").read_bytes() == released
     pins = (home / "requirements.txt").read_text().split("\n")

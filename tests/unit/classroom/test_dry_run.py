@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.classroom import gradebook_copy, undo_run
+from autograder.classroom.class_report.make import report
 from autograder.classroom.commands import app
 from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.classroom.last_run import CannotUndo
@@ -113,6 +114,17 @@ def test_last_run_is_undone(room: Path, monkeypatch: pytest.MonkeyPatch, by_rows
     grade_class(room, force=True)
     undo_run.undo(room)
     assert tree(room) == first | handed_in and untouched.keys() < first.keys()
+
+
+def test_undo_writes_the_report_again_and_says_what_stays(room: Path) -> None:
+    grade_class(room)
+    hand_in(room, "bo", after=6.0, half=4.0)
+    grade_class(room)
+    report(room)
+    assert "bo,,01_one,graded,10" in (room / "report" / "report.csv").read_text(encoding="utf-8")
+    told = CliRunner().invoke(app, ["undo", str(room)]).output
+    assert "The report was written again" in told and "still in submitted/" in told
+    assert "bo,,01_one,graded,7" in (room / "report" / "report.csv").read_text(encoding="utf-8")
 
 
 def test_a_run_that_moved_deadlines_alone_is_undone_too(room: Path) -> None:

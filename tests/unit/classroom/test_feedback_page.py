@@ -27,6 +27,7 @@ from autograder.classroom.feedback_page.written import formula, written
 from autograder.core.verdict import Finding, Share, Verdict
 from autograder.submission.outcome_notes import note_outcome, outcome_of
 from autograder.submission.result import SubmissionStatus
+from autograder.submission.verdict_outputs import card_of
 from tests.support.evil_html import EVIL_HTML, EVIL_MARKDOWN
 from tests.support.numbers_syllabus import EXERCISES
 
@@ -83,12 +84,19 @@ def test_page_has_what_is_graded_and_leaves_the_chapter_out() -> None:
     ]
     assert [re.sub("<.*?>", "", word).split(" with")[0] for *_, word in rows] == [
         "✓ Passed",
-        "✗ Not right yet",
-        "✗ Not right yet",
+        "✗ Not right",
+        "✗ Not right",
     ]
     assert all(f'id="{anchor}"' in text for anchor, *_ in rows)
     assert "A comment on your answer" in text and "3 &lt; 4" in text
     assert len(text) < 25_000
+
+
+@pytest.mark.parametrize("status", ["passed", "failed", "crashed", "not attempted", "not judged"])
+def test_cards_of_graded_work_ask_for_nothing_more(status: Any) -> None:
+    verdict = Verdict("half", status, 0.0, (Finding("wrong", "`half` gives 3."),))
+    for shown in card_of(verdict, EXERCISES["half"]).data.values():
+        assert not re.search(r"\byet\b|run this|Change your code|next section|hint\(", shown), shown
 
 
 def test_page_asks_no_network_and_runs_nothing() -> None:
@@ -174,7 +182,7 @@ def test_notebook_that_an_earlier_version_graded_is_shown() -> None:
     nb = chapter()
     nb.metadata.clear()
     found: Contents = contents_of(nb, HANDED)
-    assert [part.word for part in found.parts] == ["Passed", "Not right yet", "Not right yet"]
+    assert [part.word for part in found.parts] == ["Passed", "Not right", "Not right"]
     assert found.ended == "" and found.happened == ()
     nb.metadata["fxcourse"] = {"status": 3, "happened": "no list", "checks": ["no", "dict"]}
     assert outcome_of(nb).status == "" and outcome_of(nb).checks == {}

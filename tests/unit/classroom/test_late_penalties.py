@@ -211,6 +211,12 @@ def test_summary_and_csv_say_it(room: Path) -> None:
     assert (bo["score"], bo["late"]) == ("8.0", "")
     assert (bo["status"], bo["notes"]) == ("graded", "")
     rules(room, "percent_a_day = 20")
+    with stubs.gradebook(room) as book:
+        book.update_or_create_assignment(TWO, duedate="2026-11-01 12:00:00")
+    exported(room)
+    with (room / "grades.csv").open(encoding="utf-8", newline="") as file:
+        chapters = [row["assignment"] for row in csv.DictReader(file)]
+    assert chapters == sorted(chapters) and {ONE, TWO} == set(chapters)
     assert exported(room)["ann"]["score"] == "6.0", "an export works it out once more"
     assert penalties(room)["ann"] == 4.0
 
@@ -226,6 +232,25 @@ def test_preview_shows_what_would_be_and_writes_nothing(room: Path) -> None:
     assert "Other than in the gradebook: 1. 'fxcourse grade' writes it." in text
     assert (room / "gradebook.db").read_bytes() == before
     assert penalties(room)["ann"] == 0.0
+
+
+def test_preview_shows_whom_an_extension_or_grace_has_saved(room: Path) -> None:
+    told: list[str] = []
+    rules(room, "grace_minutes = 90\n[students.bo]\nextensions = { all = 3 }\n[students.annn]")
+    stubs.stamp(room, "ann", "2026-12-01 23:00:00 UTC")
+    stubs.stamp(room, "bo", "2026-12-03 20:00:00 UTC")
+    grade_class(room, warn=told.append)
+    assert [one.partition("toml, ")[2] for one in told] == [
+        "students.annn: nobody in the class has this id. Did you mean ann?"
+    ]
+    console = Console(record=True, width=250)
+    console.print(preview(room))
+    text = console.export_text()
+    due = "(due 2026-12-01 22:00 UTC)"
+    assert f"late by 1 day {due}, grace 90 minutes, costs nothing" in text
+    assert f"late by 2 days {due}, extension 3 days, costs nothing" in text
+    assert "Did you mean ann?" in text
+    assert exported(room)["bo"]["late"].endswith("extension 3 days, costs nothing")
 
 
 def test_nbgraders_own_command_gives_the_same(room: Path) -> None:

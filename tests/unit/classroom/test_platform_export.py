@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from autograder.classroom.packed_feedback import feedback_zip
 from autograder.classroom.platform_export import (
     CannotExport,
     Filled,
     Grade,
     Names,
     canvas_columns,
-    feedback_zip,
     fill_canvas,
     fill_moodle,
-    why_no_feedback,
 )
 from autograder.classroom.roster import Person
 from autograder.classroom.tables import Table, read_table
@@ -174,13 +174,32 @@ def test_feedback_goes_to_the_participants_folder(tmp_path: Path) -> None:
     home.mkdir(parents=True)
     (home / "01_one.html").write_text("<p>page")
     done = Filled({"ae1": "Anna Example_101", "ben": "Ben_102"})
-    assert feedback_zip(tmp_path / "f.zip", tmp_path, "01_one", done) == 1
+    said = feedback_zip(tmp_path / "f.zip", tmp_path, "01_one", done, GRADES)
+    assert said == [
+        f"{tmp_path / 'f.zip'}: feedback for 1 student.",
+        "No feedback page yet: ben. To make them: nbgrader generate_feedback 01_one",
+    ]
     with zipfile.ZipFile(tmp_path / "f.zip") as archive:
         (name,) = archive.namelist()
         assert archive.read(name) == b"<p>page"
     folder = name.split("/")[0].split("_", 4)  # as Moodle takes a folder's name apart
     assert folder == ["Anna Example", "101", "assignsubmission", "file", ""]
-    assert feedback_zip(tmp_path / "g.zip", tmp_path, "02_two", done) == 0
-    assert why_no_feedback(tmp_path, "02_two").endswith("nbgrader generate_feedback 02_two")
-    assert why_no_feedback(tmp_path, "01_one").startswith("No feedback page is of a student")
+    feedback_zip(tmp_path / "g.zip", tmp_path, "02_two", done, GRADES)
     assert not (tmp_path / "g.zip").exists()
+
+
+def test_no_feedback_page_is_packed_that_is_older_than_the_grade(tmp_path: Path) -> None:
+    done = Filled({who: who for who in ("ae1", "ben", "dan")})
+    for who, title in (("ae1", "7.5 of 20"), ("ben", "0.33 of 20"), ("dan", "18 of 18")):
+        for step, ending in (("feedback", "html"), ("autograded", "ipynb")):
+            path = tmp_path / step / who / "01_one" / f"01_one.{ending}"
+            path.parent.mkdir(parents=True)
+            path.write_text(f"<title>01_one: {title}, Somebody</title>")
+            changed = 2e9 if (step, who) == ("autograded", "ben") else 1e9
+            os.utime(path, (changed, changed))
+    said = feedback_zip(tmp_path / "f.zip", tmp_path, "01_one", done, GRADES)
+    assert said == [
+        f"{tmp_path / 'f.zip'}: feedback for 1 student.",
+        "Older than the grade, not packed: ben, dan. Make the pages again, then export again: "
+        "nbgrader generate_feedback 01_one --force",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -175,7 +176,7 @@ def test_student_is_erased_everywhere_and_the_others_stay(room: Path) -> None:
     for folder in ("submitted", "autograded", "feedback"):
         assert f"The folder {room / folder / MISS}, with all" in text
     assert "journal.jsonl: 3." in text and "What the last run replaced" in text
-    assert f"Not changed, although the name is in it: {room / 'grades.csv'}" in text
+    assert f"Not changed, although it seems to name the student: {room / 'grades.csv'}" in text
     code, text = asked("forget", str(room), MISS, "--yes")
     assert code == 0 and f"Erased: {MISS}." in text
     assert names_in(room, MISS) == ["grades.csv"]
@@ -183,6 +184,34 @@ def test_student_is_erased_everywhere_and_the_others_stay(room: Path) -> None:
     assert not any(row.in_this_run for row in grade_class(room).results)
     (room / "grades.csv").unlink()
     assert f"nothing to erase about {MISS}" in asked("forget", str(room), MISS)[1]
+
+
+def test_erasing_finds_earlier_work_kept_grades_and_exported_files(room: Path) -> None:
+    grade_class(room)
+    with stubs.gradebook(room) as book:
+        book.update_or_create_student("ann", first_name="Ann", last_name="Lee", email="al@x.org")
+    home, exported = room / ".fxcourse", room / "exported"
+    (home / "older" / "ann" / ONE / "2026").mkdir(parents=True)
+    (home / "left_out" / TWO).mkdir(parents=True)
+    kept = {"submissions": [{"student": "ann"}, {"student": MISS}]}
+    (home / "left_out" / TWO / "grades.json").write_text(json.dumps(kept), encoding="utf-8")
+    record = {"student": "ann", "assignment": ONE, "platform": "moodle", "number": "70100"}
+    (home / "collected.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    exported.mkdir()
+    with zipfile.ZipFile(exported / "feedback.zip", "w") as archive:
+        archive.writestr("x_70100_assignsubmission_file_/page.html", "")
+    (exported / "sheet.csv").write_text("Identifier,Grade\nParticipant 70100,5\n")
+    (exported / "names.csv").write_text('Last name,First name\n"Lee","Ann"\n')
+    (exported / "mail.csv").write_text("mail\nAL@x.org\n")
+    (exported / "others.csv").write_text("name\nAnnika Leeds\nJoanna,170100\n")
+    text = asked("forget", str(room), "ann", "--yes")[1]
+    listed = {line.rpartition("/exported/")[2] for line in text.splitlines() if "seems" in line}
+    zipped = "feedback.zip: x_70100_assignsubmission_file_/page.html"
+    assert listed == {zipped, "sheet.csv", "names.csv", "mail.csv"}
+    assert f"The folder {home / 'older' / 'ann'}, with all" in text
+    assert [path for path in names_in(home, "ann") if path != "last_run"] == []
+    left = json.loads((home / "left_out" / TWO / "grades.json").read_text("utf-8"))
+    assert left == {"submissions": [{"student": MISS}]}
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ""])
