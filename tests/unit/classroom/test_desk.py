@@ -205,7 +205,8 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     home = tmp_path / room.name
     assert {p.name for p in home.iterdir()} >= {"README.md", "requirements.txt", "Dockerfile"}
     readme = (home / "README.md").read_text()
-    assert readme.count("\n") <= 18 and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    assert readme.count("\n") <= 20 and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    assert "not in the copies" in readme and "ask your instructor" in readme
     assert TORCH_CPU in (ROOT / "Makefile").read_text() and TORCH_CPU in readme
     released = (room / "release" / CHAPTER / f"{CHAPTER}.ipynb").read_bytes()
     assert (home / "notebooks" / f"{CHAPTER}.ipynb").read_bytes() == released
