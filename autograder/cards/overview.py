@@ -29,6 +29,9 @@ This folder is yours, and your work stays here. In JupyterLab's terminal (File, 
 On another day, run the first code cell of a chapter, and then the cells of the exercise."""
 
 
+FRESHEN = "If this page is not up to date, click it and press Ctrl+Enter."
+
+
 @dataclass(frozen=True)
 class Overview:
     """The course at a glance, for one learner.
@@ -135,15 +138,14 @@ def overview_html(standing: Standing) -> str:
         parts.append(_sections_html(standing, *here))
     parts.append(_chapters_html(standing, here[0] if here else None))
     parts += [_exercises_html(standing), _fold("How this folder works", FOLDER)]
-    hint = "To bring this page up to date, click it and press Ctrl+Enter. All times are estimated."
-    parts.append(f'<div style="color:{QUIET};font-size:13px;margin-top:8px">{hint}</div>')
+    parts.append(f'<div style="color:{QUIET};font-size:13px">All times are estimated.</div>')
     return f'<div style="{frame}">{"".join(parts)}</div>'
 
 
 def _head_html(standing: Standing) -> str:
     """The one link, and how many exercises are passed."""
     here = standing.place()
-    passed = f"<div>{_passed_of(standing)}</div>"
+    passed = f"<div>{_passed_of(standing)} {FRESHEN}</div>"
     if here is None:
         return f"<strong>You have done all of them.</strong>{passed}"
     chapter, section = here

@@ -9,8 +9,8 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core.verdict import Finding
-from autograder.judge.evidence import Evidence
 from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
 from autograder.judge.nodes_made import nodes_made
 from autograder.judge.oracles import answer_of
 from autograder.judge.rule import Rule
