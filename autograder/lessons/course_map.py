@@ -132,6 +132,16 @@ class Track:
         return tuple(name for section in sections for name in section.exercises)
 
     @property
+    def content(self) -> str:
+        """Its chapters and sections in words, such as ``0 to 15, 3b.2``."""
+        main = [part for part in self.parts if not part.chapter.is_deep_dive]
+        numbers = [str(part) for part in main]
+        if len(main) > 1 and numbers == [str(number) for number in range(len(main))]:
+            deep = [str(part) for part in self.parts if part.chapter.is_deep_dive]
+            return ", ".join([f"{numbers[0]} to {numbers[-1]}", *deep])
+        return ", ".join(map(str, self.parts))
+
+    @property
     def time(self) -> str:
         """The estimated time in words, such as ``4 hours``."""
         return time_in_words(self.minutes)
