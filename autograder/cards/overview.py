@@ -33,7 +33,7 @@ On another day, run the first code cell of a chapter, and then the cells of the 
 HELP = """\
 An exercise has hints: <code>hint("add_to_mul")</code>. You may leave it out and come back later.
 In a class, ask your instructor. If something does not work, run <code>fxcourse doctor</code> in a
-terminal: it often says how to fix the problem. For all other questions, {page} says where to ask."""
+terminal: it often says how to fix it. For all other questions, {page} says where to ask."""
 
 FRESHEN = "If this page is not up to date, click it and press Ctrl+Enter."
 

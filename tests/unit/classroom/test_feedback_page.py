@@ -115,6 +115,14 @@ def test_page_of_a_notebook_as_given_out_asks_for_the_right_file() -> None:
     assert AS_GIVEN not in shown(nb)
 
 
+def test_page_shows_code_as_code_and_says_what_to_do_if_one_disagrees() -> None:
+    nb = chapter()
+    note_outcome(nb, status="repaired", happened=["`half` was <b>stopped</b>"], checks={})
+    text = shown(nb)
+    assert re.search(r"<li><code[^>]*>half</code> was &lt;b&gt;stopped", text) and "`" not in text
+    assert "Do you disagree? Send your instructor the name of the exercise" in text
+
+
 def test_page_asks_no_network_and_runs_nothing() -> None:
     text = shown(chapter(outputs=[new_output("stream", text="<img src=http://x>")]))
     assert "<script" not in text and "<img" not in text and "<link" not in text
