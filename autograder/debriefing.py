@@ -20,7 +20,8 @@ def show_debrief(exercise: Exercise) -> None:
 
     name = exercise.name
     if not has_debrief(exercise):
-        print(f"There is no debrief of {name} yet.")
+        # What a class packs for its students has none at all.
+        print(f"There is no debrief of {name}." if debriefs() else "Your class has no debriefs.")
     elif learners_record.verdicts().get(name) != "passed":
         print(f"The debrief of {name} opens after you have passed it: run check({name}) first.")
     else:
