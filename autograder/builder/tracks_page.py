@@ -24,8 +24,8 @@ and the minutes that are written on each exercise.
 
 {about}
 
-In JupyterLab, the page `index.ipynb` shows how far you are on each track. The title of a track leads
-to the section where you go on. In a terminal, `fxcourse progress` shows how far you are.
+In JupyterLab, the page `index.ipynb` shows how far you are on each track. A track's title leads to
+the section where you go on. In a terminal, `fxcourse progress` shows how far you are.
 
 To teach a track, name it when you make the class:
 
