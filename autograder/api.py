@@ -16,6 +16,7 @@ from autograder.check_on_run import CheckOnRun
 from autograder.core import extras, own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
+from autograder.course_overview import course_here
 from autograder.debriefing import (
     has_debrief,
     help_after,
@@ -322,11 +323,14 @@ def progress_so_far(chapter: str | None = None) -> Progress:
     from autograder.cards.progress import Progress, Row
 
     done = learners_record.verdicts()
+    course = course_here()
+    elsewhere = {each.name for each in {*course_map().chapters} - {*course.chapters}}
     rows = [
         Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
         for e in (EXERCISES.values() if chapter is None else of_chapter(chapter))
+        if e.chapter not in elsewhere
     ]
-    place = Standing(course_map(), done, learners_record.first_picks()).place()
+    place = Standing(course, done, learners_record.first_picks()).place()
     return Progress(rows, predicted(), place, linked=workspace_root.current() is not None)
 
 

@@ -285,7 +285,8 @@ def lab(
     except (update.CannotUpdate, NoNotebooks) as error:
         raise _stopped(error) from None
     if rows:
-        out.print(f"Put {len(rows)} notebooks into {escape(str(place))}. Your work stays there.")
+        count = "1 notebook" if len(rows) == 1 else f"{len(rows)} notebooks"
+        out.print(f"Put {count} into {escape(str(place))}. Your work stays there.")
         _print_rows(rows, only_work=True)
     if behind:
         out.print(
@@ -696,16 +697,21 @@ PANELS: Panels = {
 }
 """The order of the commands in `fxcourse --help`, and an example for each."""
 
-_PACKAGES = {
-    "classroom": "classroom", "grade": "classroom", "hunt": "hunt", "new-exercise": "new_exercise"
-}  # fmt: skip
-"""The package of each command that `fxcourse classroom pack` leaves out for students."""
+_HERE = Path(__file__).parent
+_NEEDED = {
+    "classroom": _HERE / "classroom",
+    "grade": _HERE / "classroom",
+    "hunt": _HERE / "hunt",
+    "new-exercise": _HERE / "new_exercise",
+    **dict.fromkeys(PANELS["Maintain"], _HERE.parent / "solutions"),
+}
+"""The folder that a command needs. `fxcourse classroom pack` leaves some of them out for students,
+and only a clone has the chapters' sources."""
 
 
 def _is_available(name: str) -> bool:
     """Whether this copy of the course has what a command needs."""
-    package = _PACKAGES.get(name)
-    return package is None or (Path(__file__).parent / package).is_dir()
+    return name not in _NEEDED or _NEEDED[name].is_dir()
 
 
 app.registered_commands = [one for one in app.registered_commands if _is_available(name_of(one))]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder import learners_record
+from autograder import learners_record, workspace_root
 from autograder.cards.overview import Overview
-from autograder.lessons.course_map import course_map
+from autograder.lessons.course_map import CourseMap, course_map
 from autograder.lessons.standing import Standing
 
 
@@ -24,4 +24,17 @@ def overview_so_far(workspace: Path | None = None) -> Overview:
         workspace: whose record is read; by default that of the current one.
     """
     verdicts = learners_record.verdicts(workspace)
-    return Overview(Standing(course_map(), verdicts, learners_record.first_picks(workspace)))
+    course = course_here(workspace)
+    return Overview(Standing(course, verdicts, learners_record.first_picks(workspace)))
+
+
+def course_here(workspace: Path | None = None) -> CourseMap:
+    """The map of the chapters in a workspace: a class may have some of them.
+
+    Args:
+        workspace: by default the current one. If it has no chapter, this is the whole course.
+    """
+    folder = workspace or workspace_root.current()
+    names = {path.stem for path in folder.glob("*.ipynb")} if folder else ()
+    here = course_map().limited_to(names)
+    return here if here.chapters else course_map()

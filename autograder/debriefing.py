@@ -38,7 +38,8 @@ def show_debrief(exercise: Exercise) -> None:
     """Show the debrief of an exercise that is passed or seen; otherwise, the way to it."""
     name = exercise.name
     if not has_debrief(exercise):
-        print(f"There is no debrief of {name} yet.")
+        # What a class packs for its students has none at all.
+        print(f"There is no debrief of {name}." if debriefs() else "Your class has no debriefs.")
     elif not is_settled(learners_record.verdicts().get(name)):
         print(f"The debrief of {name} opens after you have passed it: run check({name}) first.")
     else:

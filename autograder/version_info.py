@@ -23,9 +23,19 @@ def _version(distribution: str) -> str:
 
 def issues_page() -> str:
     """The address of the page of issues, as the package's metadata has it."""
+    return _address("Issues") or "the project's page of issues"
+
+
+def help_page() -> str:
+    """The address of the page about help; empty as long as the project has no owner."""
+    folder = _address("Documentation").rpartition("/")[0]
+    return f"{folder}/help.md" if folder and "/OWNER/" not in folder else ""
+
+
+def _address(label: str) -> str:
     try:
         addresses = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
-        addresses = []
+        return ""
     by_label: dict[str, str] = dict(line.split(", ", 1) for line in addresses)
-    return by_label.get("Issues", "the project's page of issues")
+    return by_label.get(label, "")

@@ -32,7 +32,7 @@ check(node_names)
 # The colored box above is a **card**. It shows a model, the result that was expected, and the result that the function returned.
 # The function returned `node.op`, the *kind* of each node, but the task asks for the names. A node's name is `node.name`.
 #
-# **In the next code cell, change one word.** Then press Shift+Enter: the cell runs, and its card appears below it.
+# You can leave the cell above as it is. **In the next code cell, change one word.** Then press Shift+Enter: the cell runs, and its card appears below it.
 # The cell `check(node_names)` after it is the same check by hand.
 
 # %% [markdown] card="node_names"
@@ -115,7 +115,7 @@ assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "
 # 2. trace a model, and read its graph and its code;
 # 3. say which of `symbolic_trace`, `torch.compile` and `torch.export` fits a given need;
 # 4. name four common statements about FX that are not true, and the test that shows it;
-# 5. tell the four outcomes of a check apart, and use a failing card to find the fault.
+# 5. tell the outcomes of a check apart, and use a failing card to find the fault.
 
 # %% [markdown]
 # ## 0.2 The three parts of FX
@@ -302,6 +302,7 @@ for place in (
 # * **TorchScript is deprecated.** `torch.jit.script` and `torch.jit.trace` still run, with a warning.
 #
 # The next cell asks all of them for a graph of one model.
+# The cells of this section are proofs of its statements. You may run them without reading them.
 
 # %%
 captured = []
@@ -610,20 +611,21 @@ assert len(eval_trace.graph.nodes) == 2
 # When all of these pass, it goes on with models drawn at random, the same ones on every machine.
 # If one of them breaks your function, the check leaves out line after line for as long as the model still breaks it, and shows you what is left.
 #
-# It answers with a card, and there are four outcomes.
+# It answers with a card, and there are five outcomes.
 #
 # | outcome | it means |
 # |---|---|
-# | **not attempted** | the line `raise NotImplementedError` is still there |
+# | **not attempted yet** | the line `raise NotImplementedError` is still there |
 # | **crashed** | your function raised an exception, or it never came to an end |
-# | **failed** | your function ran, but its result is not right; the card shows the smallest model that proves it |
+# | **not right yet** | your function ran, but its result is not right; the card shows the smallest model that proves it |
 # | **passed** | everything that was tried is right |
+# | **not judged** | rare: your graph has an operation that is not on the course's list, and nothing else is wrong |
 #
 # An answer may be right in many ways.
 # Your answer is not compared with the text of a solution, and the names and the style of your code are your own.
 #
-# Here are all four outcomes.
-# `grade` does the same as `check` but draws no card: it returns the verdict as a value.
+# Here are the first four.
+# `grade` does the same as `check` but draws no card: it returns the verdict as a value, which calls *not right yet* `"failed"`.
 
 # %%
 from autograder import grade, progress
@@ -783,6 +785,15 @@ missed = relu_to_gelu_here(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
 assert count(missed, F.gelu) == 0  # the module is still a ReLU
 
 # %% [markdown]
+# ### Your way through the course
+#
+# If you learn alone, you need not do all chapters. A **track** is a way through the course, with an end.
+# The track *Taste* ends here. *Essentials* ends with your own pass for the other team's network, in chapter 3.
+# The notebook *index*, next to this one, lists all tracks. The title of a track leads to the section where you go on.
+#
+# The index also says where to get help, if something does not work or an exercise stays unclear.
+
+# %% [markdown]
 # ## Common mistakes
 #
 # ### The check gets a result instead of a function
@@ -843,7 +854,7 @@ assert not isinstance(gm, Gate)
 # 2. `symbolic_trace(model)` gives a `GraphModule` with a `graph` that you can edit and `code` that is generated from it.
 # 3. `symbolic_trace` is current. For speed use `torch.compile`, for deployment `torch.export`: they hand you FX graphs too.
 # 4. A trace knows one path through your code, and your `forward` really runs while it is made.
-# 5. A check has four outcomes. A failing card shows the smallest model that proves the fault.
+# 5. A check has five outcomes. A failing card shows the smallest model that proves the fault.
 #
 # ### Cheat sheet
 #

@@ -22,7 +22,6 @@ LEFT_OUT = (
     "*Only the headings of this chapter are here: `fxcourse book --pages` executes nothing. "
     "`fxcourse book` has the whole chapter.*"
 )
-_GENERATED = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
 _SEE = re.compile(r"\s+See how far you are:\s*$")
 _CALL = re.compile(r"^(predict|hint|debrief)\(\"([\w.]+)\"")
 _PLACE = re.compile(r"/\S*/site-packages/")
@@ -65,7 +64,7 @@ def stub_of(found: Sequence[Heading]) -> NotebookNode:
 def _prose(text: str, labels: dict[int, str], links: Links, chapter: str) -> str:
     lines = text.split("\n")
     marked = [f"({labels[at]})=\n{line}" if at in labels else line for at, line in enumerate(lines)]
-    whole = _SEE.sub("", _GENERATED.sub("", "\n".join(marked)))
+    whole = _SEE.sub("", "\n".join(marked))
     return links.linked(whole, chapter)
 
 

@@ -43,18 +43,6 @@ class PlainMetadata(Preprocessor):
         return cell, resources
 
 
-class GeneratedFrom(Preprocessor):
-    """Says in the first cell which file the notebook is generated from."""
-
-    def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
-        """Add one line to the title."""
-        nb.cells[0].source += (
-            f"\n\n*This notebook is generated from `solutions/{resources['chapter'].path.name}`. "
-            "It is yours to work in. To change the course itself, edit that file.*"
-        )
-        return nb, resources
-
-
 class CardHeadings(Preprocessor):
     """Puts the heading above an exercise card."""
 
@@ -154,7 +142,6 @@ class StableIds(Preprocessor):
 
 CHAIN = (
     PlainMetadata,
-    GeneratedFrom,
     CardHeadings,
     SectionMinutes,
     GradeMetadata,

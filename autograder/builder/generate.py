@@ -16,6 +16,7 @@ from autograder.builder.course_map import map_text
 from autograder.builder.debriefs import lacking
 from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
+from autograder.builder.origin import with_origin
 from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
 from autograder.builder.problems import BuildRefused, CourseRefused
 from autograder.builder.readme_tables import README, readme_text
@@ -47,7 +48,10 @@ def generate(
         raise CourseRefused(refusals)
     for chapter in over(chosen):
         try:
-            files[COURSE / f"{chapter.stem}.ipynb"] = as_text(build(chapter))
+            notebook = build(chapter)
+            title = notebook.cells[0]
+            title.source = with_origin(title.source, chapter.name)
+            files[COURSE / f"{chapter.stem}.ipynb"] = as_text(notebook)
             files[LESSONS / f"{chapter.stem}.json"] = lesson_text(chapter)
         except BuildRefused as refusal:
             refusals.append(refusal)

@@ -28,13 +28,7 @@ def _tracks(course: CourseMap) -> str:
 
 
 def _track(track: Track) -> str:
-    content = ", ".join(map(str, track.parts))
-    if all(part.is_whole for part in track.parts if not part.chapter.is_deep_dive):
-        main = [part.chapter.number for part in track.parts if not part.chapter.is_deep_dive]
-        if main == [str(number) for number in range(len(main))] and len(main) > 1:
-            deep = [str(part) for part in track.parts if part.chapter.is_deep_dive]
-            content = ", ".join([f"{main[0]} to {main[-1]}", *deep])
-    return f"| {track.title} | {track.time} | {content} | {track.ends} |"
+    return f"| {track.title} | {track.time} | {track.content} | {track.ends} |"
 
 
 def _chapters(course: CourseMap) -> str:

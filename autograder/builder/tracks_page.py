@@ -24,8 +24,8 @@ and the minutes that are written on each exercise.
 
 {about}
 
-In JupyterLab, the page `index.ipynb` shows how far you are on each track. In a terminal,
-`fxcourse progress` shows the same.
+In JupyterLab, the page `index.ipynb` shows how far you are on each track. A track's title leads to
+the section where you go on. In a terminal, `fxcourse progress` shows how far you are.
 
 To teach a track, name it when you make the class:
 

@@ -121,7 +121,7 @@ def card_html(
     html: str = _CARD.render(
         look=headline(verdict.status, final=place.final),
         exercise=exercise,
-        stars=stars_and_minutes(exercise),
+        minutes=stars_and_minutes(exercise).lstrip("★"),
         attempted=verdict.status != "not attempted",
         crashed=CRASHED,
         error=error_to_show(verdict),

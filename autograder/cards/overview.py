@@ -13,6 +13,7 @@ from typing import Any
 from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, escaped
 from autograder.lessons.course_map import Chapter, Section, Track
 from autograder.lessons.standing import Standing
+from autograder.version_info import help_page
 
 SPECIAL_FROM = 4
 """The tracks from this one on are specialities, which are folded until one is begun."""
@@ -27,6 +28,14 @@ This folder is yours, and your work stays here. In JupyterLab's terminal (File, 
 <code>fxcourse update</code> gets new versions of the chapters and keeps your work, and
 <code>fxcourse reset 03 add_to_mul</code> restores the answer cell of an exercise.<br>
 On another day, run the first code cell of a chapter, and then the cells of the exercise."""
+
+
+HELP = """\
+An exercise has hints: <code>hint("add_to_mul")</code>. You may leave it out and come back later.
+In a class, ask your instructor. If something does not work, run <code>fxcourse doctor</code> in a
+terminal: it often says how to fix it. For all other questions, {page} says where to ask."""
+
+FRESHEN = "If this page is not up to date, click it and press Ctrl+Enter."
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,9 @@ class Overview:
 def overview_text(standing: Standing) -> str:
     """The overview as plain text."""
     here = standing.place()
-    parts = ["\n".join(head_text(standing)), "\n".join(_tracks_text(standing))]
+    parts = ["\n".join(head_text(standing))]
+    if standing.course.tracks:
+        parts.append("\n".join(_tracks_text(standing)))
     if here:
         parts.append("\n".join(_sections_text(standing, *here)))
     parts.append("\n".join(_chapters_text(standing)))
@@ -133,16 +144,15 @@ def overview_html(standing: Standing) -> str:
     if here:
         parts.append(_sections_html(standing, *here))
     parts.append(_chapters_html(standing, here[0] if here else None))
-    parts += [_exercises_html(standing), _fold("How this folder works", FOLDER)]
-    hint = "To bring this page up to date, click it and press Ctrl+Enter. All times are estimated."
-    parts.append(f'<div style="color:{QUIET};font-size:13px;margin-top:8px">{hint}</div>')
+    parts += [_exercises_html(standing), _fold("How this folder works", FOLDER), _help_html()]
+    parts.append(f'<div style="color:{QUIET};font-size:13px">All times are estimated.</div>')
     return f'<div style="{frame}">{"".join(parts)}</div>'
 
 
 def _head_html(standing: Standing) -> str:
     """The one link, and how many exercises are passed."""
     here = standing.place()
-    passed = f"<div>{_passed_of(standing)}</div>"
+    passed = f"<div>{_passed_of(standing)} {FRESHEN}</div>"
     if here is None:
         return f"<strong>You have done all of them.</strong>{passed}"
     chapter, section = here
@@ -156,8 +166,10 @@ def _head_html(standing: Standing) -> str:
 def _tracks_html(standing: Standing) -> Iterator[str]:
     """A bar for each track; the specialities are folded until one is begun."""
     tracks = standing.course.tracks
+    if not tracks:
+        return
     main, special = tracks[:SPECIAL_FROM], tracks[SPECIAL_FROM:]
-    yield _heading("Tracks")
+    yield _heading("Tracks: each title leads to the section where you go on")
     yield "".join(_track_html(standing, track) for track in main)
     if special:
         rows = "".join(_track_html(standing, track) for track in special)
@@ -166,8 +178,10 @@ def _tracks_html(standing: Standing) -> Iterator[str]:
 
 def _track_html(standing: Standing, track: Track) -> str:
     done, every = _counts(standing, track.exercises)
-    title = f"<strong>{_html(track.title)}</strong>"
-    return f"<div>{_bar(done, every)}{title} · {track.time} · {done} of {every}</div>"
+    place = standing.place_on(track)
+    title = _link(track.title, place[0].name, place[1].cell) if place else _html(track.title)
+    what = f"<strong>{title}</strong> · {track.time} · {done} of {every} · {track.content}"
+    return f"<div>{_bar(done, every)}{what}</div>"
 
 
 def _sections_html(standing: Standing, chapter: Chapter, here: Section) -> str:
@@ -184,11 +198,14 @@ def _sections_html(standing: Standing, chapter: Chapter, here: Section) -> str:
 def _chapters_html(standing: Standing, here: Chapter | None) -> str:
     """The other chapters, one row each; the deep dives are folded."""
     others = [each for each in standing.course.chapters if each is not here]
+    if not others:
+        return ""
     dives = [each for each in others if each.is_deep_dive]
     rows = "".join(_chapter_html(standing, each) for each in others if not each.is_deep_dive)
     if dives:
         folded = "".join(_chapter_html(standing, each) for each in dives)
-        rows += _fold(f"{len(dives)} deep dives, each further into one chapter", folded)
+        dive = "1 deep dive" if len(dives) == 1 else f"{len(dives)} deep dives, each"
+        rows += _fold(f"{dive} further into one chapter", folded)
     return _heading("Other chapters" if here else "Chapters") + rows
 
 
@@ -220,12 +237,21 @@ def _fold(summary: str, body: str) -> str:
     return f'<details><summary style="cursor:pointer">{_html(summary)}</summary>{body}</details>'
 
 
+def _help_html() -> str:
+    name = "the page <strong>Get help</strong>"
+    address = help_page()
+    link = f'<a href="{address}"><u>{name}</u></a>' if address else f"{name} (docs/help.md)"
+    return _fold("Where to get help", HELP.format(page=link))
+
+
 def _bar(done: int, every: int) -> str:
     """A bar of fixed width at the beginning of a row. The numbers follow in words."""
     full = 100 * done // max(every, 1)
+    fill = f"linear-gradient(90deg,{_DONE} {full}%,{_LEFT} {full}%)" if done else _LEFT
+    fill = _DONE if full == 100 else fill
     style = (
         f"display:inline-block;width:{BAR_WIDTH}px;height:8px;border-radius:4px;margin-right:10px;"
-        f"background:linear-gradient(90deg,{_DONE} {full}%,{_LEFT} {full}%)"
+        f"background:{fill}"
     )
     return f'<span style="{style}"></span>'
 

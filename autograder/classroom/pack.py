@@ -47,9 +47,14 @@ README = """\
 4. `fxcourse doctor` looks whether everything is there, and says what to do if not.
 5. `fxcourse lab` opens JupyterLab on the folder `fxcourse` in your home folder. It has these
    notebooks: {notebooks}
-6. Work in them. A check cell shows what holds and what does not; "Run all" goes on past errors.
+6. Work there, not in the copies in `notebooks/`. Write in the answer cells, and add cells as you
+   like. You cannot edit check cells. A check cell shows what holds and what does not; "Run all"
+   goes on past errors.
 7. Save the notebook, and hand in its file: `fxcourse/{first}.ipynb` in your home folder. If you
    rename it, that does no harm.
+
+Your answers are graded on more models than a check cell tries. If you are stuck, or if you do not
+agree with a grade, ask your instructor.
 """
 
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"

@@ -133,6 +133,16 @@ class Track:
         return tuple(name for section in sections for name in section.exercises)
 
     @property
+    def content(self) -> str:
+        """Its chapters and sections in words, such as ``0 to 15, 3b.2``."""
+        main = [part for part in self.parts if not part.chapter.is_deep_dive]
+        numbers = [str(part) for part in main]
+        if len(main) > 1 and numbers == [str(number) for number in range(len(main))]:
+            deep = [str(part) for part in self.parts if part.chapter.is_deep_dive]
+            return ", ".join([f"{numbers[0]} to {numbers[-1]}", *deep])
+        return ", ".join(map(str, self.parts))
+
+    @property
     def time(self) -> str:
         """The estimated time in words, such as ``4 hours``."""
         return time_in_words(self.minutes)
@@ -172,6 +182,16 @@ class CourseMap:
                 inside = _steps_after(exercise, chapter) if chapter.name in chapters else ()
                 return next(chain(inside, others), None)
         return None
+
+    def limited_to(self, names: Collection[str]) -> CourseMap:
+        """The map of some chapters, with the tracks that need no others.
+
+        Args:
+            names: those of the chapters.
+        """
+        chapters = tuple(each for each in self.chapters if each.name in names)
+        tracks = tuple(each for each in self.tracks if set(each.chapters) <= set(names))
+        return CourseMap(chapters, tracks)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from autograder.core.record_status import is_passed, is_settled
-from autograder.lessons.course_map import Chapter, CourseMap, Section
+from autograder.lessons.course_map import Chapter, CourseMap, Section, Track
 
 Place = tuple[Chapter, Section]
 """A section, and the chapter that it belongs to."""
@@ -76,6 +76,16 @@ class Standing:
                 return chapter, section
         left = [place for place in places if self._has_open_exercise(place[1])]
         return min(left, key=lambda place: place[0].is_deep_dive, default=None)
+
+    def place_on(self, track: Track) -> Place | None:
+        """The section of a track to go on with; nothing at its end."""
+        places = [(part.chapter, each) for part in track.parts for each in part.sections]
+        worked = [at for at, (_, section) in enumerate(places) if self._has_work(section)]
+        rest = places[worked[-1] :] if worked else places
+        if worked and not self._has_open_exercise(rest[0][1]):
+            rest = rest[1:]
+        left = [place for place in places if self._has_open_exercise(place[1])]
+        return next(iter([*rest, *left]), None)
 
     def _has_work(self, section: Section) -> bool:
         tried = any(name in self.verdicts for name in section.exercises)

@@ -38,6 +38,11 @@ class OperatorAdd(nn.Module):
         return (x + y) - x
 
 
+class OneMethodAdd(nn.Module):
+    def forward(self, x, y):
+        return x.add(y)
+
+
 class MethodAdd(nn.Module):
     def forward(self, x, y):
         return x.add(y).add(2) - x

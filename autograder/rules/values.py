@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.compare import Difference, difference, ordinal
+from autograder.judge.form import OPCODES
 from autograder.judge.rule import Rule, Stage, rule
 
 if TYPE_CHECKING:
@@ -120,9 +121,15 @@ def _missing(
         return text, f"A {item} has these entries, in this order: {', '.join(columns)}."
     lacks = [each for each in theirs if each not in ours]
     extra = [each for each in ours if each not in theirs]
+    if extra and extra[0] in OPCODES:
+        text = f"Your list has {show(extra[0])}. That is the kind of a node, not its name."
+        return text, "Which attribute of a node is its name?"
     if extra:
-        text = f"Your list has {show(extra[0])}, and no node of a fresh trace has this name."
-        look = "Which attribute of a node is its name, and of which trace are the nodes?"
+        text = f"Your list has {show(extra[0])}. When the model is traced, no node has this name."
+        look = (
+            "Which attribute of a node is its name? Does your function trace the model, or does it "
+            "read a graph that was there before?"
+        )
         return text, look
     if lacks:
         more = "" if len(lacks) == 1 else f", and {len(lacks) - 1} more"

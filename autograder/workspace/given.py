@@ -10,6 +10,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from autograder.builder.origin import without_origin
 from autograder.core import extras
 from autograder.lessons.course_map import is_deep_dive
 from autograder.workspace.cells import Notebooks
@@ -77,6 +78,8 @@ def _untouched(path: Path) -> NotebookNode:
         if worked_in(path):
             return build(CLONE / "solutions" / f"{path.stem}.py")
     notebook: NotebookNode = nbformat.read(path, as_version=4)
+    for cell in notebook.cells[:1]:
+        cell.source = without_origin(cell.source)
     return notebook
 
 

@@ -9,16 +9,16 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.builder.metadata import NOTEBOOK
-from autograder.builder.trust import is_trusted, sign
 from autograder.course_overview import overview_so_far
 from autograder.workspace.given import INDEX
+from autograder.workspace.update import write_whole
 
 TITLE = "# torch.fx by doing"
 SOURCE = "from autograder import overview\n\noverview()"
 
 
 def refresh(folder: Path) -> Path:
-    """Write the index, or its output. Cells that a learner has added stay.
+    """Write the index, or its output if that has changed. Cells that a learner has added stay.
 
     Returns:
         The index; one that cannot be read is left unchanged.
@@ -31,6 +31,7 @@ def refresh(folder: Path) -> Path:
             notebook = nbformat.read(path, as_version=4)
         except Exception:  # whatever has become of the file
             return path
+    before = nbformat.writes(notebook)
     known = {cell.get("id") for cell in notebook.cells}
     if "map" not in known:
         notebook.cells.insert(0, new_markdown_cell(TITLE, id="map"))
@@ -42,10 +43,8 @@ def refresh(folder: Path) -> Path:
             cell.source = TITLE
         if cell.get("id") == "progress" and cell.cell_type == "code":
             _bring_up_to_date(cell, folder)
-    trusted = is_trusted(path)
-    nbformat.write(notebook, path)
-    if trusted:
-        sign(path)
+    if not path.exists() or nbformat.writes(notebook) != before:
+        write_whole(path, notebook)
     return path
 
 
@@ -54,4 +53,5 @@ def _bring_up_to_date(cell: NotebookNode, folder: Path) -> None:
     cell.source = SOURCE
     cell.metadata["jupyter"] = {"source_hidden": True}
     shown = overview_so_far(folder)._repr_mimebundle_()
-    cell.outputs = [new_output("display_data", shown)]
+    if [output.get("data") for output in cell.outputs] != [shown]:
+        cell.outputs = [new_output("display_data", shown)]

@@ -83,8 +83,8 @@ def open_workspace(folder: Path) -> list[Row]:
             return _bring(folder, worked, {}, new)
     missing = {name: nb for name, nb in new.items() if not _path(folder, name).exists()}
     for name, notebook in missing.items():
-        _write(_path(folder, name), notebook)
-        _write(_given_path(folder, name), notebook)
+        write_whole(_path(folder, name), notebook)
+        write_whole(_given_path(folder, name), notebook)
     return [Row(name, "new") for name in missing]
 
 
@@ -167,7 +167,7 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
         place = places[-1] + 1 if places else 0
         mine.cells.insert(place, stubs[exercise])
     mine.cells[place] = stubs[exercise]
-    _write(path, mine)
+    write_whole(path, mine)
     return kept
 
 
@@ -251,8 +251,8 @@ def _put(
         touched = mine is None or was is None or _text(mine) != _text(was)
         kept = _keep(folder, path, stamp) if touched else None
     if not path.exists() or path.read_text(encoding="utf-8") != text:
-        _write(path, carried.notebook)
-    _write(_given_path(folder, name), new)
+        write_whole(path, carried.notebook)
+    write_whole(_given_path(folder, name), new)
     state: Literal["new", "updated", "as before"]
     state = "new" if is_new else "updated" if came or went or kept else "as before"
     return Row(
@@ -338,7 +338,7 @@ def _text(notebook: NotebookNode) -> str:
     return str(nbformat.writes(notebook)).rstrip("\n") + "\n"
 
 
-def _write(path: Path, notebook: NotebookNode) -> None:
+def write_whole(path: Path, notebook: NotebookNode) -> None:
     """Write a notebook whole or not at all; JupyterLab trusts it afterwards if it did before."""
     trusted = is_trusted(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -57,3 +57,17 @@ def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
     }
     assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
     assert "The sum of all entries decides" in looks["the sign of the sum"]
+
+
+@pytest.mark.xdist_group("node_table")
+def test_a_wrong_count_costs_the_part_of_that_count_alone() -> None:
+    held = {
+        answer.style: [share.held for share in examine(answer)[1].shares]
+        for answer in wrong_answers("node_table")
+        if answer.clause in ("distinct-inputs", "users", "columns")
+    }
+    assert held == {
+        "every occurrence counts": [True, False, True],
+        "uses instead of users": [True, True, False],
+        "inputs and users exchanged": [True, False, False],
+    }

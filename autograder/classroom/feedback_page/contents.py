@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -25,6 +25,8 @@ _NO_ANSWER = "No response."
 
 _PNG = re.compile(r"[A-Za-z0-9+/=\s]+")
 _MOST_PNG = 400_000
+
+AS_GIVEN = "This is the notebook as it was given out. Is it the right file?"
 
 ENDED = {
     SubmissionStatus.REPAIRED: "Before your notebook was graded, it was repaired.",
@@ -124,12 +126,24 @@ def contents_of(nb: NotebookNode, handed: Handed) -> Contents:
     ended = next((says for status, says in ENDED.items() if status == notes.status), "")
     if not ended and notes.repairs:
         ended = ENDED[SubmissionStatus.REPAIRED]
+    if not refused and _is_as_given(nb, notes.checks):
+        ended = f"{AS_GIVEN} {ended}".rstrip()
     return Contents(
         handed,
         ended,
         tuple(map(_sentence, notes.happened)),
         () if refused else tuple(map(_sentence, notes.repairs)),
         () if refused else tuple(_parts(nb, handed, notes.checks)),
+    )
+
+
+def _is_as_given(nb: NotebookNode, statuses: Mapping[str, str]) -> bool:
+    """Whether no answer of a notebook was begun."""
+    by_hand = (cell for cell in nb.cells if _is(cell, "grade") and _is(cell, "solution"))
+    return (
+        bool(statuses)
+        and set(statuses.values()) == {"not attempted"}
+        and all(cell.metadata.nbgrader.get("comment") == _NO_ANSWER for cell in by_hand)
     )
 
 

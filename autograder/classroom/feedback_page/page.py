@@ -6,9 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from autograder.cards.wording import number, points
 from autograder.classroom.feedback_page.contents import Contents
 from autograder.classroom.feedback_page.shared_styles import with_shared_styles
+from autograder.drawing.html import rich
 from autograder.drawing.templates import environment
 
 
@@ -22,5 +25,5 @@ def page(contents: Contents) -> str:
 def _template() -> Any:
     """The template, which escapes all that is no `Markup`."""
     found = environment(Path(__file__).parent / "templates", trim_blocks=True)
-    found.filters |= {"number": number, "points": points}
+    found.filters |= {"number": number, "points": points, "rich": lambda text: Markup(rich(text))}
     return found.get_template("feedback.html")

@@ -72,6 +72,11 @@ def stub(model: nn.Module) -> list[str]:
     raise NotImplementedError()
 
 
+@wrong("kinds", "wrong-value")
+def kinds(model):
+    return [node.op for node in fx.symbolic_trace(model).graph.nodes]
+
+
 @wrong("targets", "wrong-value", clause="names")
 def targets(model):
     return [str(node.target) for node in fx.symbolic_trace(model).graph.nodes]

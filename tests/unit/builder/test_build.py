@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
@@ -14,6 +15,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 from autograder import builder
 from autograder.builder import generate
 from autograder.builder.card_headings import heading
+from autograder.builder.origin import without_origin
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS
 
@@ -59,10 +61,19 @@ def test_only_stretches_say_that_one_may_move_on(chapter: Path) -> None:
     assert "fine to move on" in cells["card-again"].source
 
 
-def test_the_first_cell_says_where_the_notebook_comes_from(chapter: Path) -> None:
-    title = builder.build(chapter, CARDS).cells[0].source
-    assert title.startswith("# Numbers\n")
-    assert "generated from `solutions/07_numbers.py`" in title
+def test_notebooks_of_the_course_alone_name_their_source(
+    chapter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    title = builder.build(chapter, CARDS).cells[0].source  # as a class and its students get it
+    assert title.startswith("# Numbers\n") and "solutions/" not in title
+    monkeypatch.setattr(generate, "choose", lambda names: [chapter])
+    monkeypatch.setattr(generate, "build", lambda path: builder.build(path, CARDS))
+    monkeypatch.setattr(generate, "lesson_text", lambda path: "")
+    monkeypatch.setattr(generate.exercise_folders, "examine", lambda names: [])
+    (text, _) = generate.generate(["07_numbers"]).values()
+    (written, *_) = nbformat.reads(text, as_version=4).cells
+    assert "generated from `solutions/07_numbers.py`" in written.source
+    assert without_origin(written.source) == title  # as it comes into a workspace
 
 
 def test_the_source_form_has_solutions_and_hidden_tests(chapter: Path) -> None:

@@ -109,3 +109,11 @@ def test_every_link_leads_to_a_cell(workspace: Path) -> None:
     for target in found:
         name, _, cell = target.partition("#cell-id=")
         assert name in ids and (not cell or cell in ids[name]), target
+
+
+def test_progress_in_a_class_counts_the_chapters_that_are_there(workspace: Path) -> None:
+    every = len(progress_so_far().rows)
+    for path in workspace.parent.glob("*.ipynb"):
+        path.unlink()
+    (workspace.parent / "01_tracing.ipynb").touch()
+    assert {row.chapter for row in progress_so_far().rows} == {"01_tracing"} and every == 86

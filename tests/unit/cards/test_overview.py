@@ -69,7 +69,7 @@ def test_it_begins_or_goes_on() -> None:
 
 def test_it_shows_tracks_sections_and_chapters() -> None:
     words = words_of(SOME)
-    assert re.search(r"Essentials · \d+ hours · 7 of 9", words)
+    assert re.search(r"Essentials · \d+ hours · 7 of 9 · 0, 1\.1-1\.4, 2\.1-2\.4, 3\.1-3\.4", words)
     assert re.search(r"3\.1 Trace, edit, recompile · \d+ min · 1 exercise · ✓ done", words)
     assert re.search(r"▸ 3\.3 Insert a node · \d+ min · 1 exercise(?! · ✓)", words)
     assert re.search(r"2 · The IR: six kinds of node · \d+ min · 4 of 4", words)
@@ -78,6 +78,31 @@ def test_it_shows_tracks_sections_and_chapters() -> None:
     assert re.search(r"^Essentials +\d+ hours  \[#{15}\.{5}\]  7 of 9$", text, re.M)
     assert re.search(r"^> 3\.3 Insert a node · \d+ min · 1 exercise$", text, re.M)
     assert "(deep dive)" in text and "`" not in text
+
+
+def test_a_track_leads_to_where_a_learner_goes_on_in_it() -> None:
+    def leads_to(standing: Standing) -> dict[str, str]:
+        places = {track.name: standing.place_on(track) for track in standing.course.tracks}
+        return {name: place[1].number if place else "" for name, place in places.items()}
+
+    assert {leads_to(NEW)[name] for name in ("taste", "essentials", "core", "whole")} == {"0.1"}
+    assert leads_to(NEW)["quantization"] == "14.1" and leads_to(NEW)["testing"] == "3b.1"
+    assert leads_to(SOME) == {
+        **leads_to(NEW), "taste": "0.2", "essentials": "3.3", "core": "3.3", "whole": "3.3",
+    }  # fmt: skip
+    track = next(each for each in NEW.course.tracks if each.name == "testing")
+    done = replace(NEW, verdicts=dict.fromkeys(track.exercises, "passed"))
+    assert done.place_on(track) is None or done.place_on(track)[1].exercises == ()
+    link = re.search(r'<a href="([^"]*)"><u>Quantization<', html_of(NEW))
+    assert link and link[1].startswith("14_quantization.ipynb#cell-id=")
+
+
+def test_it_says_where_to_get_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "the page Get help (docs/help.md) says where to ask" in words_of(NEW)
+    monkeypatch.setattr(
+        "autograder.version_info._address", lambda label: "https://a.b/docs/index.md"
+    )
+    assert 'href="https://a.b/docs/help.md"' in html_of(NEW)
 
 
 def test_titles_show_code_as_code() -> None:

@@ -98,11 +98,11 @@ def read(html: str) -> Reader:
     reader.close()
     assert not reader.open
     allowed = {"div", "span", "strong", "code", "pre", "details", "summary", "table", "tbody",
-               "tr", "td", "ul", "ol", "li", "br", "em", "a", "u",
+               "tr", "th", "td", "ul", "ol", "li", "br", "em", "a", "u",
                "svg", "path", "polyline", "text"}  # fmt: skip
     assert set(reader.tags) <= allowed
     names = {name for name, _ in reader.attributes}
-    assert names <= {"style", "colspan", "href", *OF_PICTURES}
+    assert names <= {"style", "colspan", "scope", "href", *OF_PICTURES}
     for name, value in reader.attributes:
         if name == "style":
             assert value and "url(" not in value and "expression" not in value
@@ -113,11 +113,18 @@ def read(html: str) -> Reader:
 def test_a_card_is_sound_html_with_colours_of_its_own(verdict: Verdict) -> None:
     html = card_html(verdict, EXERCISE)
     reader = read(html)
-    frame = reader.attributes[0][1]
+    frame = dict(reader.attributes[:3])["style"]
     # The theme's colours, and our own where there is no theme.
     assert frame and "background:var(--jp-layout-color1,#ffffff)" in frame
     assert "color:var(--jp-content-font-color1,#1d2430)" in frame
     assert len(html) < 150_000
+
+
+def test_a_screen_reader_finds_a_card_its_stars_and_its_rows() -> None:
+    reader = read(card_html(FAILED, EXERCISE))
+    labels = [value for name, value in reader.attributes if name == "aria-label"]
+    assert labels[:2] == ["Not right yet: relu_after_add", "2 of 4 stars"]
+    assert reader.attributes[0] == ("role", "region") and ("scope", "row") in reader.attributes
 
 
 def test_the_four_outcomes_differ_by_icon_word_and_colour() -> None:

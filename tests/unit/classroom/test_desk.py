@@ -179,6 +179,7 @@ import autograder
 from autograder import grade
 from autograder.exercises import of_chapter
 from autograder import doctor
+from autograder.cli import app, name_of
 from autograder.workspace import update
 from torch import fx
 
@@ -194,6 +195,7 @@ def wrong(model):
 print(grade("node_names", node_names).status, grade("node_names", wrong).status)
 print(doctor.packages().state, doctor.write_access(Path(sys.argv[2])).state)
 print([row.name for row in update.open_workspace(Path(sys.argv[2]))])
+print(*(name_of(each) for each in app.registered_commands))
 """
 
 
@@ -205,7 +207,8 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     home = tmp_path / room.name
     assert {p.name for p in home.iterdir()} >= {"README.md", "requirements.txt", "Dockerfile"}
     readme = (home / "README.md").read_text()
-    assert readme.count("\n") <= 18 and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    assert readme.count("\n") <= 20 and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    assert "not in the copies" in readme and "ask your instructor" in readme
     assert TORCH_CPU in (ROOT / "Makefile").read_text() and TORCH_CPU in readme
     released = (room / "release" / CHAPTER / f"{CHAPTER}.ipynb").read_bytes()
     assert (home / "notebooks" / f"{CHAPTER}.ipynb").read_bytes() == released
@@ -221,6 +224,7 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
     words = [python, "-I", "-c", TRY, str(ROOT), str(tmp_path / "own")]
     said = subprocess.run(words, cwd=tmp_path, text=True, capture_output=True)
-    expected = ["passed failed", "ok ok", f"['{CHAPTER}']"]
+    commands = "lab update progress reset watch doctor"
+    expected = ["passed failed", "ok ok", f"['{CHAPTER}']", commands]
     assert said.stdout.splitlines() == expected, said.stderr[-2000:]
     assert python.with_name("fxcourse").exists() or os.name == "nt"

@@ -19,7 +19,13 @@ from traitlets.config import Config
 from autograder.cards.card import card_html
 from autograder.classroom import config as settings
 from autograder.classroom.feedback import ForStudents
-from autograder.classroom.feedback_page.contents import ENDED, Contents, Handed, contents_of
+from autograder.classroom.feedback_page.contents import (
+    AS_GIVEN,
+    ENDED,
+    Contents,
+    Handed,
+    contents_of,
+)
 from autograder.classroom.feedback_page.exporter import FeedbackPage
 from autograder.classroom.feedback_page.page import page
 from autograder.classroom.feedback_page.shared_styles import with_shared_styles
@@ -97,6 +103,24 @@ def test_cards_of_graded_work_ask_for_nothing_more(status: Any) -> None:
     verdict = Verdict("half", status, 0.0, (Finding("wrong", "`half` gives 3."),))
     for shown in card_of(verdict, EXERCISES["half"]).data.values():
         assert not re.search(r"\byet\b|run this|Change your code|next section|hint\(", shown), shown
+
+
+def test_page_of_a_notebook_as_given_out_asks_for_the_right_file() -> None:
+    nb = chapter()
+    note_outcome(nb, status="graded", checks=dict.fromkeys(("after", "half"), "not attempted"))
+    assert AS_GIVEN not in shown(nb)  # the essay is an answer
+    nb.cells[-1].metadata.nbgrader.comment = "No response."
+    assert AS_GIVEN in shown(nb)
+    note_outcome(nb, status="graded", checks={"after": "not attempted", "half": "crashed"})
+    assert AS_GIVEN not in shown(nb)
+
+
+def test_page_shows_code_as_code_and_says_what_to_do_if_one_disagrees() -> None:
+    nb = chapter()
+    note_outcome(nb, status="repaired", happened=["`half` was <b>stopped</b>"], checks={})
+    text = shown(nb)
+    assert re.search(r"<li><code[^>]*>half</code> was &lt;b&gt;stopped", text) and "`" not in text
+    assert "Do you disagree? Send your instructor the name of the exercise" in text
 
 
 def test_page_asks_no_network_and_runs_nothing() -> None:

@@ -116,9 +116,12 @@ def test_every_exercise_has_one() -> None:
 def test_what_has_none_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.debriefing.debriefs", dict)  # as before one is written
+    monkeypatch.setattr("autograder.debriefing.debriefs", dict)  # as a class packs the course
     debrief("node_names")
-    assert capsys.readouterr().out == "There is no debrief of node_names yet.\n"
+    assert capsys.readouterr().out == "Your class has no debriefs.\n"
+    monkeypatch.setattr("autograder.debriefing.debriefs", lambda: {"another": None})
+    debrief("node_names")
+    assert capsys.readouterr().out == "There is no debrief of node_names.\n"
     with pytest.raises(NoSuchExercise, match="Did you mean `retarget`"):
         debrief("retargt")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import json
+import re
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,6 +18,7 @@ from typer.testing import CliRunner
 from autograder import learners_record, workspace_root
 from autograder.builder.metadata import NOTEBOOK
 from autograder.cli import app
+from autograder.course_overview import course_here, overview_so_far
 from autograder.workspace import given, index, lab, update
 from autograder.workspace.cells import Notebooks, grade_id
 from autograder.workspace.update import CannotUpdate
@@ -248,6 +252,42 @@ def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
     path.write_text("broken", encoding="utf-8")
     index.refresh(mine)
     assert path.read_text(encoding="utf-8") == "broken"
+
+
+def test_the_index_is_up_to_date_when_it_is_opened(mine: Path) -> None:
+    settings = json.loads((lab.SETTINGS / "jupyter_server_config.json").read_text("utf-8"))
+    home, name = settings["ServerApp"]["contents_manager_class"].rsplit(".", 1)
+    manager = getattr(importlib.import_module(home), name)(root_dir=str(mine))
+
+    def opened() -> str:
+        return str(asyncio.run(manager.get("index.ipynb"))["content"]["cells"][1]["outputs"])
+
+    assert "Begin here: 0.1" in opened()
+    written = (mine / "index.ipynb").stat().st_mtime_ns
+    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record.write_text('{"node_names": "passed"}', encoding="utf-8")
+    asyncio.run(manager.get("index.ipynb", content=False))  # as before a file is saved
+    assert (mine / "index.ipynb").stat().st_mtime_ns == written
+    assert "Go on: 0.2" in opened()
+    written = (mine / "index.ipynb").stat().st_mtime_ns
+    opened()
+    assert (mine / "index.ipynb").stat().st_mtime_ns == written
+
+
+def test_the_index_of_a_class_has_the_chapters_that_are_there(mine: Path) -> None:
+    for name in ("01_tracing", "02b_lint"):
+        (mine / f"{name}.ipynb").touch()
+    overview = overview_so_far(mine)
+    text, html = repr(overview), overview._repr_mimebundle_()["text/html"]
+    assert "Begin here: 1.1" in text and "0 of 4 exercises" in text and "0 of 4 exercises" in html
+    names = set(re.findall(r'href="([^"#]*)', html))
+    assert names == {"01_tracing.ipynb", "02b_lint.ipynb"}
+    assert "Tracks" not in html and "Essentials" not in text and "1 deep dive further" in html
+    (mine / "02b_lint.ipynb").unlink()
+    assert "Other chapters" not in overview_so_far(mine)._repr_mimebundle_()["text/html"]
+    for name in ("00_start", "02_nodes", "03_manipulation"):
+        (mine / f"{name}.ipynb").touch()
+    assert [each.name for each in course_here(mine).tracks] == ["taste", "essentials"]
 
 
 def test_an_index_of_an_earlier_version_is_replaced(mine: Path) -> None:

@@ -56,6 +56,7 @@ EXERCISE = Exercise(
         model_case("keyword arguments", "inputs", models.KeywordCalls),
         model_case("nodes in a slice", "inputs", models.SliceOfSize),
         model_case("a nested output", "inputs", models.NestedOutput),
+        model_case("the readers in x + x", "users", models.Doubled),
         model_case("many readers", "users", models.ManyReaders),
         model_case("values without readers", "users", models.UnusedParts),
         model_case("a chain of two", "users", partial(models.SineChain, 2)),

@@ -95,6 +95,7 @@ EXERCISE = Exercise(
         model_case("a total", "operator", additions.PlusEquals, (X, X)),
         model_case("a parameter", "operator", additions.ParameterAdd, (X,)),
         model_case("what is transposed", "operator", additions.TransposedAdd, (X,)),
+        model_case("the method alone", "method", additions.OneMethodAdd, (X, X)),
         model_case("the method", "method", additions.MethodAdd, (X, X), (WIDE, T(3))),
         model_case("the method, by keyword", "method", additions.MethodKeywordAdd, (X, X)),
         model_case("a buffer", "method", additions.BufferAdd, (X,)),

@@ -60,6 +60,7 @@ EXERCISE = Exercise(
         class_case("the operator", "task", additions.OperatorAdd, (X, X), (WIDE, T(3))),
         class_case("numbers", "task", additions.ReflectedAdd, (X,), (T(5),)),
         class_case("a parameter", "task", additions.ParameterAdd, (X,)),
+        class_case("the method alone", "method", additions.OneMethodAdd, (X, X)),
         class_case("the method", "method", additions.MethodAdd, (X, X), (WIDE, T(3))),
         class_case("the method, by keyword", "method", additions.MethodKeywordAdd, (X, X)),
         class_case("a buffer", "method", additions.BufferAdd, (X,)),

@@ -1,0 +1,25 @@
+"""The line in a notebook of ``course`` that names its source, for people who change the course."""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
+
+
+def with_origin(text: str, source: str) -> str:
+    """The text of a chapter's first cell, with the line.
+
+    Args:
+        text: that text.
+        source: the name of the file in ``solutions``.
+    """
+    return (
+        f"{text}\n\n*This notebook is generated from `solutions/{source}`. "
+        "It is yours to work in. To change the course itself, edit that file.*"
+    )
+
+
+def without_origin(text: str) -> str:
+    """The text without the line: a learner does not have that file."""
+    return _LINE.sub("", text)

@@ -1,0 +1,29 @@
+"""The files that JupyterLab's server gives out: an index is brought up to date when it is opened.
+
+It is not rewritten after each pass, because JupyterLab asks a person what to do about a file that
+changes while it is open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
+from autograder.workspace import index
+from autograder.workspace.given import INDEX
+from autograder.workspace_root import is_workspace
+
+
+class Contents(AsyncLargeFileManager):
+    """Jupyter's own manager of files, with an index that is up to date."""
+
+    async def get(self, path: str, content: bool = True, *more: Any, **options: Any) -> Any:
+        """Read a file or folder; write the index first if that is to be read."""
+        folder = Path(self.root_dir)
+        if content and path.strip("/") == f"{INDEX}.ipynb" and is_workspace(folder):
+            with contextlib.suppress(OSError):  # it shows how things were the last time
+                index.refresh(folder)
+        return await super().get(path, content, *more, **options)  # type: ignore[no-untyped-call]
