@@ -13,7 +13,7 @@ LINE = "check.offer_solutions(False)"
 _IMPORT = re.compile(r"^from autograder import .*\bcheck\b", re.MULTILINE)
 
 
-class SolutionsOfClass(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+class SolutionsOfClass(NbGraderPreprocessor):
     """A link of nbgrader's chain for releases: adds a line to the cell that imports `check`."""
 
     offered = Bool(
