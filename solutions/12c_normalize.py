@@ -279,7 +279,13 @@ def all_arguments(node: fx.Node, root: nn.Module) -> dict[str, object]:
     if node.op == "call_module":
         signature = inspect.signature(root.get_submodule(node.target).forward)
     elif hasattr(node.target, "_schema"):
-        signature = signature_of(node.target._schema)
+        parameters = []
+        for a in node.target._schema.arguments:
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            kind = inspect.Parameter.KEYWORD_ONLY if a.kwarg_only else kind
+            default = a.default_value if a.has_default_value() else inspect.Parameter.empty
+            parameters.append(inspect.Parameter(a.name, kind, default=default))
+        signature = inspect.Signature(parameters)
     else:
         signature = inspect.signature(node.target)  # a ValueError if nothing is known
     try:
