@@ -25,5 +25,9 @@ def page(contents: Contents) -> str:
 def _template() -> Any:
     """The template, which escapes all that is no `Markup`."""
     found = environment(Path(__file__).parent / "templates", trim_blocks=True)
-    found.filters |= {"number": number, "points": points, "rich": lambda text: Markup(rich(text))}
+    found.filters |= {"number": number, "points": points, "rich": _rich}
     return found.get_template("feedback.html")
+
+
+def _rich(text: str) -> Markup:
+    return Markup(rich(text))
