@@ -25,7 +25,6 @@ EXTRAS = PROJECT["optional-dependencies"]
 NOT_IMPORTED = {
     "numpy": "torch converts to it and from it, and its version decides what a card prints",
     "jupyterlab": "`fxcourse lab` starts it as a command",
-    "jupyter-server": "JupyterLab and nbgrader run on it; 2.20 or later, for security",
     "ipykernel": "notebooks run in its kernel",
     "soupsieve": "nbconvert makes pages with it, and a newer one fails on an older Python 3.11",
     "tabulate": "`Graph.print_tabular` imports it",
