@@ -269,6 +269,7 @@ def comparison_left(fn, **constants):
                 if "assert" in check.name:
                     graph.erase_node(check)
         with_value_for(graph, node, constants[name])
+    put_names_back(fn, graph)
     return fx.GraphModule(tracer.root, graph)
 
 
@@ -291,6 +292,7 @@ def every_assertion(fn, **constants):
             graph.erase_node(node)
     for node in fixed_placeholders(fn, graph, constants):
         graph.erase_node(node)
+    put_names_back(fn, graph)
     return fx.GraphModule(tracer.root, graph)
 
 
