@@ -243,7 +243,7 @@ def change_constant(graph: fx.Graph, node: fx.Node, generator: random.Random) ->
     """One number among the arguments is another one."""
     numbers = [a for a in pytree.tree_leaves([node.args, node.kwargs]) if is_number(a)]
     if node.target is torch.ops.aten.convolution.default:
-        del numbers[6:8]  # the output's padding, which only a transposed convolution reads
+        del numbers[6:]  # the output's padding: only a transposed convolution reads it
     if not numbers:
         return zero(graph, node, generator)
     chosen, seen = generator.randrange(len(numbers)), [-1]
