@@ -729,7 +729,7 @@ def network(name: str) -> nn.Module:
         return make_alive(torchvision.models.get_model(name, weights=None, num_classes=10))
 
 
-small = images(1)[..., :48]  # not square: a height taken for a width is seen
+small = images(1)[..., :32]  # not square: a height taken for a width is seen
 rows = {}
 print(f"{'':20}{'nodes':>6}{'optimize':>10}{'fuse':>6}{'norms left':>12}{'nothing left':>14}")
 for name in NETWORKS:
