@@ -388,6 +388,8 @@ def advice_for(exercise: Exercise, error: dict[str, Any], where: str) -> str:
         error: the record of the exception.
         where: in which situation; see `Row`.
     """
+    if near := _near(error):
+        return near
     types = {error.get("type"), *error.get("types", ())}
     says = error.get("says") or error.get("message") or ""
     for row in ADVICE:
@@ -401,6 +403,30 @@ def advice_for(exercise: Exercise, error: dict[str, Any], where: str) -> str:
         if re.search(row.generated, error.get("generated", "")):
             return _filled(row.advice, found, error)
     return ""
+
+
+_NEAR = {
+    "attribute": "`{owner}` has no `{typed}`.",
+    "name": "`{typed}` is not defined on this line.",
+    "keyword": "`{owner}` has no parameter `{typed}`.",
+    "key": "This dictionary has no key `{typed}`.",
+    "opcode": "`{typed}` is not an opcode.",
+    "path": "The module has nothing under the path `{typed}`.",
+    "call": "`{typed}` is used here as a value, and it is not called.",
+    "value": "`{typed}` calls a value that is not a function.",
+}
+"""Sentences about a name that does not exist, by the kinds of `runner.near_names`."""
+
+
+def _near(error: dict[str, Any]) -> str:
+    """The name that does not exist, and those that may be meant; ``""`` where none is near."""
+    near = error.get("near") or ()
+    if len(near) < 4 or near[0] not in _NEAR:
+        return ""
+    kind, typed, owner, *meant = near
+    says = _NEAR[kind] if owner or kind != "keyword" else "There is no parameter `{typed}`."
+    names = " or ".join(f"`{name}`" for name in meant)
+    return f"{says.format(typed=typed, owner=owner)} Did you mean {names}?"
 
 
 def _is(exercise: Exercise, name: str) -> bool:
