@@ -388,7 +388,7 @@ def advice_for(exercise: Exercise, error: dict[str, Any], where: str) -> str:
         error: the record of the exception.
         where: in which situation; see `Row`.
     """
-    if near := _near(error):
+    if near := near_advice(error):
         return near
     types = {error.get("type"), *error.get("types", ())}
     says = error.get("says") or error.get("message") or ""
@@ -413,12 +413,13 @@ _NEAR = {
     "opcode": "`{typed}` is not an opcode.",
     "path": "The module has nothing under the path `{typed}`.",
     "call": "`{typed}` is used here as a value, and it is not called.",
+    "builtin": "`{typed}` is a function of Python.",
     "value": "`{typed}` calls a value that is not a function.",
 }
 """Sentences about a name that does not exist, by the kinds of `runner.near_names`."""
 
 
-def _near(error: dict[str, Any]) -> str:
+def near_advice(error: dict[str, Any]) -> str:
     """The name that does not exist, and those that may be meant; ``""`` where none is near."""
     near = error.get("near") or ()
     if len(near) < 4 or near[0] not in _NEAR:

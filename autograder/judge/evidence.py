@@ -17,6 +17,7 @@ from autograder.core.graph_record import describe, signature_of
 from autograder.core.outcome import Outcome, Reference
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
+from autograder.judge.advice import near_advice
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.error_words import error_text
 from autograder.judge.form import Form
@@ -87,9 +88,11 @@ class Evidence:
             message: what is wrong.
             look: where to look.
             nodes: the nodes that it is about.
-            error: the record of the exception that it tells of, if it tells of one.
+            error: the record of the exception that it tells of, if it tells of one. A name in it
+                that nearly exists is the place to look at, whatever `look` says.
         """
         raised = error_text(error) if error else ""
+        look = near_advice(error or {}) or look
         return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes), raised=raised)
 
     @cached_property

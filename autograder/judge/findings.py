@@ -10,7 +10,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for
+from autograder.judge.advice import advice_for, near_advice
 from autograder.judge.answer_key import AnswerKey, Property
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
@@ -131,7 +131,8 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
                 "wrong-exception",
                 f"{evidence.you} raised `{error.get('type')}` here; "
                 f"the exercise asks for `{wanted}`.{came_from(error)}",
-                f"Which line should raise `{wanted}` in this case, and does it come before the "
+                near_advice(error)
+                or f"Which line should raise `{wanted}` in this case, and does it come before the "
                 "one that raises now?",
                 error={"type": error.get("type")},  # its message differs from case to case
             )

@@ -75,7 +75,14 @@ def _family(error: BaseException) -> str:
 
 def nearest(typed: str, names: Iterable[str]) -> list[str]:
     """The names that are nearest to one that was typed: the same word, misspelled."""
-    known = {name for name in names if name != typed and _is_open(name, typed)}
+    known = {name for name in names if name and name != typed}
+    public = {name for name in known if not name.startswith("_")}
+    if typed.startswith("_"):
+        return _nearest(typed, known)
+    return _nearest(typed, public) or _nearest(typed, known - public)
+
+
+def _nearest(typed: str, known: set[str]) -> list[str]:
     same = [name for name in known if name.lower() == typed.lower()]
     if same:
         return sorted(same)[:MOST]
@@ -92,11 +99,6 @@ def nearest(typed: str, names: Iterable[str]) -> list[str]:
 
 def _likeness(name: str, typed: str) -> float:
     return difflib.SequenceMatcher(None, name, typed).ratio()
-
-
-def _is_open(name: str, typed: str) -> bool:
-    """Whether a name may be offered: a private one only for a private one."""
-    return bool(name) and (typed.startswith("_") or not name.startswith("_"))
 
 
 def _allowed(typed: str) -> int:
@@ -124,25 +126,27 @@ def _distance(a: str, b: str, limit: int) -> int:
 
 def _attribute(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     obj, name = getattr(error, "obj", None), getattr(error, "name", None)
+    if found := re.match(r"'super' object has no attribute '(\w+)'", says):  # it says no object
+        owner, name = (frame.f_locals.get("self") if frame else None), found[1]
+        names = nearest(name, dir(owner)) if owner is not None else []
+        return ["attribute", name, "super()", *names] if names else []
     if not isinstance(name, str) or obj is None:
         return []
     if obj is super or inspect.isroutine(obj):
         own = obj.__name__
-        return ["call", own, "", f"{own}()"] if _word(_owner(_parsed(segment))) == own else []
+        if _word(_owner(_parsed(segment))) == own:
+            return ["call", own, "", f"{own}()"]
     owner = obj.__name__ if isinstance(obj, (type, ModuleType)) else type(obj).__name__
-    own_names = nearest(name, _names_of(obj))
+    if isinstance(obj, torch.Tensor) and (frame is None or _is_generated(frame)):
+        if near := nearest(name, ("node", "tracer")):  # a Proxy records what it does not have
+            return ["attribute", name, "Proxy", *near]
+    own_names = nearest(name, dir(obj))
     if isinstance(obj, ModuleType):
         exact = [*_in_modules(name, frame, skip=obj), *own_names]
         return ["attribute", name, owner, *exact[:MOST]] if exact else []
     if not own_names and hasattr(getattr(obj, "graph", None), name):
         own_names = [f"graph.{name}"]
     return ["attribute", name, owner, *own_names] if own_names else []
-
-
-def _names_of(obj: Any) -> list[str]:
-    if isinstance(obj, super):
-        return [*dir(obj.__self_class__), *dir(obj.__self__)]
-    return dir(obj)
 
 
 def _in_modules(name: str, frame: FrameType | None, skip: Any = None) -> list[str]:
@@ -154,8 +158,9 @@ def _in_modules(name: str, frame: FrameType | None, skip: Any = None) -> list[st
     found: dict[int, str] = {}
     for key, home in homes.items():
         value = getattr(home, name, None)
-        if home is not skip and value is not None and not isinstance(value, ModuleType):
-            found.setdefault(id(value), f"{key}.{name}")
+        if home is skip or value is None or (skip is None and isinstance(value, ModuleType)):
+            continue
+        found.setdefault(id(value), f"{key}.{name}")
     return list(found.values())
 
 
@@ -175,22 +180,29 @@ def _name(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     name = getattr(error, "name", None) or (re.findall(r"'(\w+)'", says) or [""])[0]
     if not name or frame is None:
         return []
-    own_names = (*frame.f_locals, *frame.f_code.co_varnames, *frame.f_code.co_freevars)
+    own_names = _set_names(frame, error)
     if isinstance(error, UnboundLocalError):
         near = nearest(name, own_names)
         return ["name", name, "", *near] if near else []
     found = []
     owner = frame.f_locals.get("self")
-    if owner is not None and name in _names_of(owner):
+    if owner is not None and name in dir(owner):
         found.append(f"self.{name}")
-    found += nearest(name, own_names) or nearest(name, (*frame.f_globals, *vars(builtins)))
+    found += nearest(name, (*own_names, *frame.f_globals, *vars(builtins)))
     found += _in_modules(name, frame)
     if not found and owner is not None:
-        found = [f"self.{each}" for each in nearest(name, _names_of(owner))]
-    if not found:
+        found = [f"self.{each}" for each in nearest(name, dir(owner))]
+    if not found and len(name) > 3:
         homes = {key: home for key, home in _HOMES.items() if "." not in key}
         found = [f"{key}.{n}" for key, home in homes.items() for n in nearest(name, dir(home))]
     return ["name", name, "", *found[:MOST]] if found else []
+
+
+def _set_names(frame: FrameType, error: BaseException) -> list[str]:
+    """The names that a function sets, and those of the functions of its text that called it."""
+    file = frame.f_code.co_filename
+    frames = [each for each, _ in _walk(error.__traceback__) if each.f_code.co_filename == file]
+    return [name for each in frames for name in (*each.f_locals, *each.f_code.co_varnames)]
 
 
 # ------------------------------------------------------------------ arguments, keys, calls
@@ -198,6 +210,10 @@ def _name(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
 
 def _keyword(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     found = re.search(r"(?:([\w.<>]+)\(\) )?got an unexpected keyword argument '(\w+)'", says)
+    odd = re.search(r"'(\w+)' is an invalid keyword argument for (\w+)\(\)", says)
+    if odd:
+        names = nearest(odd[1], _parameters(_called(segment, frame), odd[2]))
+        return ["keyword", odd[1], odd[2], *names] if names else []
     if found:
         called = _called(segment, frame) or _by_path(found[1] or "")
         names = nearest(found[2], _parameters(called, found[1] or ""))
@@ -249,14 +265,30 @@ def _uncalled(error: Any, says: str, frame: FrameType | None, segment: str) -> N
     """A method that is used as a value: its parentheses are missing."""
     if frame is None or not re.search(r"'?(?:method|function|builtin_function_or_method)\b", says):
         return []
-    if frame.f_code.co_filename.startswith("<eval_with_key>"):
+    if _is_generated(frame):
         names = [value.__name__ for value in frame.f_locals.values() if inspect.isroutine(value)]
     else:
         nodes = list(ast.walk(_parsed(segment)))
         called = [node.func for node in nodes if isinstance(node, ast.Call)]
         left = [node for node in nodes if isinstance(node, ast.Attribute) and node not in called]
         names = [node.attr for node in left if _is_method(_value(node, frame), node.attr)]
+        own = {each.id for each in nodes if isinstance(each, ast.Name)} - {
+            each.id for each in called if isinstance(each, ast.Name)}  # fmt: skip
+        for name in own & vars(builtins).keys():
+            if near := nearest(name, _set_names(frame, error)):
+                return ["builtin", name, "", *near]
     return ["call", names[0], "", f"{names[0]}()"] if names else []
+
+
+def _class_itself(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
+    """A method that is called on a class: the parentheses of the class are missing."""
+    tree = _parsed(segment)
+    owner = _owner(tree.func) if isinstance(tree, ast.Call) else tree
+    kind = _value(owner, frame)
+    said = re.search(r"\bmissing \d|context manager protocol", says)
+    if not said or not isinstance(kind, type) or kind.__name__ != _word(owner):
+        return []
+    return ["call", kind.__name__, "", f"{kind.__name__}()"]
 
 
 def _is_method(value: Any, name: str) -> bool:
@@ -305,7 +337,7 @@ _FINDERS: dict[str, tuple[Finder, ...]] = {
     "AttributeError": (_attribute, _path),
     "NameError": (_name,),
     "KeyError": (_key,),
-    "TypeError": (_keyword, _uncalled, _called_value),
+    "TypeError": (_keyword, _uncalled, _called_value, _class_itself),
     "ImportError": (_imported,),
     "AssertionError": (_opcode,),
     "RuntimeError": (_path,),
@@ -321,19 +353,26 @@ def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, TracebackTyp
         trace = trace.tb_next
 
 
+_WATCHERS = ("torch.", "autograder.core.", "autograder.runner.")
+
+
 def _last_place(trace: TracebackType | None) -> tuple[FrameType | None, str]:
     """The innermost frame that is no library's, and the expression that it had come to."""
     found = [
         (frame, place)
         for frame, place in _walk(trace)
-        if not frame.f_globals.get("__name__", "").startswith(("torch.", "autograder.runner"))
-        or frame.f_code.co_filename.startswith("<eval_with_key>")
+        if not frame.f_globals.get("__name__", "").startswith(_WATCHERS)
+        or _is_generated(frame)
     ]
     if not found:
         return None, ""
     frame, place = found[-1]
     positions = list(frame.f_code.co_positions())[place.tb_lasti // 2]
     return frame, _segment(frame.f_code.co_filename, positions)
+
+
+def _is_generated(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith("<eval_with_key>")
 
 
 def _segment(file: str, positions: tuple[int | None, ...]) -> str:
@@ -349,7 +388,9 @@ def _segment(file: str, positions: tuple[int | None, ...]) -> str:
 
 
 def _parsed(segment: str) -> ast.AST:
-    """An expression of the answer; an empty one where the text is no expression."""
+    """An expression of the answer, or that of a `with`; an empty one where there is none."""
+    if context := re.match(r"with (.+?)(?: as \w+)?:\s", segment):
+        segment = context[1]
     try:
         return ast.parse(f"({segment})", mode="eval").body
     except (SyntaxError, ValueError):

@@ -9,6 +9,7 @@ import ast
 import inspect
 import linecache
 import random
+import sys
 import textwrap
 import types
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ class Typo:
         """The answer with the typo, with its text known to Python as a cell's is."""
         file = f"<typo {self}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(keepends=True), file)
-        names = dict(self.answer.write.__globals__) | {"__name__": "typo"}
+        names = dict(vars(sys.modules[self.answer.write.__module__])) | {"__name__": "typo"}
         exec(compile(self.text, file, "exec"), names)
         return names[self.answer.write.__name__]
 
@@ -63,12 +64,13 @@ class Typo:
 def typos_in(answer: Answer, seed: int = 0) -> list[Typo]:
     """All typos of an answer, shuffled; none where its text is not that of one function."""
     write = answer.write
-    if not isinstance(write, types.FunctionType) or write.__closure__ or write.__name__ == "_":
+    closed = getattr(write, "__closure__", None) or hasattr(write, "__wrapped__")
+    if not isinstance(write, types.FunctionType | type) or closed or write.__name__ == "_":
         return []
     text = textwrap.dedent(inspect.getsource(write))
     tree = ast.parse(text)
     function = tree.body[0]
-    if not isinstance(function, ast.FunctionDef) or hasattr(write, "__wrapped__"):
+    if not isinstance(function, ast.FunctionDef | ast.ClassDef):
         return []
     first = function.lineno - 1  # without the exam's mark
     text = "".join(text.splitlines(keepends=True)[first:])
@@ -139,7 +141,10 @@ def _misspelled(name: str, draw: random.Random) -> Iterator[tuple[str, str]]:
 def finding_on(typo: Typo) -> Finding | None:
     """What a check says of a typo that raises an exception; ``None`` where none does."""
     exercise = EXERCISES[typo.answer.exercise]
-    write = typo.written()
+    try:
+        write = typo.written()
+    except Exception:  # no check sees this: the cell itself raises
+        return None
     for case in exercise.visible_cases()[:CASES]:
         outcome = run(exercise, write, case)
         with preserve_global_state(), bounded_output(0):
