@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from autograder import learners_record, workspace_root
-from autograder.cell_truth import cell_problem
+from autograder.cell_truth import cell_problem, stopping_call
 from autograder.core import extras
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
@@ -140,6 +140,7 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
     global _last_failed
     _last_failed = None
     problem = cell_problem(exercise.name, answer, EXERCISES)
+    problem = problem or stopping_call(exercise.name, answer)
     if problem is not None:
         return Verdict(exercise.name, "failed", 0.0, (problem,))
     try:

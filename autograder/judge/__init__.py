@@ -6,6 +6,7 @@ classroom by a process that holds no expectation (see `core.graph_jobs`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -30,7 +31,7 @@ from autograder.judge.counterexample import example_of, source_of
 from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
-from autograder.judge.redaction import Redaction
+from autograder.judge.redaction import LEFT_OUT, Redaction
 from autograder.judge.source_rules import source_findings
 
 __all__ = [
@@ -73,7 +74,32 @@ def judge(
         verdict = _judge(
             exercise, by_case, cases, seed, known or {}, runner, key or key_of(exercise)
         )
-    return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
+    if source is None:
+        return verdict
+    return _with_text(_with_own_lines(verdict, source), source_findings(exercise, source))
+
+
+_LINE_LEFT_OUT = re.compile(rf"\bline (\d+): (?:`[^`]*{LEFT_OUT}[^`]*`|(?!`).*{LEFT_OUT}.*)")
+
+
+def _with_own_lines(verdict: Verdict, source: Source) -> Verdict:
+    """A verdict on a hidden case, with the learner's lines as they stand in the notebook.
+
+    What the answer itself said of its lines is left out, as it may say something else.
+    """
+    defined = re.compile(rf"^(?:def|class)\s+{source.name}\b", re.M)
+    cell = next((each for each in reversed(source.cells) if defined.search(each)), "")
+    lines = [line.strip() for line in cell.splitlines()]
+
+    def own(found: re.Match[str]) -> str:
+        number, quote = int(found[1]), "`" if found[0].endswith("`") else ""
+        text = lines[number - 1].replace("`", "'") if 0 < number <= len(lines) else LEFT_OUT
+        return f"line {number}: {quote}{text}{quote}"
+
+    findings = tuple(
+        replace(each, message=_LINE_LEFT_OUT.sub(own, each.message)) for each in verdict.findings
+    )
+    return replace(verdict, findings=findings, error=_LINE_LEFT_OUT.sub(own, verdict.error))
 
 
 def _with_text(verdict: Verdict, found: list[Finding]) -> Verdict:

@@ -274,13 +274,19 @@ ADVICE = (
     Row(("RuntimeError",), r"does not require grad", "A graph that is run has no gradients to "
         "follow, so that autograd finds nothing in it. The derivative is made of operations: which "
         "rule belongs to each node?", exercises=("derivative",)),
+    Row(("EOFError",), "", "`input()` waits for somebody who types, and nobody does in a check. "
+        "Where should that value come from?", line=r"\binput\("),
     Row(("TypeError",), r"torch\.return_types\.(max|min|sort|topk|mode|median)",
         "`{1}` with a dimension gives a pair: values and indices. Which of them do you compute "
         "with, or is there an operation that gives only the values?"),
     Row(("TypeError",), r"must be Tensor, not NoneType",
         "A value is `None` where a tensor is needed. Which of your methods has a path without "
         "`return`?"),
-    Row(("AttributeError", "TypeError"), r"\bNode\b",
+    Row(("AttributeError",), r"'Node' object has no attribute '(\w+)'",
+        "A `Node` is a line of the graph, and has no `{1}`. A value that it computes is there only "
+        "when the graph runs; an attribute that you give to a node is lost in a copy, and "
+        "`node.meta` is not."),
+    Row(("TypeError",), r"\bNode\b",
         "A `Node` is a line of the graph: it has no value, and does not record what is done with "
         "it. Is one left, inside a list perhaps, or among keyword arguments?"),
     Row(("KeyError",), r"^'?(tensor_meta)'?$",
@@ -376,6 +382,16 @@ ADVICE = (
     Row(("TypeError",), r"got an unexpected keyword argument '(\w+)'",
         "It is called with `{1}` by name. Compare the names of its parameters with the ones that "
         "the exercise gives.", line=r"^$", where="call"),
+    # -------------------------------------------------------------- what is left
+    Row(("TraceError",), "",
+        "Python asks a Proxy for its value on this line, and while tracing there is none. "
+        "Is the question about something that is known now, such as a type or an argument?"),
+    Row(("RuntimeError",), r"generator raised StopIteration",
+        "`next` found nothing within a generator. For which model is there nothing left to take?"),
+    Row(("KeyError",), r"(?s)^(.{1,60})$",
+        "A dictionary has no entry for `{1}`. Which entries does it have when this line runs, and "
+        "is this key of their kind?"),
+    Row(("SystemExit",), "", "Something on this line ends Python. An answer returns, or raises."),
 )  # fmt: skip
 """The first row that fits is the one that is used."""
 

@@ -160,6 +160,11 @@ class Duel:
         """What the suspect makes of the trace."""
         return self._after(self.fight.suspect)
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the suspect changes anything in the trace."""
+        return self.suspect is not self.plain[0]
+
     def _after(self, change: Pass) -> Ran:
         """What a pass makes of the trace, run; what it raises counts as raised by the run."""
         with nothing_compiled():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import groupby, starmap
 from typing import Any, TypeVar, cast
 
 import torch
@@ -324,7 +326,17 @@ def _size(model: nn.Module | None) -> int:
 
 def describe_inputs(inputs: tuple[Any, ...]) -> str:
     """Arguments in words: shapes and dtypes of tensors, other values as they are."""
-    return ", ".join(map(_input_text, inputs)) or "no arguments"
+    texts = [(text, len(list(same))) for text, same in groupby(map(_input_text, inputs))]
+    return ", ".join(starmap(_several, texts)) or "no arguments"
+
+
+def _several(text: str, count: int) -> str:
+    """The same thing several times: ``two float32 tensors of shape (2, 3)``."""
+    found = re.fullmatch(r"an? (\w+) tensor of shape (.*)", text)
+    if count == 1 or found is None:
+        return ", ".join([text] * count)
+    number = {2: "two", 3: "three", 4: "four"}.get(count, str(count))
+    return f"{number} {found[1]} tensors of shape {found[2]}"
 
 
 def _input_text(value: Any) -> str:

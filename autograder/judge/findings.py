@@ -201,9 +201,16 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
 def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
     """Where to look, beside the line that the error came from, which the verdict has."""
     known = _missing_node(evidence, error) or advice_for(evidence.exercise, error, "call")
-    if known or error.get("line"):
+    if known:
         return known
-    return "Run your function on the model below to see where."
+    if not error.get("line"):
+        return f"Which call of `{evidence.exercise.name}` raises this, and with which arguments?"
+    frames = error.get("frames") or [{}]
+    where = f" in `{frames[-1]['function']}`" if frames[-1].get("function", "<")[0] != "<" else ""
+    return (
+        f"Your line {error['line']}{where} raises this, or what it calls. Print the values on that "
+        "line, and look at those of the last call before the error."
+    )
 
 
 def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:

@@ -181,9 +181,10 @@ def _suspect_is_wrong(duel: Duel) -> Iterable[Finding]:
     """The suspect raises, or makes something else of the trace than right passes do."""
     if _is_listed(duel) and not duel.suspect.differs(duel.right[0]):
         fight = duel.fight
+        did = "changes this trace, and rightly" if duel.is_changed else "changes nothing in it"
         yield duel.evidence.finding(
             "no-witness-yet",
-            f"{duel.evidence.you} is not a witness yet: `suspects.{fight.name}` is right on it.",
+            f"{duel.evidence.you} is not a witness yet: `suspects.{fight.name}` {did}.",
             fight.try_this,
         )
 

@@ -361,8 +361,7 @@ def _last_place(trace: TracebackType | None) -> tuple[FrameType | None, str]:
     found = [
         (frame, place)
         for frame, place in _walk(trace)
-        if not frame.f_globals.get("__name__", "").startswith(_WATCHERS)
-        or _is_generated(frame)
+        if not frame.f_globals.get("__name__", "").startswith(_WATCHERS) or _is_generated(frame)
     ]
     if not found:
         return None, ""

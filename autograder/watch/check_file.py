@@ -15,6 +15,7 @@ from autograder.cards.card import card_html, card_text
 from autograder.cards.debrief import DebriefCard
 from autograder.cards.hints import Hints
 from autograder.cards.wording import Place, picture_of, picture_title
+from autograder.cell_truth import stopping_call
 from autograder.core.exercise import Exercise
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.verdict import Finding, Status, Verdict
@@ -50,7 +51,12 @@ def do(job: Job) -> str | None:
         loaded = load(file, exercise)
     verdict = loaded
     if not isinstance(verdict, Verdict):
-        verdict = verdict_on(exercise, vars(loaded)[exercise.name], hidden=False)
+        answer = vars(loaded)[exercise.name]
+        stops = stopping_call(exercise.name, answer)
+        if stops is not None:
+            verdict = _nothing(exercise.name, "failed", stops.message, stops.look)
+        else:
+            verdict = verdict_on(exercise, answer, hidden=False)
     card = card_text(
         verdict, exercise, debrief=has_debrief(exercise), place=_place(file.name, job.keys)
     )

@@ -43,8 +43,10 @@ SAID = {
     "node_names: prints in place of returning": ["`print` shows something", "`return`"],
     "node_names: a list that is kept outside": ["`NAMES` keeps what an earlier call"],
     "node_names: a loop that never ends": ["while len(names) != 100:", "a list of 4 items"],
-    "node_table: the two counts exchanged": ["In the row of `x`", "are exchanged"],
-    "node_table: name before opcode": ["In the first row, the name is 'placeholder', not 'x'"],
+    "node_table: the two counts exchanged": ["In your row of `x`", "are exchanged"],
+    "node_table: name before opcode": [
+        "In your first row, the name is 'placeholder'. It should be 'x'"
+    ],
     "sign_flip: negates in place": ["`sign_flip` itself changes `x` itself"],
     "sign_flip: a tensor is made of the condition": ["a tensor should be made from numbers"],
     "inputs_of: walks into strings": ["An item of a string is a string again"],

@@ -91,19 +91,20 @@ def _typos(answer: Answer, text: str, draw: random.Random) -> Iterator[Typo]:
 
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            end = node.end_col_offset or 0
-            place, name = (node.end_lineno or 0, end - len(node.attr), end), node.attr
+            end, name = node.end_col_offset or 0, node.attr
             if isinstance(node.value, ast.Name) and node.value.id == "self":
                 value = node.value
                 yield Typo(answer, "self forgotten", f"self.{name}", name,
                            replaced(value.lineno, value.col_offset, end, name))  # fmt: skip
             if isinstance(node.value, ast.Name) and node.value.id in _MODULES:
                 value = node.value
+                place = value.lineno, value.col_offset, value.end_col_offset or 0
                 for other in _MODULES:
                     if not hasattr(_MODULES[other], name):
-                        yield Typo(answer, "another module", name, f"{other}.{name}", replaced(
-                            value.lineno, value.col_offset, value.end_col_offset or 0, other))  # fmt: skip
+                        yield Typo(answer, "another module", name, f"{other}.{name}",
+                                   replaced(*place, other))  # fmt: skip
                         break
+            place = node.end_lineno or 0, end - len(name), end
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             place, name = (node.lineno, node.col_offset, node.end_col_offset or 0), node.id
         elif isinstance(node, ast.keyword) and node.arg:
