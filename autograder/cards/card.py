@@ -157,7 +157,7 @@ def _template() -> Any:
 
 def _marked(parts: Parts) -> Markup:
     """A result of which the part that differs is marked, by more than a color."""
-    before, differs, after = map(html.escaped, parts)
+    before, differs, after = (html.escaped(html.bounded(part, 24, 1_000)) for part in parts)
     mark = f"<strong><u>{differs}</u></strong>" if differs else ""
     return Markup(html.wrapped(f"{before}{mark}{after}"))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from autograder.cards.shown_source import shown_source
+from autograder.cards.shown_source import LEFT_OUT, shown_source
 from autograder.cards.wording import (
     CRASHED,
+    INPUTS,
     NOTEBOOK,
+    OTHERS,
     OUTCOMES,
     Place,
     error_to_show,
@@ -40,7 +43,7 @@ MOST_LINES = 25
 """Lines of a card. What has no room is the picture, the list of parts, and lines of the model."""
 
 FEWEST_SOURCE_LINES, SOURCE_LINES = 3, 14
-RESULT_LINES, PRINTED_LINES = 3, 3
+RESULT_LINES, ENOUGH = 3, 8
 ROOM_FOR_A_MODEL = 12
 """Lines that are left for the model before the parts are listed one by one."""
 
@@ -56,52 +59,77 @@ def card_text(
         debrief: whether there is a debrief to be shown after a pass.
         place: where the answer is written.
     """
+    end = _wrapped(next_step(verdict, exercise, debrief=debrief, place=place))
+    card = ""
+    for limits in _LIMITS:
+        card, is_cramped = _card(verdict, exercise, end, limits)
+        if not is_cramped:
+            break
+    return card
+
+
+class _Limits(NamedTuple):
+    """How many lines are shown at most: of other findings, an error, inputs, and printed text."""
+
+    others: int
+    error: int
+    inputs: int
+    printed: int
+
+
+_LIMITS = (_Limits(OTHERS, 5, INPUTS, 3), _Limits(1, 5, INPUTS, 3), _Limits(0, 3, 1, 0))
+
+
+def _card(verdict: Verdict, exercise: Exercise, end: str, limits: _Limits) -> tuple[str, bool]:
+    """The card, and whether it is too long, or shows too little of the model."""
     look = OUTCOMES[verdict.status]
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
-    first = [_wrapped(head + stars_and_minutes(exercise)), *_said(verdict)]
-    last = [
-        *_printed(verdict),
-        _wrapped(next_step(verdict, exercise, debrief=debrief, place=place)),
-    ]
+    first = [_wrapped(head + stars_and_minutes(exercise)), *_said(verdict, limits)]
+    last = [*_printed(verdict, limits.printed), end]
     example = None
     if verdict.status not in ("passed", "not attempted"):
         example = verdict.example
-    facts = list(_facts(example)) if example else []
+    facts = list(_facts(example, limits.inputs)) if example else []
     room = MOST_LINES - sum(map(_height, (*first, *facts, *last)))
     parts = list(_shares(verdict, exercise, room))
     source = list(_source(example, room - sum(map(_height, parts)))) if example else []
     room -= sum(map(_height, (*parts, *source)))
     every = [*first, *source, *facts, *_picture(example, room), *parts, *last]
-    return "\n".join(part for part in map(clean, every) if part)
+    card = "\n".join(part for part in map(clean, every) if part)
+    wanted = min(ENOUGH, _height(shown_source(example.source))) if source and example else 0
+    return card, _height(card) > MOST_LINES or sum(map(_height, source[1:])) < wanted
 
 
 def _height(part: str) -> int:
     return part.count("\n") + 1 if part else 0
 
 
-def _said(verdict: Verdict) -> Iterator[str]:
+def _said(verdict: Verdict, limits: _Limits) -> Iterator[str]:
     """What is wrong, and where to look."""
     if verdict.status == "not attempted":
         return
     if error_to_show(verdict):
         yield CRASHED
-        yield _indented(verdict.error, 5)
-    yield from _findings(verdict)
+        yield _indented(verdict.error, limits.error)
+    yield from _findings(verdict, limits.others)
     yield _wrapped(tried(verdict))
 
 
-def _findings(verdict: Verdict) -> Iterator[str]:
+def _findings(verdict: Verdict, most: int) -> Iterator[str]:
     first = first_finding(verdict)
     if first:
         yield _wrapped(first.message)
     if where_to_look(verdict):
         yield _wrapped(f"Where to look: {where_to_look(verdict)}")
     others, left = other_findings(verdict)
-    if others:
-        yield _wrapped(f"Also found: {others[0].message}")
-        left += len(others) - 1
-    if left:
-        yield f"  and {left} more"
+    shown = others[:most]
+    if shown:
+        yield "Also found:"
+    for finding in shown:
+        yield _wrapped(finding.message, "  - ")
+    left += len(others) - len(shown)
+    if left and shown:
+        yield f"  - and {left} more"
 
 
 def _source(example: Example, room: int) -> Iterator[str]:
@@ -117,9 +145,9 @@ def _source(example: Example, room: int) -> Iterator[str]:
             return
 
 
-def _facts(example: Example) -> Iterator[str]:
+def _facts(example: Example, most: int) -> Iterator[str]:
     for name, values, _ in short_facts(example):
-        shown = values if len(values) <= 2 else (values[0], f"and {len(values) - 1} more")
+        shown = values if len(values) <= most else (*values[:most], LEFT_OUT)
         for i, value in enumerate(shown):
             yield _wrapped(value, f"{name + ':':<13}" if i == 0 else " " * 13)
     for name, (before, differs, after) in long_results(example):
@@ -131,7 +159,9 @@ def _facts(example: Example) -> Iterator[str]:
 def _picture(example: Example | None, room: int) -> Iterator[str]:
     """The graphs, where the whole of them has room."""
     drawn = picture_of(example, ()) if example is not None and room > 3 else None
-    if example is not None and drawn is not None and _height(drawn.text) < room:
+    if example is None or drawn is None:
+        return
+    if _height(drawn.text) < room and max(map(len, drawn.text.split("\n"))) < WIDTH - 4:
         yield f"{picture_title(example)}:"
         yield textwrap.indent(drawn.text, "    ")
 
@@ -153,10 +183,10 @@ def _shares(verdict: Verdict, exercise: Exercise, room: int) -> Iterator[str]:
     yield _wrapped(" ".join(filter(None, (points_line(verdict, exercise), shares_note(verdict)))))
 
 
-def _printed(verdict: Verdict) -> Iterator[str]:
+def _printed(verdict: Verdict, lines: int) -> Iterator[str]:
     if verdict.printed.strip():
-        yield f"{printed_title(verdict.printed)}:"
-        yield _indented(verdict.printed, PRINTED_LINES)
+        yield f"{printed_title(verdict.printed)}{':' if lines else '.'}"
+        yield _indented(verdict.printed, lines) if lines else ""
 
 
 def _wrapped(text: str, lead: str = "") -> str:

@@ -10,8 +10,13 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from autograder.drawing.html import bounded
+
 MOST_LINES = 25
 """Lines of all that is shown."""
+
+MOST_READ = 2_000
+"""Lines of a source that are looked at."""
 
 VISIBLE_LINES = 11
 """Lines of the first class or function: so many are seen before the box scrolls."""
@@ -33,9 +38,10 @@ def shown_source(source: str, most: int = MOST_LINES) -> str:
         source: whole statements; comments stay where they are.
         most: lines that are shown at most. Those with the first `return` are among them.
     """
+    source = bounded(source, MOST_READ)
     try:
         tree = ast.parse(source)
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         return "\n".join(_cut(_full_lines(source.splitlines()), most))
     lines = source.splitlines()
     dropped = set(_dropped(tree))
