@@ -43,7 +43,8 @@ MOST_LINES = 25
 """Lines of a card. What has no room is the picture, the list of parts, and lines of the model."""
 
 FEWEST_SOURCE_LINES, SOURCE_LINES = 3, 14
-RESULT_LINES, ENOUGH = 3, 8
+LONGEST_TEXT = 2_000
+RESULT_LINES, ENOUGH, LONGEST_RESULT = 3, 8, 400
 ROOM_FOR_A_MODEL = 12
 """Lines that are left for the model before the parts are listed one by one."""
 
@@ -152,7 +153,10 @@ def _facts(example: Example, most: int) -> Iterator[str]:
             yield _wrapped(value, f"{name + ':':<13}" if i == 0 else " " * 13)
     for name, (before, differs, after) in long_results(example):
         mark = f"»{differs}«" if differs else ""
-        lines = _wrapped(f"{before}{mark}{after}", f"{name + ':':<13}").split("\n")
+        lines = _wrapped(
+            f"{before[:LONGEST_RESULT]}{mark[:LONGEST_RESULT]}{after[:LONGEST_RESULT]}",
+            f"{name + ':':<13}",
+        ).split("\n")
         yield "\n".join([*lines[:RESULT_LINES], *[" " * 13 + "…"] * (len(lines) > RESULT_LINES)])
 
 

@@ -15,7 +15,7 @@ from autograder.drawing.html import bounded
 MOST_LINES = 25
 """Lines of all that is shown."""
 
-MOST_READ = 2_000
+MOST_READ = 400
 """Lines of a source that are looked at."""
 
 VISIBLE_LINES = 11
@@ -130,10 +130,12 @@ def _cut(lines: list[str], most: int) -> list[str]:
     for may_go in (own, lambda line: not re.match(r"\s*(?:return|class|def)\b", line)):
         places = [i for i, line in enumerate(lines) if may_go(line) and line.strip() != LEFT_OUT]
         gone: set[int] = set()
+        height = _height(lines)
         for i in places[1:][::-1] if may_go is own else _from_the_middle(places):
-            if _height([line for k, line in enumerate(lines) if k not in gone]) < most:
+            if height < most:
                 break
             gone.add(i)
+            height -= _height([lines[i]])
         lines = _without(lines, gone)
     while _height(lines) > most and len(lines) > 2:
         middle = len(lines) // 2
@@ -145,7 +147,8 @@ def _cut(lines: list[str], most: int) -> list[str]:
 
 def _from_the_middle(places: list[int]) -> list[int]:
     middle = len(places) / 2
-    return sorted(places[1:], key=lambda i: abs(places.index(i) - middle))
+    ranked = sorted(range(1, len(places)), key=lambda rank: abs(rank - middle))
+    return [places[rank] for rank in ranked]
 
 
 def _without(lines: list[str], gone: set[int]) -> list[str]:

@@ -390,8 +390,8 @@ ADVICE = (
         "Python asks a Proxy for a whole number here, as `range` and indices do, and while tracing "
         "there is none. Should your function trace what asks, or leave it as it is?"),
     Row(("RuntimeError",), r"Argument '(\w+)' of Node '(\w+)' was used before it has been defined",
-        "`{2}` reads `{1}`, which the graph computes only later. Which of the two did you insert or "
-        "change, and at which place?"),
+        "`{2}` reads `{1}`, which the graph computes only later. Which of the two did you insert "
+        "or change, and at which place?"),
     Row(("KeyError",), r"attribute '(\w+)' already exists",
         "The module has a `{1}` already. How do you choose a name that is free in every model?"),
     Row(("RuntimeError",), r"generator raised StopIteration",

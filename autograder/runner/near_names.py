@@ -49,9 +49,17 @@ def near_names(error: BaseException) -> Near:
         frame, segment = _last_place(error.__traceback__)
         for find in _FINDERS.get(_family(error), ()):
             found = find(error, str(error), frame, segment)
-            if found:
+            if found and _is_own(found, frame, segment):
                 return [str(text)[:80] for text in found]
     return []
+
+
+def _is_own(near: Near, frame: FrameType | None, segment: str) -> bool:
+    """Whether the name stands in the answer, and is not one that a library asks for."""
+    word = near[1].removesuffix("()")
+    if frame is not None and not _is_generated(frame) and word in segment:
+        return True
+    return line_with(word, near[0])[0] > 0
 
 
 def line_with(name: str, kind: str) -> tuple[int, str]:
@@ -353,7 +361,8 @@ def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, TracebackTyp
         trace = trace.tb_next
 
 
-_WATCHERS = ("torch.", "autograder.core.", "autograder.runner.")
+_WATCHERS = ("torch.", "autograder.")
+"""Beginnings of the names of modules that call an answer, or that it calls."""
 
 
 def _last_place(trace: TracebackType | None) -> tuple[FrameType | None, str]:

@@ -14,8 +14,9 @@ from torch import fx, nn
 
 from autograder import api
 from autograder.api import CheckFailed, check, exercise_called, failed, verdict_on
+from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
-from autograder.cell_truth import problem_in
+from autograder.cell_truth import broken_cell, problem_in, stopping_call
 from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.judge.advice import ADVICE, advice_for
 from autograder.judge.error_words import LONGEST, message_of
@@ -105,8 +106,9 @@ def test_other_findings_are_told_once_each() -> None:
 
 
 def test_a_part_that_was_not_tried_is_not_said_to_fail() -> None:
-    _, text = said("node_table: the two counts exchanged")
-    assert "○ not tried yet models drawn at random" in text
+    verdict, _ = said("node_table: the two counts exchanged")
+    html = card_html(verdict, exercise_called("node_table"))
+    assert re.search(r"○</span> not tried yet</td><td[^>]*>models drawn at random", html)
 
 
 # ------------------------------------------------------------------ exceptions
@@ -192,6 +194,16 @@ def test_of_names_that_are_missing_the_number_is_said() -> None:
     assert finding.message.endswith("and `seconds` has 200.") and len(finding.message) < 100
 
 
+def test_what_a_library_asks_for_is_no_typo() -> None:
+    _, text = said("probe_values: the probe is the target")
+    assert "Did you mean" not in text
+
+
+def test_an_attribute_of_a_node_that_a_copy_has_lost_is_explained() -> None:
+    error = {"type": "AttributeError", "message": "'Node' object has no attribute 'is_old'"}
+    assert "`node.meta` is not" in advice_for(exercise_called("retarget"), error, "call")
+
+
 # ------------------------------------------------------------------ what outlives a call
 
 
@@ -243,6 +255,27 @@ def test_a_check_sees_that_a_cell_did_not_run(last: str, code: str | None) -> No
     answer = in_a_cell(RIGHT, "retarget")
     found = problem_in([RIGHT, last], "retarget", answer, ["retarget"])
     assert (found.code if found else None) == code
+
+
+def test_a_graded_card_names_the_line_that_is_not_python() -> None:
+    marks = "<<<<<<< HEAD\n" + RIGHT
+    found = broken_cell([RIGHT, marks, "print(1)"], "retarget")
+    assert found is not None and "at line 1: `<<<<<<< HEAD`" in found.message
+    assert broken_cell([marks, RIGHT], "retarget") is None
+    assert broken_cell(["%%time\n!ls\n" + RIGHT], "retarget") is None
+    assert broken_cell([], "retarget") is None
+
+
+@pytest.mark.parametrize("call", ["breakpoint()", "exit()", "quit()", "input('?')"])
+def test_what_nobody_wants_in_a_check_is_named(call: str) -> None:
+    text = f"def retarget(model):\n    {call}\n    return model\n"
+    found = stopping_call("retarget", in_a_cell(text, "retarget"))
+    assert found is not None and f"calls `{call.partition('(')[0]}()`, at line 2" in found.message
+
+
+def test_a_function_of_ones_own_may_have_such_a_name() -> None:
+    text = "def exit():\n    pass\ndef retarget(input):\n    exit()\n    return input()\n"
+    assert stopping_call("retarget", in_a_cell(text, "retarget")) is None
 
 
 # ------------------------------------------------------------------ stopping, and the case itself
