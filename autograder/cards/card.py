@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
 from autograder.cards.links import Link, line_of
-from autograder.cards.shown_source import shown_source
+from autograder.cards.shown_source import MOST_CHARACTERS, shown_source
 from autograder.cards.wording import (
     CRASHED,
     OUTCOMES,
@@ -157,7 +157,9 @@ def _template() -> Any:
 
 def _marked(parts: Parts) -> Markup:
     """A result of which the part that differs is marked, by more than a color."""
-    before, differs, after = (html.escaped(html.bounded(part, 24, 1_000)) for part in parts)
+    before, differs, after = (
+        html.escaped(html.bounded(part[:MOST_CHARACTERS], 24, 1_000)) for part in parts
+    )
     mark = f"<strong><u>{differs}</u></strong>" if differs else ""
     return Markup(html.wrapped(f"{before}{mark}{after}"))
 

@@ -18,6 +18,8 @@ MOST_LINES = 25
 MOST_READ = 400
 """Lines of a source that are looked at."""
 
+MOST_CHARACTERS = 100_000
+
 VISIBLE_LINES = 11
 """Lines of the first class or function: so many are seen before the box scrolls."""
 
@@ -38,7 +40,7 @@ def shown_source(source: str, most: int = MOST_LINES) -> str:
         source: whole statements; comments stay where they are.
         most: lines that are shown at most. Those with the first `return` are among them.
     """
-    source = bounded(source, MOST_READ)
+    source = bounded(source[:MOST_CHARACTERS], MOST_READ)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):

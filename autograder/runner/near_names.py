@@ -57,8 +57,8 @@ def near_names(error: BaseException) -> Near:
 def _is_own(near: Near, frame: FrameType | None, segment: str) -> bool:
     """Whether the name stands in the answer, and is not one that a library asks for."""
     word = near[1].removesuffix("()")
-    if frame is not None and not _is_generated(frame) and word in segment:
-        return True
+    if frame is not None and not _is_generated(frame) and near[0] != "path":
+        return word in segment
     return line_with(word, near[0])[0] > 0
 
 
