@@ -190,7 +190,8 @@ def _shares(verdict: Verdict, exercise: Exercise, room: int) -> Iterator[str]:
 def _printed(verdict: Verdict, lines: int) -> Iterator[str]:
     if verdict.printed.strip():
         yield f"{printed_title(verdict.printed)}{':' if lines else '.'}"
-        yield _indented(verdict.printed[:LONGEST_TEXT], lines) if lines else ""
+        shown = clean(verdict.printed[:LONGEST_TEXT]).strip("\n").split("\n")[:lines]
+        yield _indented("\n".join(shown), lines) if lines else ""
 
 
 def _wrapped(text: str, lead: str = "") -> str:

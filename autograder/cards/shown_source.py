@@ -20,10 +20,10 @@ MOST_READ = 400
 
 MOST_CHARACTERS = 100_000
 
-VISIBLE_LINES = 11
+VISIBLE_LINES = 10
 """Lines of the first class or function: so many are seen before the box scrolls."""
 
-WIDTH = 70
+WIDTH = 60
 """Characters of a line that is not wrapped, about."""
 
 LEFT_OUT = "…"

@@ -102,7 +102,7 @@ def read(html: str) -> Reader:
                "svg", "path", "polyline", "text"}  # fmt: skip
     assert set(reader.tags) <= allowed
     names = {name for name, _ in reader.attributes}
-    assert names <= {"style", "colspan", "href", *OF_PICTURES}
+    assert names <= {"style", "colspan", "href", "tabindex", *OF_PICTURES}
     for name, value in reader.attributes:
         if name == "style":
             assert value and "url(" not in value and "expression" not in value
