@@ -66,7 +66,7 @@ def tried(verdict: Verdict) -> str:
         count = f"{verdict.cases} case{'' if verdict.cases == 1 else 's'}"
         return " ".join(filter(None, (f"It was tried on {count}, and {held}.", verdict.remark)))
     where = verdict.example.case if verdict.example else ""
-    shown = f" The case shown here is: {where}." if where else ""
+    shown = f" The case shown here is “{where}”." if where else ""
     return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
 
 
@@ -112,6 +112,8 @@ def next_step(
     said = place.again
     if verdict.status == "passed":
         said = f"{place.passed} {place.compare}" if debrief else place.passed
+    elif verdict.findings and verdict.findings[0].code == "unreached":
+        said = f"{verdict.findings[0].message} Remove that line. {place.again}"
     elif verdict.status == "not attempted":
         said = place.stub
     return said.replace("{name}", exercise.name)

@@ -32,7 +32,7 @@ from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import LEFT_OUT, Redaction
-from autograder.judge.source_rules import source_findings
+from autograder.judge.source_rules import source_findings, unreached
 
 __all__ = [
     "Evidence",
@@ -76,8 +76,12 @@ def judge(
         )
     if source is None:
         return verdict
+    if verdict.status == "not attempted":
+        return replace(verdict, findings=tuple(unreached(source)) or verdict.findings)
     return _with_text(_with_own_lines(verdict, source), source_findings(exercise, source))
 
+
+FORBIDDEN = "forbidden"
 
 _LINE_LEFT_OUT = re.compile(rf"\bline (\d+): (?:`[^`]*{LEFT_OUT}[^`]*`|(?!`).*{LEFT_OUT}.*)")
 
@@ -87,9 +91,7 @@ def _with_own_lines(verdict: Verdict, source: Source) -> Verdict:
 
     What the answer itself said of its lines is left out, as it may say something else.
     """
-    defined = re.compile(rf"^(?:def|class)\s+{source.name}\b", re.M)
-    cell = next((each for each in reversed(source.cells) if defined.search(each)), "")
-    lines = [line.strip() for line in cell.splitlines()]
+    lines = [line.strip() for line in source.cell.splitlines()]
 
     def own(found: re.Match[str]) -> str:
         number, quote = int(found[1]), "`" if found[0].endswith("`") else ""
@@ -104,7 +106,7 @@ def _with_own_lines(verdict: Verdict, source: Source) -> Verdict:
 
 def _with_text(verdict: Verdict, found: list[Finding]) -> Verdict:
     """A verdict, and what the answer's text says against it: then nothing is held."""
-    if not found or verdict.status == "not attempted":
+    if not found:
         return verdict
     shares = tuple(replace(share, held=False) for share in verdict.shares)
     if verdict.status == "passed":
@@ -166,10 +168,24 @@ def _judge(
         cases=len(outcomes),
         findings=ordered,
         others=_other_examples(exercise, ordered, worst, cases, outcomes, seed, key),
-        example=example_of(exercise, worst, shown, seed, key),
+        example=_example(exercise, worst, shown, seed, key, ordered),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
     )
+
+
+def _example(
+    exercise: Exercise,
+    worst: Case,
+    shown: Outcome,
+    seed: int,
+    key: AnswerKey,
+    found: tuple[Finding, ...],
+) -> Example:
+    """What a card shows of the case; of a word that is forbidden in every case, only its name."""
+    if found[0].code == FORBIDDEN:
+        return Example(case=worst.name)
+    return example_of(exercise, worst, shown, seed, key)
 
 
 def _shares(exercise: Exercise, cases: tuple[Case, ...], held: frozenset[str]) -> tuple[Share, ...]:

@@ -18,8 +18,11 @@ from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
 from autograder.cell_truth import broken_cell, problem_in, stopping_call
 from autograder.core.verdict import Finding, Verdict, further_findings
+from autograder.judge import judge
 from autograder.judge.advice import ADVICE, advice_for
+from autograder.judge.answer_text import Source
 from autograder.judge.error_words import LONGEST, message_of
+from autograder.runner import run
 from autograder.runner.lasting_state import LastingState
 from tests.exam import panel
 from tests.exam.answers import answers_to, finding_meant_for
@@ -271,6 +274,40 @@ def test_what_nobody_wants_in_a_check_is_named(call: str) -> None:
     text = f"def retarget(model):\n    {call}\n    return model\n"
     found = stopping_call("retarget", in_a_cell(text, "retarget"))
     assert found is not None and f"calls `{call.partition('(')[0]}()`, at line 2" in found.message
+
+
+def test_what_stands_below_the_stubs_line_is_not_said_to_be_untouched() -> None:
+    text = "def retarget(model, old, new):\n    raise NotImplementedError\n    return model\n"
+    exercise = exercise_called("retarget")
+    verdict = verdict_on(exercise, in_a_cell(text, "retarget"), hidden=False)
+    said = card_text(verdict, exercise)
+    assert "Line 2 of `retarget` still raises" in said and "when you opened" not in said
+
+
+HANDLER = """\
+from torch import fx
+class AddToMul(fx.Transformer):
+    def call_function(self, target, args, kwargs):
+        return super().call_function({}[target], args, kwargs)
+"""
+
+
+def test_the_line_of_a_handler_is_shown_where_fx_raises_again() -> None:
+    exercise = exercise_called("AddToMul")
+    verdict = verdict_on(exercise, in_a_cell(HANDLER, "AddToMul"), hidden=False)
+    text = " ".join(card_text(verdict, exercise).split())
+    assert "KeyError" in text and "{}[target]" in text and "RuntimeError" not in text
+
+
+def test_a_hidden_case_shows_the_line_as_it_stands_in_the_cell() -> None:
+    exercise = exercise_called("retarget")
+    hidden = next(case for case in exercise.cases if case.hidden)
+    text = "def retarget(model, old, new):\n    return model['an odd text of one own'].x\n"
+    write = in_a_cell(text, "retarget")
+    outcome = run(exercise, write, hidden)
+    source = Source((text,), "retarget")
+    verdict = judge(exercise, [outcome], (hidden,), source=source)
+    assert "line 2: return model['an odd text of one own'].x" in verdict.error
 
 
 def test_a_function_of_ones_own_may_have_such_a_name() -> None:

@@ -144,7 +144,7 @@ def test_what_a_failed_card_says() -> None:
             "A relu after every sum", "★★ · 15 minutes · 4 points",
             "The node relu reads its own value.", "Look at relu.args.", "Finding number 3.",
             "and 2 more", "return x + 1", "relu_after_add(Net())", "a float32 tensor",
-            "It was tried on 12 cases. The case shown here is: one addition.",
+            "It was tried on 12 cases. The case shown here is “one addition”.",
             "Points: 1 of 4.", "hello",
             'hint("relu_after_add")',
         ):  # fmt: skip
