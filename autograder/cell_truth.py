@@ -114,12 +114,12 @@ _STOPPING = {
     "breakpoint": "stops in the debugger",
     "exit": "ends the kernel",
     "quit": "ends the kernel",
-    "input": "waits for somebody who types",
+    "input": "waits for typed text",
 }
 
 
 def stopping_call(name: str, answer: Any) -> Finding | None:
-    """What an answer calls that nobody can want in a check, such as a forgotten `breakpoint`."""
+    """A call in an answer that a check cannot run, such as a forgotten `breakpoint`."""
     code = getattr(answer, "__code__", None)
     names = getattr(answer, "__globals__", {})
     for each in dis.get_instructions(code) if code is not None else ():

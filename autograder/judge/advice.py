@@ -274,7 +274,7 @@ ADVICE = (
     Row(("RuntimeError",), r"does not require grad", "A graph that is run has no gradients to "
         "follow, so that autograd finds nothing in it. The derivative is made of operations: which "
         "rule belongs to each node?", exercises=("derivative",)),
-    Row(("EOFError",), "", "`input()` waits for somebody who types, and nobody does in a check. "
+    Row(("EOFError",), "", "`input()` waits for typed text, and in a check there is none. "
         "Where should that value come from?", line=r"\binput\("),
     Row(("TypeError",), r"torch\.return_types\.(max|min|sort|topk|mode|median)",
         "`{1}` with a dimension gives a pair: values and indices. Which of them do you compute "

@@ -205,11 +205,9 @@ def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
         return known
     if not error.get("line"):
         return f"Which call of `{evidence.exercise.name}` raises this, and with which arguments?"
-    frames = error.get("frames") or [{}]
-    where = f" in `{frames[-1]['function']}`" if frames[-1].get("function", "<")[0] != "<" else ""
     return (
-        f"Your line {error['line']}{where} raises this, or what it calls. Print the values on that "
-        "line, and look at those of the last call before the error."
+        f"Your line {error['line']} raises this, or a function that it calls. Print the values that "
+        "this line uses: which one is not what you expect?"
     )
 
 

@@ -274,7 +274,7 @@ def unreached(source: Source) -> Iterator[Finding]:
             yield Finding(
                 UNREACHED,
                 f"Line {statement.lineno} of `{source.name}` still raises `NotImplementedError`; "
-                "what stands below it is never reached.",
+                "the lines below it are never reached.",
                 "Remove that line.",
             )
             return
