@@ -206,8 +206,8 @@ def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
     if not error.get("line"):
         return f"Which call of `{evidence.exercise.name}` raises this, and with which arguments?"
     return (
-        f"Your line {error['line']} raises this, or a function that it calls. Print the values that "
-        "this line uses: which one is not what you expect?"
+        f"Your line {error['line']} raises this, or a function that it calls. Print the values "
+        "that this line uses: which one is not what you expect?"
     )
 
 

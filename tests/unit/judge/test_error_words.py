@@ -31,6 +31,7 @@ def test_no_graph_stands_in_a_message() -> None:
 
 
 def test_a_place_in_a_file_is_left_out_of_every_kind_of_syntax_error() -> None:
-    error = {"type": "IndentationError", "types": ["IndentationError", "SyntaxError"],
-             "message": "expected a block", "says": "expected a block (models.py:73, line 5)"}  # fmt: skip
+    kinds = ["IndentationError", "SyntaxError"]
+    says = "expected a block (models.py:73, line 5)"
+    error = {"type": kinds[0], "types": kinds, "message": "expected a block", "says": says}
     assert message_of(error) == "expected a block"
