@@ -448,7 +448,7 @@ def near_advice(error: dict[str, Any]) -> str:
     near = error.get("near") or ()
     if len(near) < 4 or near[0] not in _NEAR:
         return ""
-    kind, typed, owner, *meant = near
+    kind, typed, owner, *meant = near[:6]
     says = _NEAR[kind] if owner or kind != "keyword" else "There is no parameter `{typed}`."
     names = " or ".join(f"`{name}`" for name in meant)
     return f"{says.format(typed=typed, owner=owner)} Did you mean {names}?"
