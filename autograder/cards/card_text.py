@@ -50,7 +50,12 @@ ROOM_FOR_A_MODEL = 12
 
 
 def card_text(
-    verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
+    verdict: Verdict,
+    exercise: Exercise,
+    *,
+    debrief: bool = False,
+    place: Place = NOTEBOOK,
+    most: int = MOST_LINES,
 ) -> str:
     """The card as plain text.
 
@@ -59,11 +64,12 @@ def card_text(
         exercise: what it is about.
         debrief: whether there is a debrief to be shown after a pass.
         place: where the answer is written.
+        most: lines of the card; a terminal may have few.
     """
     end = _wrapped(next_step(verdict, exercise, debrief=debrief, place=place))
     card = ""
     for limits in _LIMITS:
-        card, is_cramped = _card(verdict, exercise, end, limits)
+        card, is_cramped = _card(verdict, exercise, end, limits, most)
         if not is_cramped:
             break
     return card
@@ -81,7 +87,9 @@ class _Limits(NamedTuple):
 _LIMITS = (_Limits(OTHERS, 5, INPUTS, 3), _Limits(1, 5, INPUTS, 3), _Limits(0, 3, 1, 0))
 
 
-def _card(verdict: Verdict, exercise: Exercise, end: str, limits: _Limits) -> tuple[str, bool]:
+def _card(
+    verdict: Verdict, exercise: Exercise, end: str, limits: _Limits, most: int
+) -> tuple[str, bool]:
     """The card, and whether it is too long, or shows too little of the model."""
     look = OUTCOMES[verdict.status]
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
@@ -91,14 +99,14 @@ def _card(verdict: Verdict, exercise: Exercise, end: str, limits: _Limits) -> tu
     if verdict.status not in ("passed", "not attempted"):
         example = verdict.example
     facts = list(_facts(example, limits.inputs)) if example else []
-    room = MOST_LINES - sum(map(_height, (*first, *facts, *last)))
+    room = most - sum(map(_height, (*first, *facts, *last)))
     parts = list(_shares(verdict, exercise, room))
     source = list(_source(example, room - sum(map(_height, parts)))) if example else []
     room -= sum(map(_height, (*parts, *source)))
     every = [*first, *source, *facts, *_picture(example, room), *parts, *last]
     card = "\n".join(part for part in map(clean, every) if part)
     wanted = min(ENOUGH, _height(shown_source(example.source))) if source and example else 0
-    return card, _height(card) > MOST_LINES or sum(map(_height, source[1:])) < wanted
+    return card, _height(card) > most or sum(map(_height, source[1:])) < wanted
 
 
 def _height(part: str) -> int:

@@ -31,6 +31,9 @@ from autograder.watch.job import Job, Result
 LOADING = Limits(cpu=10.0, wall=60.0)
 """Limits for the code of a file outside of the answer."""
 
+MOST_LINES = 20
+"""Lines of a card: a terminal has 24, and four say which file it is and what the keys do."""
+
 _NEAR = 0.8
 _COLORS = """\
 :root{color-scheme:light dark}
@@ -57,9 +60,8 @@ def do(job: Job) -> str | None:
             verdict = _nothing(exercise.name, "failed", stops.message, stops.look)
         else:
             verdict = verdict_on(exercise, answer, hidden=False)
-    card = card_text(
-        verdict, exercise, debrief=has_debrief(exercise), place=_place(file.name, job.keys)
-    )
+    place = _place(file.name, job.keys)
+    card = card_text(verdict, exercise, debrief=has_debrief(exercise), place=place, most=MOST_LINES)
     if printed.getvalue().strip():
         lines = "\n".join(f"    {line}" for line in bounded(printed.getvalue(), 40).split("\n"))
         card += f"\nThe file printed:\n{lines}"
