@@ -361,8 +361,8 @@ def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, TracebackTyp
         trace = trace.tb_next
 
 
-_WATCHERS = ("torch.", "autograder.")
-"""Beginnings of the names of modules that call an answer, or that it calls."""
+_LIBRARIES = (sys.stdlib_module_names | {"torch", "autograder"}) - {"__main__"}
+"""Packages that call an answer, or that it calls."""
 
 
 def _last_place(trace: TracebackType | None) -> tuple[FrameType | None, str]:
@@ -370,7 +370,8 @@ def _last_place(trace: TracebackType | None) -> tuple[FrameType | None, str]:
     found = [
         (frame, place)
         for frame, place in _walk(trace)
-        if not frame.f_globals.get("__name__", "").startswith(_WATCHERS) or _is_generated(frame)
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _LIBRARIES
+        or _is_generated(frame)
     ]
     if not found:
         return None, ""
