@@ -68,10 +68,14 @@ def _shell() -> Any:
 
 def _not_compiled(cell: str, name: str, transform: Any) -> Finding | None:
     said = _syntax_error(cell, name, transform)
-    return said and Finding(
-        "cell-did-not-run",
-        f"{said} What you wrote before is still there, and was not checked.",
-        "Fix that line, run the cell, then run this one again.",
+    return (
+        None
+        if said is None
+        else Finding(
+            "cell-did-not-run",
+            f"{said} What you wrote before is still there, and was not checked.",
+            "Fix that line, run the cell, then run this one again.",
+        )
     )
 
 
@@ -84,11 +88,15 @@ def broken_cell(cells: Sequence[str], name: str) -> Finding | None:
     """
     last = next((cell for cell in reversed(cells) if name in _DEFINED.findall(cell)), "")
     said = _syntax_error(last, name, without_magic)
-    return said and Finding(
-        "cell-did-not-run",
-        f"{said} So nothing in it was defined.",
-        "Before you hand in a notebook, restart the kernel and run it from top to bottom: each "
-        "cell that is not Python stops there.",
+    return (
+        None
+        if said is None
+        else Finding(
+            "cell-did-not-run",
+            f"{said} So nothing in it was defined.",
+            "Before you hand in a notebook, restart the kernel and run it from top to bottom: each "
+            "cell that is not Python stops there.",
+        )
     )
 
 

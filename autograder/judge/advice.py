@@ -445,7 +445,7 @@ _NEAR = {
 
 def near_advice(error: dict[str, Any]) -> str:
     """The name that does not exist, and those that may be meant; ``""`` where none is near."""
-    near = error.get("near") or ()
+    near: list[str] = error.get("near") or []
     if len(near) < 4 or near[0] not in _NEAR:
         return ""
     kind, typed, owner, *meant = near[:6]

@@ -306,8 +306,9 @@ def in_short(value: Any) -> str:
 
 def _object_text(value: Any) -> str:
     """An object of the course as an argument; one without a text of its own by its class."""
-    if type(value).__repr__ is object.__repr__:  # it would name a module and an address
-        return f"{type(value).__name__}(...)"
+    kind: Any = type(value)
+    if kind.__repr__ is object.__repr__:  # it would name a module and an address
+        return f"{kind.__name__}(...)"
     return textwrap.shorten(repr(value), 80)
 
 

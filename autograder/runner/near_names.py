@@ -461,4 +461,4 @@ def _uses(each: dis.Instruction, name: str, kind: str) -> bool:
         return isinstance(each.argval, tuple) and name in each.argval
     if kind == "call" and (each.opname != "LOAD_ATTR" or "NULL" in each.argrepr):
         return False
-    return each.argval == name
+    return bool(each.argval == name)
