@@ -63,7 +63,7 @@ def _full_lines(lines: Iterator[str] | list[str]) -> list[str]:
 def _first_line(statement: ast.stmt) -> int:
     """Its first line, counted from 0, decorators included."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min(each.lineno for each in (statement, *decorators)) - 1
+    return min([statement.lineno, *(each.lineno for each in decorators)]) - 1
 
 
 def _lines_of(node: ast.stmt) -> range:
