@@ -11,7 +11,7 @@ from autograder import learners_record, notebook_kernel, workspace_root
 from autograder.cards.card import Card
 from autograder.cards.display import in_notebook, show
 from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, with_solution
-from autograder.cell_truth import cell_problem
+from autograder.cell_truth import cell_problem, stopping_call
 from autograder.check_on_run import CheckOnRun
 from autograder.core import extras, own_exercises
 from autograder.core.exercise import Case, Exercise
@@ -239,6 +239,7 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict,
     global _last_checked, _last_failed
     _last_checked, _last_failed = exercise.name, None
     problem = cell_problem(exercise.name, answer, EXERCISES)
+    problem = problem or stopping_call(exercise.name, answer)
     if problem is not None:
         return Verdict(exercise.name, "failed", 0.0, (problem,)), False
     try:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import dis
 import inspect
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograder.core.verdict import Finding
@@ -71,17 +72,81 @@ def _shell() -> Any:
 
 
 def _not_compiled(cell: str, name: str, transform: Any) -> Finding | None:
+    said = _syntax_error(cell, name, transform)
+    return (
+        None
+        if said is None
+        else Finding(
+            "cell-did-not-run",
+            f"{said} What you wrote before is still there, and was not checked.",
+            "Fix that line, run the cell, then run this one again.",
+        )
+    )
+
+
+def broken_cell(cells: Sequence[str], name: str) -> Finding | None:
+    """What is wrong where the last cell that defines a name is not Python, for a graded notebook.
+
+    Args:
+        cells: the sources of the code cells that may define the answer, in order.
+        name: the exercise's name.
+    """
+    last = next((cell for cell in reversed(cells) if name in _DEFINED.findall(cell)), "")
+    said = _syntax_error(last, name, without_magic)
+    return (
+        None
+        if said is None
+        else Finding(
+            "cell-did-not-run",
+            f"{said} So nothing in it was defined.",
+            "Before you hand in a notebook, restart the kernel and run it from top to bottom: each "
+            "cell that is not Python stops there.",
+        )
+    )
+
+
+def without_magic(cell: str) -> str:
+    """A cell without what only IPython reads: lines that begin with ``%`` or ``!``."""
+    return re.sub(r"(?m)^(\s*)[%!].*$", r"\1pass", re.sub(r"\A\s*%%.*", "", cell))
+
+
+def _syntax_error(cell: str, name: str, transform: Any) -> str | None:
+    """The sentence that a cell is not Python, and at which line; ``None`` where it is."""
     try:
         ast.parse(transform(cell))
     except SyntaxError as error:
-        line = (error.text or "").strip()
+        line = (error.text or "").strip()[:200]
         where = f", at line {error.lineno}: `{line}`" if line else ""
-        return Finding(
-            "cell-did-not-run",
-            f"The cell with `{name}` did not run: it is no Python{where} ({error.msg}). What you "
-            "wrote before is still there, and was not checked.",
-            "Mend that line, run the cell, then run this one again.",
-        )
+        return f"The cell with `{name}` did not run: it is not Python{where} ({error.msg})."
+    except ValueError:  # a character that no source may have
+        return f"The cell with `{name}` did not run: it is not Python."
+    return None
+
+
+_STOPPING = {
+    "breakpoint": "stops in the debugger",
+    "exit": "ends the kernel",
+    "quit": "ends the kernel",
+    "input": "waits for typed text",
+}
+
+
+def stopping_call(name: str, answer: Any) -> Finding | None:
+    """A call in an answer that a check cannot run, such as a forgotten `breakpoint`."""
+    code = getattr(answer, "__code__", None)
+    names = getattr(answer, "__globals__", {})
+    for each in dis.get_instructions(code) if code is not None else ():
+        called = each.opname == "LOAD_GLOBAL" and (each.arg or 0) & 1
+        if called and each.argval in _STOPPING and not inspect.isfunction(names.get(each.argval)):
+            line = each.positions.lineno if each.positions else None
+            at = f", at line {line}" if line else ""
+            return Finding(
+                "stops-the-check",
+                f"`{name}` calls `{each.argval}()`{at}, which {_STOPPING[each.argval]}. So it was "
+                "not checked.",
+                "Remove that call, and check again. To stop in your code with a case that fails, "
+                "write `failed().debug()`.",
+            )
     return None
 
 

@@ -30,6 +30,7 @@ from autograder.boxed.known_outcomes import recognise
 from autograder.boxed.work_ahead import GLANCE, LOOKING, look_at
 from autograder.builder.cell_ids import is_as_given
 from autograder.builder.solution_regions import STUB
+from autograder.cell_truth import broken_cell
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
@@ -377,6 +378,18 @@ class NotebookRun:
                 self.verdicts[index] = again
 
     def _try(self, index: int) -> Verdict:
+        """Have an answer tried; if it fails because its cell is not Python, say that alone."""
+        verdict = self._try_on_cases(index)
+        source = self._source(index)
+        broken = None if verdict.passed else broken_cell(source.cells, source.name)
+        if broken is None:
+            return verdict
+        return replace(
+            verdict, status="failed", findings=(broken,), example=None, others=(), error="",
+            printed="",
+        )  # fmt: skip
+
+    def _try_on_cases(self, index: int) -> Verdict:
         """Have an answer tried, on the cases and then on random models, and judge it."""
         exercise, parked = self._exercise(index), self._parked[index]
         if parked.state not in ("parked", "lost"):

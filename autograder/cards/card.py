@@ -17,11 +17,13 @@ from markupsafe import Markup
 from autograder.cards.card_text import card_text
 from autograder.cards.in_view import script
 from autograder.cards.links import Link, line_of
+from autograder.cards.shown_source import MOST_CHARACTERS, shown_source
 from autograder.cards.wording import (
     CRASHED,
     NOTEBOOK,
     OUTCOMES,
     PRINTED,
+    Parts,
     Place,
     error_to_show,
     first_finding,
@@ -33,6 +35,7 @@ from autograder.cards.wording import (
     picture_note,
     picture_of,
     picture_title,
+    printed_title,
     share_word,
     share_worth,
     short_facts,
@@ -55,8 +58,11 @@ AT_HAND = (
     "`failed().debug()` stops at its first line, and `failed().model` is the model."
 )
 
-SOURCE_HEIGHT = 130
+SOURCE_HEIGHT = 220
 """CSS pixels that a model may take; a longer one scrolls."""
+
+RESULT_HEIGHT = 88
+"""CSS pixels that what was expected may take, and what came back."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +135,17 @@ def card_html(
         where=where_to_look(verdict),
         example=example,
         facts=short_facts(example) if example else [],
-        long=long_results(example) if example else [],
+        long=[(name, _marked(parts)) for name, parts in long_results(example)] if example else [],
+        shown=shown_source(example.source) if example else "",
         height=SOURCE_HEIGHT,
+        result_height=RESULT_HEIGHT,
         picture=_picture(example, first.nodes if first else ()) if example else None,
         others=[(finding, cases.get(finding.case)) for finding in others],
         left=left,
         shares=[_share(i, verdict, exercise) for i in range(len(verdict.shares))],
         parts_title=parts_title(verdict, exercise),
         printed=verdict.printed,
-        printed_title=_printed_title(verdict.printed),
+        printed_title=printed_title(verdict.printed),
         printed_lines=PRINTED,
         tried=tried(verdict),
         next=next_step(verdict, exercise, debrief=debrief, place=place),
@@ -155,12 +163,22 @@ def _template() -> Any:
         "rich": lambda text: Markup(html.rich(str(text))),
         "code": lambda text: Markup(html.code(str(text))),
         "block": _block,
+        "wrapped": lambda text: Markup(html.wrapped(html.escaped(html.bounded(str(text), 60)))),
     }
     found.globals |= {
         "ink": html.INK, "quiet": html.QUIET, "rule": html.RULE, "paper": html.PAPER,
         "sans": Markup(html.SANS),
     }  # fmt: skip
     return found.get_template("card.html")
+
+
+def _marked(parts: Parts) -> Markup:
+    """A result of which the part that differs is marked, by more than a color."""
+    before, differs, after = (
+        html.escaped(html.bounded(part[:MOST_CHARACTERS], 24, 1_000)) for part in parts
+    )
+    mark = f"<strong><u>{differs}</u></strong>" if differs else ""
+    return Markup(html.wrapped(f"{before}{mark}{after}"))
 
 
 def _block(text: Any, lines: int = 60) -> Markup:
@@ -199,8 +217,3 @@ def _share(index: int, verdict: Verdict, exercise: Exercise) -> dict[str, str]:
         "says": share.says,
         "worth": share_worth(share, verdict, exercise),
     }
-
-
-def _printed_title(printed: str) -> str:
-    count = html.clean(printed).strip("\n").count("\n") + 1
-    return f"Your code printed {count} line{'' if count == 1 else 's'}"

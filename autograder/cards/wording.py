@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from autograder.core.node_label import one_line, shorten
 from autograder.core.verdict import Example, Finding, Share, Status, Verdict
 from autograder.drawing.diff import compare
 from autograder.drawing.draw import Picture, pair
+from autograder.drawing.html import clean
 from autograder.drawing.sketch import sketch
 
 OTHERS = 4
@@ -64,7 +66,7 @@ def tried(verdict: Verdict) -> str:
         count = f"{verdict.cases} case{'' if verdict.cases == 1 else 's'}"
         return " ".join(filter(None, (f"It was tried on {count}, and {held}.", verdict.remark)))
     where = verdict.example.case if verdict.example else ""
-    shown = f" The case shown here is: {where}." if where else ""
+    shown = f" The case shown here is “{where}”." if where else ""
     return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
 
 
@@ -148,6 +150,8 @@ def next_step(
     said = place.again
     if verdict.status == "passed":
         said = f"{place.passed} {place.compare}" if debrief else place.passed
+    elif verdict.findings and verdict.findings[0].code == "unreached":
+        said = f"{verdict.findings[0].message} Remove that line. {place.again}"
     elif verdict.status == "not attempted":
         said = place.stub
     return said.replace("{name}", exercise.name)
@@ -188,14 +192,50 @@ def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:
     return facts
 
 
-def long_results(example: Example) -> list[tuple[str, str]]:
-    """Expected and obtained, where they need more than a line."""
+Parts = tuple[str, str, str]
+"""A text in three: what is the same as in another, what differs first, and the rest."""
+
+
+def long_results(example: Example) -> list[tuple[str, Parts]]:
+    """Expected and obtained, where they need more than a line, with their first difference."""
+    if not _long(example):
+        return []
     results = (("Expected", example.expected), ("Obtained", example.obtained))
-    return [(name, value) for name, value in results if value.strip() and _long(example)]
+    results_there = [(name, value) for name, value in results if value.strip()]
+    if len(results_there) < 2:
+        return [(name, (value, "", "")) for name, value in results_there]
+    at = _first_difference(example.expected, example.obtained)
+    return [(name, _divided(value, at)) for name, value in results_there]
+
+
+def _first_difference(one: str, other: str) -> int:
+    """Where the first item begins that differs; whole words and numbers are compared."""
+    pairs = enumerate(zip(one, other, strict=False))
+    at = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return max((found.end() for found in re.finditer(r"[\s,([{]", one[:at])), default=0)
+
+
+BEFORE = 60
+"""Characters that are shown before the first difference; more of them are left out."""
+
+
+def _divided(text: str, at: int) -> Parts:
+    differs = re.match(r"'[^']*'|\"[^\"]*\"|[^\s,)\]}]+|.?", text[at:], re.S)
+    end = at + len(differs[0] if differs else "")
+    before = text[:at] if at <= 2 * BEFORE else f"… {text[at - BEFORE : at]}"
+    return before, text[at:end], text[end:]
 
 
 def _long(example: Example) -> bool:
     return any("\n" in v.strip() or len(v) > 90 for v in (example.expected, example.obtained))
+
+
+def printed_title(printed: str) -> str:
+    """How many lines an answer has printed; a text that was cut says how many more there are."""
+    lines = clean(printed).strip("\n").split("\n")
+    more = re.fullmatch(r"… and ([\d,]+) more lines", lines[-1])
+    count = len(lines) + (int(more[1].replace(",", "")) - 2 if more else 0)
+    return f"Your code printed {count:,} line{'' if count == 1 else 's'}"
 
 
 def other_findings(verdict: Verdict) -> tuple[list[Finding], int]:

@@ -220,7 +220,7 @@ class BoundedText(io.TextIOBase):
     """A text stream that keeps the first `limit` characters and counts the rest."""
 
     def __init__(self, limit: int) -> None:
-        self._limit, self._kept, self._dropped = limit, 0, 0
+        self._limit, self._kept, self._dropped, self._lines = limit, 0, 0, 0
         self._parts: list[str] = []
 
     def writable(self) -> bool:
@@ -232,11 +232,17 @@ class BoundedText(io.TextIOBase):
             self._parts.append(part)
             self._kept += len(part)
         self._dropped += len(text) - len(part)
+        self._lines += text.count("\n", len(part))
         return len(text)
 
     def getvalue(self) -> str:
         """What was kept, with a note on what was not."""
-        note = f"\n… and {self._dropped:,} more characters" if self._dropped else ""
+        left = (
+            f"{self._lines:,} more lines"
+            if self._lines > 1
+            else f"{self._dropped:,} more characters"
+        )
+        note = f"\n… and {left}" if self._dropped else ""
         return "".join(self._parts) + note
 
 

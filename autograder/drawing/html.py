@@ -83,14 +83,21 @@ def framed(inner: str, *, edge: str = "#1f78ae") -> str:
     return f'<div style="{style}">{inner}</div>'
 
 
+_BLOCK = (
+    f"{MONO};font-size:12.5px;line-height:1.45;background:{WELL};color:{INK};"
+    f"border:1px solid {RULE};border-radius:4px;padding:7px 10px;margin:3px 0 0 0"
+)
+
+
 def block(text: str, lines: int = 60) -> str:
-    """Lines of code or output."""
-    style = (
-        f"{MONO};font-size:12.5px;line-height:1.45;background:{WELL};color:{INK};"
-        f"border:1px solid {RULE};border-radius:4px;padding:7px 10px;margin:3px 0 0 0;"
-        "overflow-x:auto;white-space:pre"
-    )
+    """Lines of code or output; long ones scroll, so that they can be copied as they are."""
+    style = f"{_BLOCK};overflow-x:auto;white-space:pre"
     return f'<pre style="{style}">{escaped(bounded(text, lines))}</pre>'
+
+
+def wrapped(inner: str) -> str:
+    """Lines of code or output, none of which is cut at the right; `inner` is HTML already."""
+    return f'<pre style="{_BLOCK};white-space:pre-wrap;overflow-wrap:anywhere">{inner}</pre>'
 
 
 def folded(summary: str, body: str) -> str:

@@ -6,6 +6,7 @@ classroom by a process that holds no expectation (see `core.graph_jobs`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -30,8 +31,8 @@ from autograder.judge.counterexample import example_of, source_of
 from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
-from autograder.judge.redaction import Redaction
-from autograder.judge.source_rules import source_findings
+from autograder.judge.redaction import LEFT_OUT, Redaction
+from autograder.judge.source_rules import source_findings, unreached
 
 __all__ = [
     "Evidence",
@@ -73,12 +74,39 @@ def judge(
         verdict = _judge(
             exercise, by_case, cases, seed, known or {}, runner, key or key_of(exercise)
         )
-    return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
+    if source is None:
+        return verdict
+    if verdict.status == "not attempted":
+        return replace(verdict, findings=tuple(unreached(source)) or verdict.findings)
+    return _with_text(_with_own_lines(verdict, source), source_findings(exercise, source))
+
+
+FORBIDDEN = "forbidden"
+
+_LINE_LEFT_OUT = re.compile(rf"\bline (\d+): (?:`[^`]*{LEFT_OUT}[^`]*`|(?!`).*{LEFT_OUT}.*)")
+
+
+def _with_own_lines(verdict: Verdict, source: Source) -> Verdict:
+    """A verdict on a hidden case, with the learner's lines as they stand in the notebook.
+
+    What the answer itself said of its lines is left out, as it may say something else.
+    """
+    lines = [line.strip() for line in source.cell.splitlines()]
+
+    def own(found: re.Match[str]) -> str:
+        number, quote = int(found[1]), "`" if found[0].endswith("`") else ""
+        text = lines[number - 1].replace("`", "'") if 0 < number <= len(lines) else LEFT_OUT
+        return f"line {number}: {quote}{text}{quote}"
+
+    findings = tuple(
+        replace(each, message=_LINE_LEFT_OUT.sub(own, each.message)) for each in verdict.findings
+    )
+    return replace(verdict, findings=findings, error=_LINE_LEFT_OUT.sub(own, verdict.error))
 
 
 def _with_text(verdict: Verdict, found: list[Finding]) -> Verdict:
     """A verdict, and what the answer's text says against it: then nothing is held."""
-    if not found or verdict.status == "not attempted":
+    if not found:
         return verdict
     shares = tuple(replace(share, held=False) for share in verdict.shares)
     if verdict.status == "passed":
@@ -143,7 +171,7 @@ def _judge(
         # What is forbidden is so for every case: there is none to show.
         example=None
         if found[worst.name][0].code == "forbidden"
-        else example_of(exercise, worst, shown, seed, key),
+        else _example(exercise, worst, shown, seed, key, ordered),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
         fails=tuple(
@@ -152,6 +180,20 @@ def _judge(
             if case.aspect != RANDOM.key and found.get(case.name)
         ),
     )
+
+
+def _example(
+    exercise: Exercise,
+    worst: Case,
+    shown: Outcome,
+    seed: int,
+    key: AnswerKey,
+    found: tuple[Finding, ...],
+) -> Example:
+    """What a card shows of the case; of a word that is forbidden in every case, only its name."""
+    if found[0].code == FORBIDDEN:
+        return Example(case=worst.name)
+    return example_of(exercise, worst, shown, seed, key)
 
 
 def _shares(exercise: Exercise, cases: tuple[Case, ...], held: frozenset[str]) -> tuple[Share, ...]:

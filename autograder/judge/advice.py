@@ -319,13 +319,19 @@ ADVICE = (
     Row(("RuntimeError",), r"does not require grad", "A graph that is run has no gradients to "
         "follow, so that autograd finds nothing in it. The derivative is made of operations: which "
         "rule belongs to each node?", exercises=("derivative",)),
+    Row(("EOFError",), "", "`input()` waits for typed text, and in a check there is none. "
+        "Where should that value come from?", line=r"\binput\("),
     Row(("TypeError",), r"torch\.return_types\.(max|min|sort|topk|mode|median)",
         "`{1}` with a dimension gives a pair: values and indices. Which of them do you compute "
         "with, or is there an operation that gives only the values?"),
     Row(("TypeError",), r"must be Tensor, not NoneType",
         "A value is `None` where a tensor is needed. Which of your methods has a path without "
         "`return`?"),
-    Row(("AttributeError", "TypeError"), r"\bNode\b",
+    Row(("AttributeError",), r"'Node' object has no attribute '(\w+)'",
+        "A `Node` is a line of the graph, and has no `{1}`. A value that it computes is there only "
+        "when the graph runs; an attribute that you give to a node is lost in a copy, and "
+        "`node.meta` is not."),
+    Row(("TypeError",), r"\bNode\b",
         "A `Node` is a line of the graph: it has no value, and does not record what is done with "
         "it. Is one left, inside a list perhaps, or among keyword arguments?"),
     Row(("KeyError",), r"^'?(tensor_meta)'?$",
@@ -421,6 +427,24 @@ ADVICE = (
     Row(("TypeError",), r"got an unexpected keyword argument '(\w+)'",
         "It is called with `{1}` by name. Compare the names of its parameters with the ones that "
         "the exercise gives.", line=r"^$", where="call"),
+    # -------------------------------------------------------------- what is left
+    Row(("TraceError",), "",
+        "Python asks a Proxy for its value on this line, and while tracing there is none. "
+        "Is the question about something that is known now, such as a type or an argument?"),
+    Row(("TypeError",), r"'Proxy' object cannot be interpreted as an integer",
+        "Python asks a Proxy for a whole number here, as `range` and indices do, and while tracing "
+        "there is none. Should your function trace what asks, or leave it as it is?"),
+    Row(("RuntimeError",), r"Argument '(\w+)' of Node '(\w+)' was used before it has been defined",
+        "`{2}` reads `{1}`, which the graph computes only later. Which of the two did you insert "
+        "or change, and at which place?"),
+    Row(("KeyError",), r"attribute '(\w+)' already exists",
+        "The module has a `{1}` already. How do you choose a name that is free in every model?"),
+    Row(("RuntimeError",), r"generator raised StopIteration",
+        "`next` found nothing within a generator. For which model is there nothing left to take?"),
+    Row(("KeyError",), r"(?s)^(.{1,60})$",
+        "A dictionary has no entry for `{1}`. Which entries does it have when this line runs, and "
+        "is this key of their kind?"),
+    Row(("SystemExit",), "", "Something on this line ends Python. An answer returns, or raises."),
 )  # fmt: skip
 """The first row that fits is the one that is used."""
 
@@ -433,6 +457,8 @@ def advice_for(exercise: Exercise, error: dict[str, Any], where: str) -> str:
         error: the record of the exception.
         where: in which situation; see `Row`.
     """
+    if near := near_advice(error):
+        return near
     types = {error.get("type"), *error.get("types", ())}
     says = error.get("says") or error.get("message") or ""
     for row in ADVICE:
@@ -446,6 +472,31 @@ def advice_for(exercise: Exercise, error: dict[str, Any], where: str) -> str:
         if re.search(row.generated, error.get("generated", "")):
             return _filled(row.advice, found, error)
     return ""
+
+
+_NEAR = {
+    "attribute": "`{owner}` has no `{typed}`.",
+    "name": "`{typed}` is not defined on this line.",
+    "keyword": "`{owner}` has no parameter `{typed}`.",
+    "key": "This dictionary has no key `{typed}`.",
+    "opcode": "`{typed}` is not an opcode.",
+    "path": "The module has nothing under the path `{typed}`.",
+    "call": "`{typed}` is used here as a value, and it is not called.",
+    "builtin": "`{typed}` is a function of Python.",
+    "value": "`{typed}` calls a value that is not a function.",
+}
+"""Sentences about a name that does not exist, by the kinds of `runner.near_names`."""
+
+
+def near_advice(error: dict[str, Any]) -> str:
+    """The name that does not exist, and those that may be meant; ``""`` where none is near."""
+    near: list[str] = error.get("near") or []
+    if len(near) < 4 or near[0] not in _NEAR:
+        return ""
+    kind, typed, owner, *meant = near[:6]
+    says = _NEAR[kind] if owner or kind != "keyword" else "There is no parameter `{typed}`."
+    names = " or ".join(f"`{name}`" for name in meant)
+    return f"{says.format(typed=typed, owner=owner)} Did you mean {names}?"
 
 
 def _is(exercise: Exercise, name: str) -> bool:

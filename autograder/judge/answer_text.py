@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import re
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,12 @@ class Source:
 
     cells: tuple[str, ...]
     name: str
+
+    @property
+    def cell(self) -> str:
+        """The last cell that defines the answer; ``""`` if none does."""
+        defines = re.compile(rf"^(?:def|class)\s+{self.name}\b", re.M)
+        return next((each for each in reversed(self.cells) if defines.search(each)), "")
 
 
 def source_of_answer(answer: Any) -> Source | None:

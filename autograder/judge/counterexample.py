@@ -166,20 +166,25 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
         return str(trial.args[0].says).format(name=exercise.name)
 
     def word(value: Any) -> str:
+        if getattr(value, "in_short", ""):
+            return str(value.name)
         if isinstance(value, nn.Module):
             return _name_of_module(value, trial.model)
         if isinstance(value, fx.Node):
             return value.name
+        if isinstance(value, torch.Tensor):
+            return _tensor_text(value)
         if is_exported(value):
             return "ep"
         if isinstance(value, dict) and any(map(callable, value)):
             return _table_text(value, trial)
         if isinstance(value, list) and value and all(isinstance(each, set) for each in value):
             return show({"list": [{"set": sorted(each)} for each in value]})
-        kind: Any = type(value)
-        if kind.__repr__ is object.__repr__:  # it would name a module and an address
-            return f"{kind.__name__}(...)"
-        return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 80)
+        if type(value) in (list, tuple) and not _is_plain(value):
+            inner = ", ".join(map(word, value))
+            comma = "," * (len(value) == 1 and isinstance(value, tuple))
+            return f"[{inner}]" if isinstance(value, list) else f"({inner}{comma})"
+        return getattr(value, "__name__", None) or _object_text(value)
 
     args = [word(value) for value in trial.args]
     args += [f"{key}={word(value)}" for key, value in trial.kwargs.items()]
@@ -189,6 +194,11 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     if trial.then is not None:
         text = f"{exercise.name}({getattr(trial.then, '__name__', 'changed')}({text}))"
     return text
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether a list or tuple holds nothing that its own text would say badly."""
+    return not any(callable(each) or isinstance(each, torch.Tensor) for each in values)
 
 
 def _tracers_text(exercise: Exercise, trial: Trial) -> str:
@@ -256,11 +266,50 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
         parts += [part for part in subject.modules() if part is not subject and _is_of_course(part)]
     given = [v for arg in trial.args for v in (arg.values() if isinstance(arg, dict) else (arg,))]
     parts += [arg for arg in given if arg is not subject and _is_given(arg)]
-    text = pasteable([piece_of(part) for part in parts])
+    shown = [part for part in parts if not in_short(part)]
+    text = pasteable([piece_of(part) for part in shown]) if shown else ""
+    if lines := dict.fromkeys(in_short(part) for part in parts if in_short(part)):
+        text += "\n" * bool(text) + "".join(f"# {line}\n" for line in lines)
     if isinstance(subject, fx.GraphModule) and trial.model is None:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n{graph_text(subject, tuple(made))}\n"
     return text
+
+
+LONGEST_CLASS = 14
+"""Lines of the class of an object that an answer is given: a longer one is described."""
+
+
+def in_short(value: Any) -> str:
+    """One line about an object that the course calls, or has called, such as what makes inputs.
+
+    Its class would be longer than the model that the case is about. A class of such objects
+    may say what they do in ``in_short``, and what they are called in ``name``.
+
+    Returns:
+        ``""`` for a model, a function and a small class, whose code is shown.
+    """
+    own = getattr(value, "in_short", "")
+    if own:
+        return f"{value.name}: {own}"
+    kind = type(value)
+    if isinstance(value, nn.Module | type) or inspect.isfunction(value) or not _is_of_course(value):
+        return ""
+    own_classes = [each for each in kind.__mro__ if each.__module__.startswith("autograder.")]
+    try:
+        lines = sum(len(inspect.getsource(each).splitlines()) for each in own_classes)
+    except (OSError, TypeError):
+        return ""
+    said = (inspect.getdoc(kind) or "").partition("\n")[0]
+    return f"{_object_text(value)}: {said}" if lines > LONGEST_CLASS and said else ""
+
+
+def _object_text(value: Any) -> str:
+    """An object of the course as an argument; one without a text of its own by its class."""
+    kind: Any = type(value)
+    if kind.__repr__ is object.__repr__:  # it would name a module and an address
+        return f"{kind.__name__}(...)"
+    return textwrap.shorten(repr(value), 80)
 
 
 def construction(case: Case, model: nn.Module | None) -> str:

@@ -8,9 +8,14 @@ from typing import Any
 LONGEST = 320
 _OF_A_NODE = re.compile(r"Node \[graph = .*?, name = '(\w+)'\]", re.S)
 _WHILE = re.compile(r"\s*While executing .*", re.S)
-_GRAPH = re.compile(r"\s*^graph\(\):.*", re.M | re.S)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_SIGNATURES = re.compile(r", but expected one of:.*| If you are a user and see.*", re.S)
+_DETAILS = re.compile(
+    r", but expected one of:.*| If you are a user and see.*"
+    r"| Please check that Nodes in the graph.*|\s*\bgraph\(\):\s.*",
+    re.S,
+)
+"""What follows what a person can use: signatures, and a whole graph."""
+
 _SENTENCE = re.compile(r"(?<=[.!?:])\s")
 
 
@@ -37,10 +42,10 @@ def came_from(error: dict[str, Any]) -> str:
 def message_of(error: dict[str, Any]) -> str:
     """The message in one line. A long one ends with a sentence, not in the middle of one."""
     first = str(error.get("message") or "")
-    if error.get("type") == "SyntaxError":
+    if "SyntaxError" in (error.get("type"), *error.get("types", ())):
         return first  # the rest is where it stands, which the card says itself
     said = _OF_A_NODE.sub(r"The node \1:", str(error.get("says") or first))
-    said = _SIGNATURES.sub("", _GRAPH.sub("", _WHILE.sub("", said))) or first
+    said = _DETAILS.sub("", _WHILE.sub("", said)) or first
     text = _ADDRESS.sub("", " ".join(said.split())).replace("`", "'")
     if len(text) <= LONGEST:
         return text.rstrip(" ,;")

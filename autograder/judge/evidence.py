@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import groupby, starmap
 from typing import Any, TypeVar, cast
 
 import torch
@@ -17,6 +19,7 @@ from autograder.core.graph_record import describe, signature_of
 from autograder.core.outcome import Outcome, Reference
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
+from autograder.judge.advice import near_advice
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.error_words import error_text
 from autograder.judge.form import Form
@@ -87,9 +90,11 @@ class Evidence:
             message: what is wrong.
             look: where to look.
             nodes: the nodes that it is about.
-            error: the record of the exception that it tells of, if it tells of one.
+            error: the record of the exception that it tells of, if it tells of one. A name in it
+                that nearly exists is the place to look at, whatever `look` says.
         """
         raised = error_text(error) if error else ""
+        look = near_advice(error or {}) or look
         return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes), raised=raised)
 
     @cached_property
@@ -321,7 +326,17 @@ def _size(model: nn.Module | None) -> int:
 
 def describe_inputs(inputs: tuple[Any, ...]) -> str:
     """Arguments in words: shapes and dtypes of tensors, other values as they are."""
-    return ", ".join(map(_input_text, inputs)) or "no arguments"
+    texts = [(text, len(list(same))) for text, same in groupby(map(_input_text, inputs))]
+    return ", ".join(starmap(_several, texts)) or "no arguments"
+
+
+def _several(text: str, count: int) -> str:
+    """The same thing several times: ``two float32 tensors of shape (2, 3)``."""
+    found = re.fullmatch(r"an? (\w+) tensor of shape (.*)", text)
+    if count == 1 or found is None:
+        return ", ".join([text] * count)
+    number = {2: "two", 3: "three", 4: "four"}.get(count, str(count))
+    return f"{number} {found[1]} tensors of shape {found[2]}"
 
 
 def _input_text(value: Any) -> str:

@@ -10,7 +10,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for
+from autograder.judge.advice import advice_for, near_advice
 from autograder.judge.answer_key import AnswerKey, Property
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
@@ -131,7 +131,8 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
                 "wrong-exception",
                 f"{evidence.you} raised `{error.get('type')}` here; "
                 f"the exercise asks for `{wanted}`.{came_from(error)}",
-                f"Which line should raise `{wanted}` in this case, and does it come before the "
+                near_advice(error)
+                or f"Which line should raise `{wanted}` in this case, and does it come before the "
                 "one that raises now?",
                 error={"type": error.get("type")},  # its message differs from case to case
             )
@@ -200,9 +201,14 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
 def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
     """Where to look, beside the line that the error came from, which the verdict has."""
     known = _missing_node(evidence, error) or advice_for(evidence.exercise, error, "call")
-    if known or error.get("line"):
+    if known:
         return known
-    return "Run your function on the model below to see where."
+    if not error.get("line"):
+        return f"Which call of `{evidence.exercise.name}` raises this, and with which arguments?"
+    return (
+        f"Your line {error['line']} raises this, or a function that it calls. Print the values "
+        "that this line uses: which one is not what you expect?"
+    )
 
 
 _ASKED = {

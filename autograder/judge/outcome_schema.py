@@ -83,7 +83,7 @@ _ERROR = {"type": text, "types": rows(text), "message": any_text}
 _FRAME = fields(line=whole, text=any_text, function=any_text)
 _WHERE = {
     "line": whole, "text": any_text, "says": any_text,
-    "frames": rows(_FRAME), "generated": any_text,
+    "frames": rows(_FRAME), "generated": any_text, "near": rows(any_text),
 }  # fmt: skip
 _RAISED = fields(**_ERROR, **_WHERE)
 _STOPPED = fields(**_ERROR, **_WHERE, values=rows(rows(any_text, 2)))

@@ -257,3 +257,24 @@ def _text(node: ast.expr) -> str | None:
         parts = [_text(value) for value in node.values]
         return None if None in parts else "".join(map(str, parts))
     return None
+
+
+UNREACHED = "unreached"
+
+
+def unreached(source: Source) -> Iterator[Finding]:
+    """The finding that an answer stands below the stub's `raise`, which still ends the call."""
+    try:
+        tree = ast.parse(source.cell)
+    except (SyntaxError, ValueError):
+        return
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    for statement in (each for function in functions for each in function.body[:-1]):
+        if isinstance(statement, ast.Raise) and "NotImplementedError" in ast.unparse(statement):
+            yield Finding(
+                UNREACHED,
+                f"Line {statement.lineno} of `{source.name}` still raises `NotImplementedError`; "
+                "the lines below it are never reached.",
+                "Remove that line.",
+            )
+            return

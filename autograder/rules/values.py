@@ -117,7 +117,7 @@ def _missing(
         columns and want and ours[:1] != theirs[:1] and (ours and ours[0] in want[0]["tuple"])
     )
     if wrong_column:
-        text = f"In the first {item}, {columns[key]} is {show(ours[0])}, not {show(theirs[0])}."
+        text = f"In your first {item}, {columns[key]} is {show(ours[0])}. {_right(theirs[0])}"
         return text, f"A {item} has these entries, in this order: {', '.join(columns)}."
     lacks = [each for each in theirs if each not in ours]
     extra = [each for each in ours if each not in theirs]
@@ -143,11 +143,16 @@ def _missing(
     if ours != theirs:
         i = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
         text = (
-            f"Your list has all {item}s, but in another order: the {ordinal(i + 1)} is "
-            f"{show(ours[i])}, not {show(theirs[i])}."
+            f"Your list has all {item}s, but in another order: your {ordinal(i + 1)} is "
+            f"{show(ours[i])}. {_right(theirs[i])}"
         )
         return text, "The order is that of the graph, which is the order of execution."
     return None
+
+
+def _right(value: Plain) -> str:
+    """The value that is right, as a sentence of its own, so that it cannot be turned round."""
+    return f"It should be {show(value)}."
 
 
 def _cell(
@@ -159,11 +164,11 @@ def _cell(
         for i, (x, y) in enumerate(zip(ours, theirs, strict=True)):
             if x == y and type(x) is type(y):
                 continue
-            of = f"In the {item} of `{theirs[key]}`"
+            of = f"In your {item} of `{theirs[key]}`, {columns[i]}"
             if not isinstance(x, type(y)) or isinstance(x, dict):
-                text = f"{of}, {columns[i]} is {kind_of(x)}, not {kind_of(y)}."
+                text = f"{of} is {kind_of(x)}. It should be {kind_of(y)}."
                 return text, "A number is asked for here: how many are there?"
-            text = f"{of}, {columns[i]} is {show(x)}, not {show(y)}."
+            text = f"{of} is {show(x)}. {_right(y)}"
             other = next((j for j, z in enumerate(theirs) if j != i and z == x != y), None)
             if other is not None and all(
                 (r["tuple"][i], r["tuple"][other]) == (s["tuple"][other], s["tuple"][i])

@@ -18,6 +18,7 @@ from autograder.core.limits import Clock, Limits, OutOfTime, bounded_output, tim
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
 from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.near_names import answer_being_tried
 from autograder.runner.procedures import PROCEDURES
 from autograder.runner.stopped import stop_record
 
@@ -71,6 +72,7 @@ def run_trial(
     """
     limits = limits or Limits()
     outcome = Outcome(label)
+    answer_being_tried.set(answer)
     with ExitStack() as stack:
         stack.enter_context(preserve_global_state())
         stack.enter_context(warnings.catch_warnings())

@@ -13,6 +13,7 @@ import torch
 
 from autograder.core.codec import Plain
 from autograder.core.execution import error_record
+from autograder.runner.near_names import line_with, near_names
 
 MAX_TEXT = 2_000
 MAX_FRAMES = 6
@@ -30,9 +31,11 @@ def record_of(error: BaseException) -> Plain:
 
     Returns:
         As `error_record`; besides ``line`` and ``text``, the learner's last line, ``frames``, all
-        of theirs with the function that each stands in, and ``generated``, the line of a graph's
-        code that could not be read or run.
+        of theirs with the function that each stands in, ``generated``, the line of a graph's
+        code that could not be read or run, and ``near``: see `near_names`.
     """
+    outer, error = error, first_cause(error)
+    near = near_names(error)
     frames = [
         {
             "line": frame.lineno or 0,
@@ -43,13 +46,41 @@ def record_of(error: BaseException) -> Plain:
         if is_learners(frame.filename)
     ]
     last = frames[-1] if frames else {"line": 0, "text": ""}
-    return error_record(error) | {
+    if near and not frames:  # the graph runs: which line has put that name into it?
+        last["line"], last["text"] = line_with(near[1], near[0])
+    record = error_record(error)
+    if error is not outer:
+        record["types"] += [name for name in error_record(outer)["types"]
+                            if name not in record["types"]]  # fmt: skip
+    return record | {
         "line": last["line"],
         "text": last["text"],
         "frames": frames[-MAX_FRAMES:],
         "generated": _generated_line(error),
         "says": _whole_text(error),
+        "near": near,
     }
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """The exception of the learner's code that FX or PyTorch raised another one from.
+
+    FX raises a `KeyError` of a handler again as a `RuntimeError` that lacks the handler's line.
+    """
+    while error.__cause__ is not None and not _ends_in_learners(error):
+        if not any(map(is_learners, _files(error.__cause__))):
+            break
+        error = error.__cause__
+    return error
+
+
+def _ends_in_learners(error: BaseException) -> bool:
+    return any(map(is_learners, _files(error)[-1:]))
+
+
+def _files(error: BaseException) -> list[str]:
+    walked = traceback.walk_tb(error.__traceback__)
+    return [frame.f_code.co_filename for frame, _ in walked]
 
 
 def _generated_line(error: BaseException) -> str:

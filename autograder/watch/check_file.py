@@ -15,6 +15,7 @@ from autograder.cards.card import card_html, card_text
 from autograder.cards.debrief import DebriefCard
 from autograder.cards.hints import Hints
 from autograder.cards.wording import Place, picture_of, picture_title
+from autograder.cell_truth import stopping_call
 from autograder.core.exercise import Exercise
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.record_status import is_settled
@@ -30,6 +31,9 @@ from autograder.watch.job import Job, Result
 
 LOADING = Limits(cpu=10.0, wall=60.0)
 """Limits for the code of a file outside of the answer."""
+
+MOST_LINES = 20
+"""Lines of a card: a terminal has 24, and four say which file it is and what the keys do."""
 
 _NEAR = 0.8
 _COLORS = """\
@@ -51,10 +55,14 @@ def do(job: Job) -> str | None:
         loaded = load(file, exercise)
     verdict = loaded
     if not isinstance(verdict, Verdict):
-        verdict = verdict_on(exercise, vars(loaded)[exercise.name], hidden=False)
-    card = card_text(
-        verdict, exercise, debrief=has_debrief(exercise), place=_place(file.name, job.keys)
-    )
+        answer = vars(loaded)[exercise.name]
+        stops = stopping_call(exercise.name, answer)
+        if stops is not None:
+            verdict = _nothing(exercise.name, "failed", stops.message, stops.look)
+        else:
+            verdict = verdict_on(exercise, answer, hidden=False)
+    place = _place(file.name, job.keys)
+    card = card_text(verdict, exercise, debrief=has_debrief(exercise), place=place, most=MOST_LINES)
     if printed.getvalue().strip():
         lines = "\n".join(f"    {line}" for line in bounded(printed.getvalue(), 40).split("\n"))
         card += f"\nThe file printed:\n{lines}"

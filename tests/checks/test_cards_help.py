@@ -14,11 +14,15 @@ from torch import fx, nn
 
 from autograder import api
 from autograder.api import CheckFailed, check, exercise_called, failed, verdict_on
+from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
-from autograder.cell_truth import problem_in
+from autograder.cell_truth import broken_cell, problem_in, stopping_call
 from autograder.core.verdict import Finding, Verdict, further_findings
+from autograder.judge import judge
 from autograder.judge.advice import ADVICE, advice_for
+from autograder.judge.answer_text import Source
 from autograder.judge.error_words import LONGEST, message_of
+from autograder.runner import run
 from autograder.runner.lasting_state import LastingState
 from tests.exam import panel
 from tests.exam.answers import answers_to, finding_meant_for
@@ -43,8 +47,10 @@ SAID = {
     "node_names: prints in place of returning": ["`print` shows something", "`return`"],
     "node_names: a list that is kept outside": ["`NAMES` keeps what an earlier call"],
     "node_names: a loop that never ends": ["while len(names) != 100:", "a list of 4 items"],
-    "node_table: the two counts exchanged": ["In the row of `x`", "are exchanged"],
-    "node_table: name before opcode": ["In the first row, the name is 'placeholder', not 'x'"],
+    "node_table: the two counts exchanged": ["In your row of `x`", "are exchanged"],
+    "node_table: name before opcode": [
+        "In your first row, the name is 'placeholder'. It should be 'x'"
+    ],
     "sign_flip: negates in place": ["`sign_flip` itself changes `x` itself"],
     "sign_flip: a tensor is made of the condition": ["a tensor should be made from numbers"],
     "inputs_of: walks into strings": ["An item of a string is a string again"],
@@ -103,8 +109,9 @@ def test_other_findings_are_told_once_each() -> None:
 
 
 def test_a_part_that_was_not_tried_is_not_said_to_fail() -> None:
-    _, text = said("node_table: the two counts exchanged")
-    assert "○ not tried yet models drawn at random" in text
+    verdict, _ = said("node_table: the two counts exchanged")
+    html = card_html(verdict, exercise_called("node_table"))
+    assert re.search(r"○</span> not tried yet</td><td[^>]*>models drawn at random", html)
 
 
 # ------------------------------------------------------------------ exceptions
@@ -190,6 +197,16 @@ def test_of_names_that_are_missing_the_number_is_said() -> None:
     assert finding.message.endswith("and `seconds` has 200.") and len(finding.message) < 100
 
 
+def test_what_a_library_asks_for_is_no_typo() -> None:
+    _, text = said("probe_values: the probe is the target")
+    assert "Did you mean" not in text
+
+
+def test_an_attribute_of_a_node_that_a_copy_has_lost_is_explained() -> None:
+    error = {"type": "AttributeError", "message": "'Node' object has no attribute 'is_old'"}
+    assert "`node.meta` is not" in advice_for(exercise_called("retarget"), error, "call")
+
+
 # ------------------------------------------------------------------ what outlives a call
 
 
@@ -241,6 +258,61 @@ def test_a_check_sees_that_a_cell_did_not_run(last: str, code: str | None) -> No
     answer = in_a_cell(RIGHT, "retarget")
     found = problem_in([RIGHT, last], "retarget", answer, ["retarget"])
     assert (found.code if found else None) == code
+
+
+def test_a_graded_card_names_the_line_that_is_not_python() -> None:
+    marks = "<<<<<<< HEAD\n" + RIGHT
+    found = broken_cell([RIGHT, marks, "print(1)"], "retarget")
+    assert found is not None and "at line 1: `<<<<<<< HEAD`" in found.message
+    assert broken_cell([marks, RIGHT], "retarget") is None
+    assert broken_cell(["%%time\n!ls\n" + RIGHT], "retarget") is None
+    assert broken_cell([], "retarget") is None
+
+
+@pytest.mark.parametrize("call", ["breakpoint()", "exit()", "quit()", "input('?')"])
+def test_what_nobody_wants_in_a_check_is_named(call: str) -> None:
+    text = f"def retarget(model):\n    {call}\n    return model\n"
+    found = stopping_call("retarget", in_a_cell(text, "retarget"))
+    assert found is not None and f"calls `{call.partition('(')[0]}()`, at line 2" in found.message
+
+
+def test_what_stands_below_the_stubs_line_is_not_said_to_be_untouched() -> None:
+    text = "def retarget(model, old, new):\n    raise NotImplementedError\n    return model\n"
+    exercise = exercise_called("retarget")
+    verdict = verdict_on(exercise, in_a_cell(text, "retarget"), hidden=False)
+    said = card_text(verdict, exercise)
+    assert "Line 2 of `retarget` still raises" in said and "when you opened" not in said
+
+
+HANDLER = """\
+from torch import fx
+class AddToMul(fx.Transformer):
+    def call_function(self, target, args, kwargs):
+        return super().call_function({}[target], args, kwargs)
+"""
+
+
+def test_the_line_of_a_handler_is_shown_where_fx_raises_again() -> None:
+    exercise = exercise_called("AddToMul")
+    verdict = verdict_on(exercise, in_a_cell(HANDLER, "AddToMul"), hidden=False)
+    text = " ".join(card_text(verdict, exercise).split())
+    assert "KeyError" in text and "{}[target]" in text and "RuntimeError" not in text
+
+
+def test_a_hidden_case_shows_the_line_as_it_stands_in_the_cell() -> None:
+    exercise = exercise_called("retarget")
+    hidden = next(case for case in exercise.cases if case.hidden)
+    text = "def retarget(model, old, new):\n    return model['an odd text of one own'].x\n"
+    write = in_a_cell(text, "retarget")
+    outcome = run(exercise, write, hidden)
+    source = Source((text,), "retarget")
+    verdict = judge(exercise, [outcome], (hidden,), source=source)
+    assert "line 2: return model['an odd text of one own'].x" in verdict.error
+
+
+def test_a_function_of_ones_own_may_have_such_a_name() -> None:
+    text = "def exit():\n    pass\ndef retarget(input):\n    exit()\n    return input()\n"
+    assert stopping_call("retarget", in_a_cell(text, "retarget")) is None
 
 
 # ------------------------------------------------------------------ stopping, and the case itself

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -22,6 +22,13 @@ class Draws:
 
     specs: tuple[Any, ...]
     odd: int | None = None
+    name: ClassVar[str] = "make_inputs"
+
+    @property
+    def in_short(self) -> str:
+        """One line for a card."""
+        shapes = ", ".join(_spec_text(spec) for spec in self.specs)
+        return f"fresh arguments, the same for the same seed: {shapes}"
 
     def __call__(self, seed: int) -> tuple[Any, ...]:
         """A fresh tuple, the same for the same seed."""
@@ -42,6 +49,14 @@ class DrawsWithNaN(Draws):
         for value in made:
             value.view(-1)[0] = torch.nan
         return made
+
+
+def _spec_text(spec: Any) -> str:
+    if isinstance(spec, T):
+        return f"a tensor of shape {spec.shape}"
+    if isinstance(spec, dict):
+        return f"{{{', '.join(f'{key!r}: {_spec_text(item)}' for key, item in spec.items())}}}"
+    return f"({', '.join(map(_spec_text, spec))})" if isinstance(spec, list | tuple) else repr(spec)
 
 
 def _made(spec: Any, generator: torch.Generator) -> Any:

@@ -31,7 +31,7 @@ SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu", "lower"}
 
 # What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
 DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
-    (r"(runs\[\]\.\w+\.)?error\.(line|message|says|text|asked|generated|frames.*)", None,
+    (r"(runs\[\]\.\w+\.)?error\.(line|message|says|text|asked|generated|near|frames.*)", None,
      "what an exception says is asked for only where a name is to be in it"),
     (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?", None,
      "of an exception's base classes, only the one that is asked for counts"),

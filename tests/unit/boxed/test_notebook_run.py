@@ -269,6 +269,17 @@ def test_an_answer_that_used_up_its_time_is_told_once() -> None:
     assert told == ["`after` used up its time on a case and was stopped."]
 
 
+@pytest.mark.parametrize("state", ["undefined", "untried"])
+def test_a_cell_that_is_not_python_is_told_with_its_line(state: str) -> None:
+    cells = ["def after(x):\n    return 1", "<<<<<<< HEAD\ndef after(x):\n    return 2"]
+    check = new_code_cell("check(after)", metadata=CHECK)
+    nb = new_notebook(cells=[*map(new_code_cell, cells), check])
+    run = NotebookRun(nb, EXERCISES, Notebooks())  # type: ignore[arg-type]
+    run._parked[2] = Parked(state)  # type: ignore[arg-type]
+    (finding,) = run._try(2).findings
+    assert finding.code == "cell-did-not-run" and "at line 1: `<<<<<<< HEAD`" in finding.message
+
+
 class Halving:
     """A process in which an answer halves numbers; wrongly if it is told so."""
 

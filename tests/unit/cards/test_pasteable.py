@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import fx, nn
 
+from autograder.cards.shown_source import MOST_LINES, shown_source
 from autograder.core.exercise import Case
 from autograder.core.torch_private import wrapped_functions
 from autograder.exercises import EXERCISES
@@ -83,6 +84,9 @@ def pasted(name: str) -> int:
         assert imports_at_the_top(source) <= MOST_IMPORTS, (case.name, source)
         missing = unknown(source, run_in_a_fresh_cell(source))
         assert name in FAULTY or not missing, (case.name, source)
+        shown = shown_source(source).splitlines()
+        assert len(shown) <= MOST_LINES, (case.name, shown)
+        assert "return" not in source or any("return" in line for line in shown), case.name
     return len(cases_of(name))
 
 

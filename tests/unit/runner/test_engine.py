@@ -124,11 +124,11 @@ def test_a_node_that_a_dictionary_lacks_is_told() -> None:
     assert finding.look.startswith("`x` is a node of the trace")
 
 
-def test_other_errors_get_no_advice() -> None:
+def test_a_key_that_is_missing_is_named() -> None:
     def looks_up(model: nn.Module) -> fx.GraphModule:
         return {}["nothing of the trace"]
 
-    assert verdict_on(looks_up).findings[0].look == ""
+    assert "no entry for `'nothing of the trace'`" in verdict_on(looks_up).findings[0].look
 
 
 @pytest.mark.parametrize("error", [SystemExit, RecursionError, MemoryError, GeneratorExit])

@@ -40,6 +40,11 @@ class Sleeper:
     def __repr__(self) -> str:
         return self.name
 
+    @property
+    def in_short(self) -> str:
+        """One line for a card."""
+        return f"a function that sleeps {self.plan}"
+
     def __call__(self, *inputs: Any) -> torch.Tensor:
         """Sleep for as long as it is planned for this call."""
         start = time.perf_counter()
@@ -60,6 +65,16 @@ class SleepingModule(nn.Module):
         super().__init__()
         self.function = function
         self.frozen = nn.Identity().eval()
+
+    @property
+    def name(self) -> str:
+        """What the function is called, or its module."""
+        return self.function.name
+
+    @property
+    def in_short(self) -> str:
+        """One line for a card."""
+        return f"a module in training mode that sleeps {self.function.plan}"
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Sleep."""
@@ -101,6 +116,12 @@ class Plan:
     raises_at: int = 0
     module: bool = False
     hooked: bool = False
+
+    def __str__(self) -> str:
+        said = f"{' ms, then '.join(f'{units:g}' for units in self.often)} ms in each call"
+        said += f", {self.first:g} ms in the first" if self.first else ""
+        said += f", {self.step:g} ms longer each time" if self.step else ""
+        return said + (f"; call {self.raises_at} raises" if self.raises_at else "")
 
     def units(self) -> Any:
         """The time of one call after the other."""
