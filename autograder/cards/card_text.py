@@ -12,6 +12,7 @@ from autograder.cards.wording import (
     INPUTS,
     NOTEBOOK,
     OTHERS,
+    OUTCOMES,
     Outcome,
     Place,
     error_to_show,
