@@ -109,7 +109,8 @@ ANSWER_CELL = replace(
 
 def with_solution(place: Place) -> Place:
     """A place whose failing cards say how to see a solution."""
-    return replace(place, again=f'{place.again} `solution("{{name}}")` shows a solution.')
+    again = place.again.partition(" If you are stuck")[0]
+    return replace(place, again=f'{again} `solution("{{name}}")` shows a solution.')
 
 
 _FINAL = {

@@ -62,7 +62,7 @@ def test_help_comes_by_failures(shown: list[Any]) -> None:
     assert learners_record.verdicts() == {NAME: "failed"}
     three = fail(shown, 3)
     assert folds(three)[3:] == [SHOW_SOLUTION] and len(folds(three)) == 4
-    assert 'solution("node_names")` shows a solution' in repr(three)
+    assert 'solution("node_names")` shows a solution' in " ".join(repr(three).split())
     assert learners_record.verdicts() == {NAME: "seen"}
     reference = debriefs()[NAME].solution
     html = three._repr_mimebundle_()["text/html"]
