@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.utils import _pytree as pytree
+
+from autograder.core.torch_private import ConvNd, pytree
 
 __all__ = [
     "TOLERANCES",
@@ -27,7 +28,7 @@ __all__ = [
     "make_alive",
 ]
 
-_LAYERS = (nn.modules.conv._ConvNd, nn.Linear)
+_LAYERS = (ConvNd, nn.Linear)
 _SCALES = (nn.LayerNorm, nn.GroupNorm)
 
 LEAST_SIGNAL = 0.01

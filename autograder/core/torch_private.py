@@ -18,9 +18,12 @@ from torch.fx import _symbolic_trace
 from torch.fx import node as fx_node
 from torch.fx.node import _get_qualified_name
 from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.conv import _ConvNd
+from torch.utils import _pytree as pytree
 
 __all__ = [
     "BatchNorm",
+    "ConvNd",
     "OpOverload",
     "OpOverloadPacket",
     "codegen_of",
@@ -33,6 +36,7 @@ __all__ = [
     "own_buffers",
     "own_modules",
     "own_parameters",
+    "pytree",
     "qualified_name",
     "rename",
     "schema_of",
@@ -43,6 +47,7 @@ __all__ = [
 ]
 
 BatchNorm = _BatchNorm
+ConvNd = _ConvNd
 """What all batch norms are."""
 
 

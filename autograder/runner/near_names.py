@@ -24,6 +24,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from autograder.core.torch_private import schema_of
+
 Near = list[str]
 """What kind of name it is, the name as written, whose it is, and the names that may be meant.
 
@@ -244,7 +246,7 @@ def _parameters(called: Any, name: str) -> list[str]:
             return list(inspect.signature(called).parameters)
     packet = getattr(torch.ops.aten, name.split(".")[-1] or "-", None)
     overloads = [getattr(packet, each) for each in packet.overloads()] if packet else []
-    names = [argument.name for each in overloads for argument in each._schema.arguments]
+    names = [argument.name for each in overloads for argument in schema_of(each).arguments]
     return ["input" if each == "self" else each for each in names]
 
 

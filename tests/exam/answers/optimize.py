@@ -466,14 +466,6 @@ def last_value(model):
     return Clean(value=lambda node: node.all_input_nodes[-1])(model)
 
 
-@wrong("whatever ends in an underscore writes", "dead-left")
-def two_underscores_write(model):
-    def effect(gm, node):
-        return has_effect(gm, node) or (node.op == "call_method" and node.target.endswith("_"))
-
-    return Clean(effect=effect)(model)
-
-
 @wrong("operators in place go, where they are methods", "changed-too-much", clause="effects")
 def operators_go(model):
     def effect(gm, node):

@@ -131,7 +131,7 @@ def test_a_passed_card_says_that_there_is_one() -> None:
     passed = Verdict("retarget", "passed", 1.0, cases=3)
     card = Card(passed, exercise, debrief=True)
     for said in (repr(card), card._repr_mimebundle_()["text/html"]):
-        assert "shows other right answers" in said
+        assert "shows other right answers" in " ".join(said.split())
     assert "debrief" not in repr(Card(passed, exercise))
     assert "debrief" not in repr(Card(Verdict("retarget", "failed", 0.0), exercise, debrief=True))
 
