@@ -15,7 +15,7 @@ from autograder.drawing.html import bounded
 MOST_LINES = 25
 """Lines of all that is shown."""
 
-MOST_READ = 400
+MOST_READ = 2_000
 """Lines of a source that are looked at."""
 
 MOST_CHARACTERS = 100_000

@@ -20,6 +20,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+import torch
 from torch import fx, nn
 from torch.library import CustomOpDef  # type: ignore[attr-defined]
 
@@ -160,6 +161,9 @@ class _Page:
             self.write(piece_of(value))
             own = getattr(value, "__name__", name)
             self.texts += [f"{name} = {own}"] if own != name else []
+        elif not text and type(value) is torch.Tensor:
+            self.imports.add("import torch")
+            self.texts.append(f"{name} = torch.{value!r}")
         elif not text and _is_python(repr(value)):
             self.texts.append(f"{name} = {value!r}")
 
