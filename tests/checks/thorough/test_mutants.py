@@ -110,14 +110,16 @@ def test_a_mutant_that_does_not_end_is_ended(
 
 
 def test_those_that_pass_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = mutants.mutants(solve_sources(SHORT.chapter)[SHORT.name])
-    few = [mutant for mutant in few if mutant.what in ("drop an operand", "drop a statement")]
+    source = solve_sources(SHORT.chapter)[SHORT.name]
+    few = [each for each in mutants.mutants(source) if each.what == "drop a statement"]
+    twice = mutants.plain(source).replace("gm.recompile()", "gm.recompile(); gm.recompile()")
+    few.append(mutants.Mutant("recompile twice", twice))
     monkeypatch.setattr(mutants, "mutants", lambda source: list(few))
     said: list[str] = []
     tally = survivors(SHORT, seconds=60, say=said.append)
     assert (tally.tried, tally.of, tally.survived) == (len(few), len(few), len(said))
-    assert 0 < len(said) < len(few)
-    assert all(text.startswith("retarget: drop an operand\n    -") for text in said)
+    assert len(said) == 1 < len(few)
+    assert said[0].startswith("retarget: recompile twice\n    -")
     assert survivors(SHORT, seconds=-1, say=said.append).tried == 0
 
 
