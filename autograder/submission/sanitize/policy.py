@@ -30,7 +30,7 @@ such as `<name>` in a text with a gap to be filled in."""
 FREE = frozenset(
     "align alt aria-label bgcolor border cellpadding cellspacing color colspan datetime dir face "
     "headers height lang nowrap open reversed role rowspan rules scope size span start summary "
-    "tabindex title type valign value width".split()
+    "title type valign value width".split()
 )
 _CLASSES = re.compile(r"alert|alert-(info|success|warning|danger|block)|dataframe|highlight"
                       r"|language-\w+|table|table-(striped|bordered|hover)|text-(center|left|right)"
