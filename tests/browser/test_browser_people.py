@@ -92,7 +92,7 @@ def barriers(page: Any, axe: str, name: str, *, outputs: int, readable: int) -> 
 def bring_up_to_date(page: Any, notebook: Notebook) -> None:
     """Run the index's cell as the page says, until JupyterLab has a kernel that listens."""
     trusted = notebook.first.locator(".jp-OutputArea-output.jp-mod-trusted")
-    page.get_by_text("To bring this page up to date, click it").click()
+    page.get_by_text("If this page is not up to date").click()
     for _ in range(EXECUTION_MS // 20_000):
         page.keyboard.press("Control+Enter")
         with contextlib.suppress(Exception):  # it has a timeout, and is tried again
@@ -239,7 +239,7 @@ def test_an_update_in_the_middle_keeps_the_answer(page: Any, lab: Lab) -> None:
     page.keyboard.press("Control+s")
     page.wait_for_function("() => !document.querySelector('.jp-mod-current.jp-mod-dirty')")
     for _ in range(120):
-        if "is_number" in path.read_text(encoding="utf-8"):
+        if "is_size" in path.read_text(encoding="utf-8"):
             break
         time.sleep(0.5)
     else:
