@@ -138,7 +138,7 @@ test-rest: .venv/.installed-test
 
 test-browser: .venv/.installed-test
 	@echo "==> Learners in a browser"
-	@$(PY) -m pytest -n 2 --dist worksteal --suite=browser tests/browser
+	@$(PY) -m pytest -n 2 --dist worksteal --suite=browser $(or $(IN),tests/browser)
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"
