@@ -444,8 +444,8 @@ assert node.meta["val"].dtype == torch.float32 and lie(x).dtype == torch.float16
 with fails(Exception):
     torch.library.opcheck(halved, (x,), test_utils="test_faketensor")
 for value in (x, x.half()):
-    good = torch.library.opcheck(rms_norm, (value, weight, 1e-6), test_utils="test_faketensor")
-    assert good == {"test_faketensor": "SUCCESS"}
+    good = torch.library.opcheck(rms_norm, (value, weight, 1e-6))
+    assert set(good.values()) == {"SUCCESS"}
 
 # %% [markdown]
 # ## 12c.4 One norm, all spellings
