@@ -128,6 +128,8 @@ def _header(block: list[str]) -> str:
 
 def _cut(lines: list[str], most: int) -> list[str]:
     """Lines without some of their middle; what `__init__` makes goes first, `return` stays."""
+    if _height(lines) <= most:
+        return lines
     own: Callable[[str], bool] = lambda line: line.startswith("        self.")  # noqa: E731
     for may_go in (own, lambda line: not re.match(r"\s*(?:return|class|def)\b", line)):
         places = [i for i, line in enumerate(lines) if may_go(line) and line.strip() != LEFT_OUT]

@@ -54,6 +54,13 @@ def test_what_nobody_needs_to_see_is_left_out() -> None:
     ]
 
 
+def test_a_model_of_ten_lines_is_shown_whole() -> None:
+    calls = "\n".join(f"        x = x + {i}" for i in range(7))
+    text = f"class Net(nn.Module):\n    def forward(self, x):\n{calls}\n        return x"
+    assert len(text.splitlines()) == 10
+    assert shown_source(text) == text
+
+
 def test_the_return_of_a_long_model_is_seen() -> None:
     layers = "\n".join(f"        self.layer{i} = nn.Linear(3, 3)" for i in range(20))
     calls = "\n".join(f"        x = self.layer{i}(x)" for i in range(20))

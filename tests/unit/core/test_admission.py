@@ -66,6 +66,7 @@ EVIL = {
     "a path to a method": changed(RELU, op="call_module", target="layer.named_parameters"),
     "a path into a tensor": changed(RELU, op="get_attr", target="layer.weight.data", args=NOTHING),
     "a module that takes a method's place": declaring("layer.forward"),
+    "a module under a special name": declaring("layer.__len__"),
     "a tensor that takes a method's place": declaring("layer", buffers={"forward": None}),
     "a parameter without a name": declaring("layer", params={"": None}),
     "getattr of anything": changed(
@@ -114,6 +115,12 @@ def test_plain_graph_is_rebuilt(row: Plain) -> None:
     _, tensors = described()
     program = admitted(changed(RELU, **row), tensors, {})
     assert len(program.graph.nodes) == 5
+
+
+def test_a_name_may_begin_with_two_underscores() -> None:
+    _, tensors = described()
+    program = admitted(declaring("__fused"), tensors, {})
+    assert type(program.modules["__fused"]) is nn.Linear
 
 
 def test_attributes_take_the_place_of_no_method() -> None:
