@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from autograder import notebook_kernel
 from autograder.core.verdict import Finding
 
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)", re.M)
@@ -28,7 +29,7 @@ def cell_problem(name: str, answer: Any, others: Collection[str]) -> Finding | N
         answer: what is to be checked.
         others: names that are no misspelt ones: those of the exercises.
     """
-    shell = _shell()
+    shell = notebook_kernel.ipython()
     if shell is None:
         return None
     cells = [str(cell) for cell in shell.user_ns.get("In", [])[1:]]
@@ -60,15 +61,6 @@ def problem_in(
 def defined_in(cell: str) -> list[str]:
     """The names that lines without indentation define in a cell. The cell is not parsed."""
     return _DEFINED.findall(cell)
-
-
-def _shell() -> Any:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    shell = get_ipython()
-    return shell if shell is not None and hasattr(shell, "user_ns") else None
 
 
 def _not_compiled(cell: str, name: str, transform: Any) -> Finding | None:

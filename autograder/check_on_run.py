@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Iterator, Set
-from types import CodeType
+from collections.abc import Callable, Set
 from typing import Any
 
 from autograder import learner_settings, notebook_kernel
 from autograder.cell_truth import defined_in
+from autograder.core.code_objects import codes_of
 from autograder.learners_record import is_grading
 
 SLOW_SECONDS = 3.0
@@ -131,21 +131,10 @@ def _used_by(answer: Any, names: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     waiting = [answer]
     while waiting:
-        for code in _codes(waiting.pop()):
+        value = waiting.pop()
+        own = getattr(value, "__module__", None) == "__main__"
+        for code in codes_of(value) if own else ():
             new = [each for each in code.co_names if each in names and each not in found]
             found.update((each, names[each]) for each in new)
             waiting += [names[each] for each in new]
     return found
-
-
-def _codes(value: Any) -> Iterator[CodeType]:
-    """The code of a function or of a class's methods, if a notebook defines it."""
-    if getattr(value, "__module__", None) != "__main__":
-        return
-    parts = list(vars(value).values()) if isinstance(value, type) else [value]
-    waiting = [getattr(part, "__code__", None) for part in parts]
-    while waiting:
-        code = waiting.pop()
-        if isinstance(code, CodeType):
-            yield code
-            waiting += code.co_consts

@@ -6,11 +6,11 @@ import ast
 import hashlib
 import linecache
 import marshal
-from types import CodeType
 from typing import Any
 
 from autograder import learners_record, notebook_kernel
 from autograder.cards.folds import NOTED, Fold, debrief_fold, hint_folds, solution_fold
+from autograder.core.code_objects import codes_of
 from autograder.core.exercise import Exercise
 from autograder.core.record_status import is_settled
 from autograder.core.verdict import Verdict
@@ -109,9 +109,7 @@ def _show(exercise: Exercise, note: str = "") -> None:
 
 def _digest(answer: Any) -> str:
     """A digest of the definitions in an answer's cell, without comments, docstrings and layout."""
-    parts = vars(answer).values() if isinstance(answer, type) else (answer,)
-    codes = (getattr(part, "__code__", None) for part in parts)
-    code = next((each for each in codes if isinstance(each, CodeType)), None)
+    code = next(codes_of(answer), None)
     if code is None:
         return ""
     try:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 
-def shell() -> Any:
-    """IPython's shell in the kernel of a notebook; ``None`` elsewhere."""
+def ipython() -> Any:
+    """IPython's shell in a notebook or a terminal; ``None`` elsewhere."""
     try:
         from IPython import get_ipython
     except ImportError:
         return None
-    found = get_ipython()
-    return found if found is not None and hasattr(found, "kernel") else None
+    return get_ipython()
+
+
+def shell() -> Any:
+    """IPython's shell in the kernel of a notebook; ``None`` elsewhere."""
+    found = ipython()
+    return found if hasattr(found, "kernel") else None
 
 
 def is_automatic() -> bool:

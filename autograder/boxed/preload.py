@@ -48,7 +48,7 @@ ALLOWED = frozenset(
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
     "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
-    "autograder.suspects".split()
+    "autograder.notebook_kernel autograder.suspects".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder import notebook_kernel
 from autograder.core.characters import printable
 
 
@@ -19,9 +20,4 @@ def show(thing: Any) -> None:
 
 def in_notebook() -> bool:
     """Whether the code runs in a cell."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    shell = get_ipython()
-    return shell is not None and hasattr(shell, "kernel")
+    return notebook_kernel.shell() is not None

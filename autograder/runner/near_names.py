@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from autograder.core.code_objects import codes_of
 from autograder.core.torch_private import schema_of
 
 Near = list[str]
@@ -444,18 +445,7 @@ def _codes(answer: Any) -> Iterator[CodeType]:
     others = getattr(function, "__globals__", {}).values()
     own = [value for value in list(others) if getattr(value, "__module__", None) == home]
     for value in (answer, *own):
-        parts = vars(value).values() if isinstance(value, type) else (value,)
-        for part in parts:
-            code = getattr(inspect.unwrap(part) if callable(part) else part, "__code__", None)
-            if isinstance(code, CodeType):
-                yield from _inner(code)
-
-
-def _inner(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _inner(constant)
+        yield from codes_of(value)
 
 
 def _uses(each: dis.Instruction, name: str, kind: str) -> bool:

@@ -221,7 +221,7 @@ def node_names(model):
 def course(notebook: Notebook, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Notebook:
     """A notebook in which `check` of the course checks answers when their cells run."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("autograder.cell_truth._shell", lambda: notebook.shell)
+    monkeypatch.setattr("autograder.notebook_kernel.ipython", lambda: notebook.shell)
     shown: list[tuple[str, Any]] = notebook.checked
     monkeypatch.setattr(api, "show", lambda card: shown.append(("card", card)))
     check = api.Check()
