@@ -437,8 +437,6 @@ ADVICE = (
     Row(("RuntimeError",), r"Argument '(\w+)' of Node '(\w+)' was used before it has been defined",
         "`{2}` reads `{1}`, which the graph computes only later. Which of the two did you insert "
         "or change, and at which place?"),
-    Row(("KeyError",), r"attribute '(\w+)' already exists",
-        "The module has a `{1}` already. How do you choose a name that is free in every model?"),
     Row(("RuntimeError",), r"generator raised StopIteration",
         "`next` found nothing within a generator. For which model is there nothing left to take?"),
     Row(("KeyError",), r"(?s)^(.{1,60})$",

@@ -1,0 +1,80 @@
+"""Exercises that can be done on another day: after the chapter's first cell of code alone."""
+
+from __future__ import annotations
+
+import builtins
+import symtable
+from collections.abc import Iterator
+
+from autograder.builder.problems import Problem
+from autograder.builder.source import Cell, Chapter
+
+_AT_HAND = {*dir(builtins), "__name__"}
+
+
+def findings(chapter: Chapter) -> Iterator[Problem]:
+    """Cells of exercises that need a cell of the chapter other than its first of code."""
+    code = [cell for cell in chapter.cells if cell.kind == "code"]
+    for name, cells in _exercises(chapter):
+        known = code[:1]
+        for cell in cells:
+            known.append(cell)
+            missing = sorted(names_missing([each.source for each in known]))
+            if missing:
+                yield Problem(
+                    cell.line,
+                    f"Exercise '{name}' needs {', '.join(missing)} of a cell above its card.",
+                    "Define it below the card, or import it in the chapter's first cell of code.",
+                )
+                break
+
+
+def exercise_cells(chapter: Chapter, name: str) -> list[Cell]:
+    """An exercise's cells of code, from its card to its check."""
+    return next((cells for each, cells in _exercises(chapter) if each == name), [])
+
+
+def _exercises(chapter: Chapter) -> Iterator[tuple[str, list[Cell]]]:
+    name, cells = "", list[Cell]()
+    for cell in chapter.cells:
+        if cell.tag == "card":
+            name, cells = cell.value, []
+        elif cell.kind == "code":
+            cells.append(cell)
+        if cell.tag == "check" and cell.value == name:
+            yield name, cells
+
+
+def names_missing(sources: list[str]) -> set[str]:
+    """The names that these cells read and that none of them defines.
+
+    Functions are looked into. Lines with magic commands count as empty.
+    """
+    text = "\n".join(line for source in sources for line in _python(source))
+    try:
+        table = symtable.symtable(text, "<cells>", "exec")
+    except SyntaxError:
+        return set()
+    defined = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_assigned() or symbol.is_imported()
+    }
+    return _read_globally(table) - defined - _AT_HAND
+
+
+def _python(source: str) -> Iterator[str]:
+    for line in source.splitlines():
+        is_magic = line.lstrip().startswith(("%", "!"))
+        yield line[: len(line) - len(line.lstrip())] + "pass" if is_magic else line
+
+
+def _read_globally(table: symtable.SymbolTable) -> set[str]:
+    """The names that a block or a block within it takes from the module or from Python."""
+    outermost = table.get_type() == "module"
+    found = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (outermost or symbol.is_global())
+    }
+    return found.union(*(_read_globally(child) for child in table.get_children()))
