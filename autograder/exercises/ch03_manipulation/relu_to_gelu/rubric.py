@@ -15,13 +15,13 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import classes_of, keyword
+from autograder.rules.edits import keyword
 from autograder.rules.passes import PASS
 from autograder.rules.replacements import (
     RELU_MODULE,
     leaves_as_they_are,
     no_relu_left,
-    overwritten,
+    none_overwritten,
 )
 
 
@@ -41,15 +41,6 @@ class GeluForRelu(fx.Interpreter):
             return super().run_node(n)
         value = self.env[n.all_input_nodes[0]]
         return value * (1 + torch.erf(value / 2**0.5)) / 2
-
-
-@rule("no module overwritten", Stage.STRUCTURE)
-def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
-    """A module that the model calls is what it was, except a ReLU."""
-    classes = classes_of(evidence.traced_graph)
-    rows = (row for row in evidence.traced_graph["nodes"] if row["op"] == "call_module")
-    relus = [row["name"] for row in rows if classes.get(row["target"]) == RELU_MODULE]
-    yield from overwritten(evidence, relus)
 
 
 @rule("exact GELU", Stage.STRUCTURE)
@@ -77,7 +68,9 @@ KEY = AnswerKey(
     (
         *PASS,
         no_relu_left,
-        none_overwritten.because("names the module, where others see only a wrong result"),
+        none_overwritten(RELU_MODULE).because(
+            "names the module, where others see only a wrong result"
+        ),
         exact_gelu.because("names the argument, where others see a tiny difference"),
         leaves_as_they_are.because("names the leaf, where others see only a wrong result"),
     ),
