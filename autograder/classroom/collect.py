@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 from autograder.classroom.attached_files import MAX_BYTES, MAX_FILES
 from autograder.classroom.people import People, Unknown
-from autograder.classroom.platform_layouts import Origin, copy_number, origins
+from autograder.classroom.platform_layouts import (
+    Layout,
+    Origin,
+    Undecided,
+    copy_number,
+    origins,
+)
 from autograder.classroom.recognise import Known, known_notebooks, recognise
 from autograder.classroom.submitted_folder import STAMP, HandIn, Keeper, What, time_of
-from autograder.classroom.untrusted_files import LeftOut, Taken, Taker
+from autograder.classroom.untrusted_files import CannotRead, LeftOut, Taken, Taker
 from autograder.classroom.unusable import note
 
 
@@ -84,7 +90,13 @@ class _File:
 
 
 def collect(
-    room: Path, source: Path, people: People, zone: tzinfo | None = None, *, dates: bool = True
+    room: Path,
+    source: Path,
+    people: People,
+    zone: tzinfo | None = None,
+    *,
+    dates: bool = True,
+    layout: Layout | None = None,
 ) -> Collected:
     """Take in what lies in a zip or a folder.
 
@@ -94,9 +106,10 @@ def collect(
         people: says which student it is whom a platform names.
         zone: the time zone of dates in a zip; that of this machine by default.
         dates: whether the dates of files say when they were handed in.
+        layout: who has given the names at the top; told from these names by default.
 
     Raises:
-        CannotRead: the zip or the folder cannot be read.
+        CannotRead: the zip or the folder cannot be read, or nobody knows who has packed it.
     """
     done = Collected()
     home = room / ".fxcourse"
@@ -110,7 +123,8 @@ def collect(
             else:
                 done.left_out.append(one)
         keeper = Keeper(room, source.name, max((t.when for t in taken if t.when), default=None))
-        for files in _by_student(room, taken, people, done, dates):
+        whence = _whence(room, source, taken, layout)
+        for files in _by_student(room, whence, people, done, dates):
             _place(keeper, people, files, done)
     finally:
         shutil.rmtree(store, ignore_errors=True)
@@ -121,45 +135,69 @@ def collect(
     return done
 
 
+_Whence = list[tuple[Taken, Origin | str]]
+"""Files with where they come from, or with why their path does not say it."""
+
+
+def _whence(room: Path, source: Path, taken: Sequence[Taken], layout: Layout | None) -> _Whence:
+    assignments = {key.assignment for key in known_notebooks(room)}
+    files = [(one.path, one.outer) for one in taken]
+    try:
+        return list(zip(taken, origins(files, assignments, source.stem, layout), strict=True))
+    except Undecided as error:
+        raise CannotRead(str(error)) from None
+
+
 def _by_student(
-    room: Path, taken: Sequence[Taken], people: People, done: Collected, dates: bool
+    room: Path, whence: _Whence, people: People, done: Collected, dates: bool
 ) -> list[list[_File]]:
     """The files, together with those of the same student."""
     known = known_notebooks(room)
-    whence = origins([one.path for one in taken], {key.assignment for key in known})
-    are_dates, done.dated = _dated(taken, whence, dates)
-    stamps = _stamps(taken, whence)
+    are_dates, done.dated = _dated(whence, dates)
+    stamps = _stamps(whence)
     groups: dict[tuple[str, str], list[_File]] = {}
-    for one in taken:
-        origin = whence[one.path]
+    for one, origin in whence:
         if one.path[-1] == STAMP:
             continue
-        if origin is None:
-            done.left_out.append(LeftOut("/".join(one.path), _WHOSE))
+        if isinstance(origin, str):
+            done.left_out.append(LeftOut("/".join(one.path), origin))
             continue
         when = people.handed_in(origin) or stamps.get(one.path[:-1])
         when = when or (one.when if are_dates else None)
         called_so = one.path[-1].lower().endswith((".ipynb", ".json"))
         name = (origin.file or one.path)[-1]  # without what the platform writes before it
         notebook = recognise(one.copy.read_bytes(), name, known) if called_so else None
-        mine = groups.setdefault((origin.name, origin.number), [])
-        mine.append(_File(one, origin, notebook, when))
+        groups.setdefault(origin.owner, []).append(_File(one, origin, notebook, when))
     people.meet([files[0].origin for files in groups.values()])
-    return list(groups.values())
+    return _each_of_one_student(list(groups.values()), people, done)
 
 
-_WHOSE = "Its path does not say whose it is."
+def _each_of_one_student(
+    groups: list[list[_File]], people: People, done: Collected
+) -> list[list[_File]]:
+    """The groups, but for those that mean one student by two names, and those of strangers."""
+    of: dict[str, list[list[_File]]] = {}
+    for files in groups:
+        try:
+            of.setdefault(people.student(files[0].origin), []).append(files)
+        except Unknown as error:
+            done.left_out += [one.left_out(str(error)) for one in files]
+    for student, several in of.items():
+        if len(several) > 1:
+            names = ", ".join(sorted(repr(files[0].origin.entry[:80]) for files in several))
+            why = f"{len(several)} names at the top mean {student}: {names}. Leave one of them."
+            done.left_out += [one.left_out(why) for files in several for one in files]
+            done.unusable[student] = why
+    return [several[0] for several in of.values() if len(several) == 1]
+
+
 _NO_NOTEBOOK = "It is none of this class's notebooks, by its grade ids and by its name."
 _ALONE = "It is not a notebook, and no notebook of this class is next to it."
 
 
 def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collected) -> None:
     """Take in what one student has handed in."""
-    try:
-        student = people.student(files[0].origin)
-    except Unknown as error:
-        done.left_out += [one.left_out(str(error)) for one in files]
-        return
+    student = people.student(files[0].origin)
     beside = [one for one in files if one.notebook is None]
     assignments = sorted({one.notebook.assignment for one in files if one.notebook})
     for assignment in assignments:
@@ -209,15 +247,13 @@ def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> di
     return found
 
 
-def _dated(
-    taken: Sequence[Taken], whence: Mapping[tuple[str, ...], Origin | None], dates: bool
-) -> tuple[bool, str]:
+def _dated(whence: _Whence, dates: bool) -> tuple[bool, str]:
     """Whether the files' dates say when they were handed in, and what there is to say about it."""
     if not dates:
         return False, "Dates of files were not looked at, as you said."
-    if any(origin and origin.platform == "canvas" for origin in whence.values()):
+    if any(isinstance(of, Origin) and of.platform is Layout.CANVAS for _, of in whence):
         return False, "Canvas dates files when it packs them: the dates say nothing, LATE does."
-    found = [one.when for one in taken if one.when and one.path[-1] != STAMP]
+    found = [one.when for one, _ in whence if one.when and one.path[-1] != STAMP]
     if not found:
         return False, "No file has a date."
     span = max(found) - min(found)
@@ -230,14 +266,12 @@ def _dated(
     return True, ""
 
 
-def _stamps(
-    taken: Sequence[Taken], whence: Mapping[tuple[str, ...], Origin | None]
-) -> dict[tuple[str, ...], datetime]:
+def _stamps(whence: _Whence) -> dict[tuple[str, ...], datetime]:
     """What files called timestamp.txt say, by their folder; not those that students have packed."""
     found = {}
-    for one in taken:
-        origin = whence[one.path]
-        if one.path[-1] == STAMP and origin and origin.platform == "plain" and not one.packed:
+    for one, origin in whence:
+        is_plain = isinstance(origin, Origin) and origin.platform is Layout.FOLDERS
+        if one.path[-1] == STAMP and is_plain and not one.packed:
             when = time_of(one.copy.read_bytes()[:200].decode("utf-8", "replace"))
             if when:
                 found[one.path[:-1]] = when

@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.classroom.platform_layouts import Layout
 from autograder.terminal import err, out
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ def collect(
     ] = None,
     timezone: Zone = None,
     dates: Annotated[bool, typer.Option(help="Use the dates of files as submission times.")] = True,
+    layout: Annotated[
+        Layout | None,
+        typer.Option(help="Who has named the entries at the top. Default: told from these names."),
+    ] = None,
 ) -> None:
     """Copy the submissions from a learning platform into submitted/."""
     from autograder.classroom import collect as collecting
@@ -54,7 +59,7 @@ def collect(
         rows = participants(read_table(worksheet), zone) if worksheet else []
         people = People(students(desk.gradebook), records(desk.room), rows)
         source = source.expanduser()
-        done = collecting.collect(desk.room, source, people, zone, dates=dates)
+        done = collecting.collect(desk.room, source, people, zone, dates=dates, layout=layout)
         placed = {one.student for one in done.placed}
         add_to_gradebook(desk.gradebook, [one for one in people.new if one.id in placed])
         known = {one.id for one in people.known} - {one.id for one in people.new}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from autograder.classroom.platform_layouts import Origin
+from autograder.classroom.platform_layouts import Layout, Origin
 from autograder.classroom.roster import Person, as_id, split_name, squashed, why_no_id
 from autograder.classroom.tables import Cell, Table
 
@@ -145,14 +145,15 @@ class People:
         Raises:
             Unknown: nobody can say.
         """
-        if origin.platform == "moodle":
-            return self._of_moodle(origin)
-        if origin.platform == "canvas":
-            return self._of_canvas(origin)
+        match origin.platform:
+            case Layout.MOODLE:
+                return self._of_moodle(origin)
+            case Layout.CANVAS:
+                return self._of_canvas(origin)
         return self._of_folder(origin)
 
     def _row(self, origin: Origin) -> Participant | None:
-        is_one = origin.platform == "moodle"
+        is_one = origin.platform is Layout.MOODLE
         return self._worksheet.get(number_in(origin.number)) if is_one else None
 
     def _of_moodle(self, origin: Origin) -> str:

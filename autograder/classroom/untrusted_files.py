@@ -42,13 +42,18 @@ class Taken:
         path: where it lay, in parts; that of a zip in the zip counts as a folder.
         copy: where its bytes are now.
         when: its date in the zip or the folder; that of the outer zip, for what a student packed.
-        packed: whether it lay in a zip in the zip or the folder, which a student has packed.
+        outer: where it lay in the outer zip or folder, or the zip lay that a student has packed.
     """
 
     path: tuple[str, ...]
     copy: Path
     when: datetime | None
-    packed: bool = False
+    outer: tuple[str, ...]
+
+    @property
+    def packed(self) -> bool:
+        """Whether a student has packed it, into a zip in the zip or the folder."""
+        return self.outer != self.path
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class Taker:
                     yield LeftOut(_shown(parts), _TOO_LARGE)
                 else:
                     when = datetime.fromtimestamp(found.st_mtime, UTC)
-                    yield from self._file(parts, path.read_bytes(), when, 0, False)
+                    yield from self._file(parts, path.read_bytes(), when, 0)
 
     def _zip(
         self,
@@ -134,9 +139,9 @@ class Taker:
         home: tuple[str, ...] = (),
         when: datetime | None = None,
         depth: int = 1,
-        packed: bool = False,
+        outer: tuple[str, ...] = (),
     ) -> Iterator[Taken | LeftOut]:
-        """The files of a zip; `depth` is in how many zips they lie."""
+        """The files of a zip in `depth - 1` others, of which `outer` is the outer one's path."""
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 own = _parts(_name(entry))
@@ -158,11 +163,16 @@ class Taker:
                 if len(data) > MAX_NOTEBOOK:
                     yield LeftOut(_shown(parts), _TOO_LARGE)
                     continue
-                date = when if packed else _date(entry, self.zone)
-                yield from self._file(parts, data, date, depth, packed)
+                date = when if outer else _date(entry, self.zone)
+                yield from self._file(parts, data, date, depth, outer)
 
     def _file(
-        self, parts: tuple[str, ...], data: bytes, when: datetime | None, depth: int, packed: bool
+        self,
+        parts: tuple[str, ...],
+        data: bytes,
+        when: datetime | None,
+        depth: int,
+        outer: tuple[str, ...] = (),
     ) -> Iterator[Taken | LeftOut]:
         suffix = Path(parts[-1]).suffix.lower()
         if suffix in _PACKED:
@@ -172,14 +182,14 @@ class Taker:
         copy = self.store / str(self._count)
         copy.write_bytes(data)
         if suffix != ".zip":
-            yield Taken(parts, copy, when, packed)
+            yield Taken(parts, copy, when, outer or parts)
         elif depth >= MAX_DEPTH:
             yield LeftOut(_shown(parts), "It is a zip in a zip in a zip.")
         else:
             budget = _Budget(MAX_NESTED_FILES, MAX_NESTED_BYTES)
             home = (*parts[:-1], parts[-1][: -len(suffix)])
             try:
-                yield from self._zip(copy, budget, home, when, depth + 1, packed=True)
+                yield from self._zip(copy, budget, home, when, depth + 1, outer or parts)
             except (zipfile.BadZipFile, OSError):
                 yield LeftOut(_shown(parts), "It is not a zip file, or it is cut off.")
 
