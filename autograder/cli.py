@@ -528,6 +528,8 @@ def grade(
         progress_report.print_changes(summary, out)
     else:
         _report_on(folder, db, summary.results)
+    if summary.unwritten:
+        raise typer.Exit(1)
 
 
 def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:

@@ -45,6 +45,14 @@ def _lock(file: Any) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE}
+
+
+def is_of_the_disk(error: OSError) -> bool:
+    """Whether nothing can be written any more: another submission would not fare better."""
+    return error.errno in _OF_THE_DISK
+
+
 def about_files(error: OSError) -> str:
     """What is wrong with the disk, or a folder on it, in a sentence."""
     where = f" ({error.filename})" if error.filename else ""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
-from autograder.classroom.attached_files import MAX_BYTES, MAX_FILES
+from autograder.classroom.attached_files import MAX_BYTES, MAX_FILES, STAMP, Names
+from autograder.classroom.classroom_lock import is_of_the_disk
 from autograder.classroom.people import People, Unknown
 from autograder.classroom.platform_layouts import (
     Layout,
@@ -23,7 +24,7 @@ from autograder.classroom.platform_layouts import (
     origins,
 )
 from autograder.classroom.recognise import Known, known_notebooks, recognise
-from autograder.classroom.submitted_folder import STAMP, HandIn, Keeper, What, time_of
+from autograder.classroom.submitted_folder import HandIn, Keeper, What, time_of
 from autograder.classroom.untrusted_files import CannotRead, LeftOut, Taken, Taker
 from autograder.classroom.unusable import note
 
@@ -125,7 +126,13 @@ def collect(
         keeper = Keeper(room, source.name, max((t.when for t in taken if t.when), default=None))
         whence = _whence(room, source, taken, layout)
         for files in _by_student(room, whence, people, done, dates):
-            _place(keeper, people, files, done)
+            try:
+                _place(keeper, people, files, done)
+            except OSError as error:
+                if is_of_the_disk(error):
+                    raise
+                why = f"It could not be written: {error.strerror or type(error).__name__}."
+                done.left_out += [one.left_out(why) for one in files]
     finally:
         shutil.rmtree(store, ignore_errors=True)
     chapters = {one.assignment for one in done.placed}
@@ -229,21 +236,21 @@ def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collect
 def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> dict[str, Path]:
     """What a student has handed in with a notebook, by its path from there; within bounds."""
     found: dict[str, Path] = {}
-    home, left = newest.origin.file[:-1], MAX_BYTES
+    names, home, left = Names(), newest.origin.file[:-1], MAX_BYTES
     for one in beside:
         if one.is_notebook:
             continue
         parts = one.origin.file or one.taken.path[-1:]
         if home and parts[: len(home)] == home:
             parts = parts[len(home) :]
-        name, size = "/".join(parts), one.taken.copy.stat().st_size
-        if len(name.encode()) > 200 or len(parts) > 8 or parts[0].lower().endswith(".ipynb"):
-            done.left_out.append(one.left_out("Its name is too long, or that of a notebook."))
-        elif size > left or len(found) >= MAX_FILES:
+        size = one.taken.copy.stat().st_size
+        if size > left or len(found) >= MAX_FILES:
             done.left_out.append(one.left_out("There are too many files next to a notebook."))
+        elif why_not := names.why_not(parts):
+            done.left_out.append(one.left_out(why_not))
         else:
             left -= size
-            found[name] = one.taken.copy
+            found["/".join(parts)] = one.taken.copy
     return found
 
 

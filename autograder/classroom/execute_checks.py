@@ -106,7 +106,7 @@ class ExecuteChecks(NbGraderPreprocessor):
         )
         pools, whose = self.pools(), (ids["student"], ids["notebook"])
         submission = Submission(
-            ids["student"], None, files_beside(Path(resources["metadata"]["path"])),
+            ids["student"], None, files_beside(Path(resources["metadata"]["path"]))[0],
             key_of(self.secret, ids["student"]), self.seed, ready.pool, pools.used(*whose),
         )  # fmt: skip
         said, text, code = self._asked(nb, submission, terms)

@@ -18,7 +18,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
-from autograder.classroom.classroom_lock import HOME, CannotGrade, about_files, only_one
+from autograder.classroom.classroom_lock import (
+    HOME,
+    CannotGrade,
+    about_files,
+    is_of_the_disk,
+    only_one,
+)
 from autograder.classroom.course_digest import deciding
 from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
@@ -26,9 +32,7 @@ from autograder.classroom.fork_servers import no_box
 from autograder.classroom.found_notebooks import Found, find_notebooks
 from autograder.classroom.gradebook_copy import address_of, copy_to
 from autograder.classroom.gradebook_url import (
-    MAX_NAME,
     NoGradebook,
-    is_storable,
     try_out,
     what_failed,
     with_driver,
@@ -53,6 +57,7 @@ from autograder.classroom.nbgrader_options import (
 )
 from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
+from autograder.classroom.roster import clean_names, why_unsafe_id
 from autograder.classroom.second_looks import SecondLook, still_waiting
 from autograder.classroom.versions import PIN, differences, is_pinned, pin
 from autograder.classroom.whose_work import which_chapters, whose_work
@@ -77,6 +82,7 @@ class Summary:
         waiting: how many submissions of each chapter wait for a person, and how many answers.
         again: what was graded by hand and handed in again, and waits for a person.
         regraded: how many submissions are graded again though nobody handed in again, by reason.
+        unwritten: submissions of which an error with files let nothing be written down.
     """
 
     results: tuple[Result, ...]
@@ -87,6 +93,7 @@ class Summary:
     waiting: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     again: tuple[SecondLook, ...] = ()
     regraded: Mapping[str, int] = field(default_factory=dict)
+    unwritten: tuple[str, ...] = ()
 
 
 Tell = Callable[[Result, int, int], None]
@@ -241,6 +248,7 @@ class _Marking:
         self._before = standings(self.writer.gradebook) if copy else {}
         self._why: dict[tuple[str, str], str] = {}
         self.only: frozenset[str] | None = None
+        self.unwritten: list[str] = []
 
     def grade(
         self,
@@ -264,6 +272,8 @@ class _Marking:
         penalties = Penalties(self.room, self.config, self.writer.chapters())
         self.writer.penalties = penalties
         for sentence in penalties.policy.unknown_students(self.room, self.writer.students()):
+            warn(sentence)
+        for sentence in clean_names(self.writer.gradebook, write=self.last_run is not None):
             warn(sentence)
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
@@ -301,7 +311,15 @@ class _Marking:
         again = [one for one in still_waiting(self.room, book) if one.chapter in self.chosen]
         unread = tuple(self.found.unread)
         return Summary(
-            (), 0.0, self.late, self._changes(), unread, waiting, tuple(again), self._regraded()
+            (),
+            0.0,
+            self.late,
+            self._changes(),
+            unread,
+            waiting,
+            tuple(again),
+            self._regraded(),
+            tuple(self.unwritten),
         )
 
     def _regraded(self) -> dict[str, int]:
@@ -329,7 +347,7 @@ class _Marking:
         if force and students:  # what is graded once more is tried on what it was tried on before
             ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
             terms = replace(terms, ready=ready)
-        given = self.asked.without_excluded(chapter, files_beside(self.source / chapter))
+        given = self.asked.without_excluded(chapter, files_beside(self.source / chapter)[0])
         known = self.writer.students()
         ids, places = self.writer.grade_ids(), self.found.places[chapter]
         graded_before = set() if force else self.writer.graded_students(chapter)
@@ -342,13 +360,13 @@ class _Marking:
 
         def submissions() -> Iterator[Submission]:
             for student in students:
-                if not is_storable(student):
-                    old.append(_refused(student, chapter, _NO_NAME))
+                if why_not := why_unsafe_id(student):
+                    old.append(_refused(student, chapter, _RENAME.format(why_not)))
                     continue
                 if not self.asked.creates_students and student not in known:
                     old.append(_refused(student, chapter, NOT_KNOWN))
                     continue
-                handed = read_submission(self.room, student, chapter, places[student], ids)
+                handed = read_submission(self.room, student, chapter, places[student], ids, given)
                 key = key_of(self.execute.secret, student)
                 # The course's own files come last, and win.
                 files = self.asked.not_ignored(handed.files) | given
@@ -356,7 +374,7 @@ class _Marking:
                 digest, parts = digest_of(*depends), parts_of(*depends)
                 before = self.journal.find(student, chapter, digest)
                 if before and student in graded_before and self._has_folder(student, chapter):
-                    old.append(self._as_before(before, handed))
+                    old.append(self._or_refused(before, self._as_before, before, handed))
                     continue
                 self._why[student, chapter] = self.journal.why_again(student, chapter, parts)
                 one = Submission(
@@ -372,8 +390,21 @@ class _Marking:
             handed, digest, parts, one = beside.pop(graded.result.student)
             if graded.code and self.last_run:
                 pools.note(one.student, chapter, graded.code, one.pool_for(graded.code))
-            yield self._write(graded, handed, digest, parts)
+            yield self._or_refused(graded.result, self._write, graded, handed, digest, parts)
         yield from old
+
+    def _or_refused(
+        self, result: Result, step: Callable[..., Result], *arguments: object
+    ) -> Result:
+        """What a step makes of a submission; an error with its files is this submission's own."""
+        try:
+            return step(*arguments)
+        except OSError as error:
+            if is_of_the_disk(error):
+                raise
+            self.unwritten.append(f"{result.student}, {result.chapter}")
+            why = f"It could not be written: {error.strerror or type(error).__name__}."
+            return _refused(result.student, result.chapter, why)
 
     def _graded(
         self,
@@ -465,8 +496,8 @@ def _why_not(chapter: str, notebooks: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-_NO_NAME = f"The gradebook holds names of up to {MAX_NAME} characters; rename the folder."
-"""Of a student whom no database could hold, and who stays out of the gradebook."""
+_RENAME = "This cannot be a student's id: {} Rename the folder."
+"""Of a student who stays out of the gradebook."""
 
 
 def _refused(student: str, chapter: str, *why: str) -> Result:

@@ -12,6 +12,7 @@ from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from autograder.classroom.attached_files import STAMP, as_shown
 from autograder.classroom.kept_source_cells import source_cells_in
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import LateRow, Penalties, Stamp, keep_time
@@ -19,9 +20,6 @@ from autograder.classroom.released import given_out
 from autograder.classroom.second_looks import keep, look_again
 from autograder.submission.result import GradedNotebook, Result
 from autograder.submission.source_cells import SourceCell
-
-_PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
-"""Files that a browser would run; Formgrader shows graded folders from its own address."""
 
 
 class GradebookWriter:
@@ -117,7 +115,7 @@ class GradebookWriter:
         book.update_or_create_student(result.student)
         book.update_or_create_submission(result.chapter, result.student)
         self.keep_time(result, stamp)
-        kept = {name: data for name, data in files.items() if not _is_page(name)}
+        kept = as_shown(files)  # Formgrader shows graded folders from its own address
         self._note_second_looks(graded, kept)
         if self.last_run:
             self._write_folder(graded, kept, stamp.text if stamp else "", self.last_run)
@@ -195,20 +193,23 @@ class GradebookWriter:
         home = self.room / "autograded" / graded.result.student
         home.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{chapter}-", dir=home))
-        for name, content in files.items():
-            path = building / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        notebook = building / f"{chapter}.ipynb"
-        notebook.write_text(graded.text, encoding="utf-8", errors="replace", newline="\n")
-        if timestamp:
-            (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
-        last_run.put_away(graded.result.student, chapter)
-        os.replace(building, home / chapter)
+        try:
+            _fill(building, files)
+            notebook = building / f"{chapter}.ipynb"
+            notebook.write_text(graded.text, encoding="utf-8", errors="replace", newline="\n")
+            if timestamp:
+                (building / STAMP).write_text(timestamp, encoding="utf-8")
+            last_run.put_away(graded.result.student, chapter)
+            os.replace(building, home / chapter)
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
 
 
-def _is_page(name: str) -> bool:
-    return Path(name).suffix.lower() in _PAGES
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +37,12 @@ class RawSubmission:
 
 
 def read_submission(
-    room: Path, student: str, chapter: str, place: Place, ids: GradeIds
+    room: Path,
+    student: str,
+    chapter: str,
+    place: Place,
+    ids: GradeIds,
+    course: Collection[str] = (),
 ) -> RawSubmission:
     """Read a submission, or say why it is refused.
 
@@ -46,6 +52,7 @@ def read_submission(
         chapter: the chapter.
         place: where it lies.
         ids: the grade ids of each chapter.
+        course: the course's own files, which lie beside the notebook in any case.
     """
     home = room / "submitted" / student
     if place.path is None:
@@ -63,14 +70,15 @@ def read_submission(
         return _refused(student, folder, why_not)
     try:
         text = _read(path)
-        files = files_beside(folder, below=folder != home)
+        files, left_out = files_beside(folder, below=folder != home, course=course)
     except OSError as error:
         return _refused(student, folder, f"{path.name} could not be read: {error.strerror}.")
     other = is_of_another_chapter(text, chapter, ids)
     if other:
         why = f"{path.name} is the notebook of {other}, by its cells; that of {chapter} is missing."
         return _refused(student, folder, why)
-    notes = ([place.note] if place.note else []) + _links_in(folder, below=folder != home)
+    notes = [place.note] if place.note else []
+    notes += [*_links_in(folder, below=folder != home), *left_out]
     return RawSubmission(student, folder, text, files, tuple(notes))
 
 

@@ -16,6 +16,7 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.gradebook_url import MAX_NAME, is_storable
 from autograder.classroom.tables import Table, read_table
+from autograder.submission.sanitize import in_a_line
 
 
 class NoRoster(Exception):
@@ -28,9 +29,9 @@ class Person:
 
     Attributes:
         id: the student's id in the gradebook, which is the name of their folders.
-        first: the first name.
-        last: the last name.
-        email: the address.
+        first: the first name; no HTML, as nbgrader's pages show it as it is.
+        last: the last name, in the same way.
+        email: the address, in the same way.
         number: the learning platform's number of the student.
     """
 
@@ -39,6 +40,10 @@ class Person:
     last: str = ""
     email: str = ""
     number: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("first", "last", "email"):
+            object.__setattr__(self, name, as_name(getattr(self, name)))
 
     @property
     def names(self) -> frozenset[str]:
@@ -121,20 +126,67 @@ def split_name(name: str) -> tuple[str, str]:
 
 def why_no_id(name: str) -> str:
     """Why this cannot be a student's id, which is a folder's name too; ``""`` where it can."""
-    if not is_storable(name) or len(name.encode()) > 200:
+    if why_not := why_unsafe_id(name):
+        return why_not
+    if len(name.encode()) > 200:
         return f"it has more than {MAX_NAME} characters."
     if not name.isprintable() or name != name.strip() or name.startswith("."):
         return "it has signs or blanks where no name has them."
-    if set(name) & set('/\\:*?"<>|[]'):
-        return "a folder's name has none of / \\ : * ? \" < > | [ ]."
+    if set(name) & set("/:*?|[]"):
+        return "a folder's name has none of / : * ? | [ ]."
     return ""
+
+
+def why_unsafe_id(name: str) -> str:
+    """Why no submission of this id is graded; ``""`` where it may be.
+
+    nbgrader's pages show ids as they are, and write them into scripts.
+    """
+    if not is_storable(name):
+        return f"it has more than {MAX_NAME} characters, or is no text."
+    if name != in_a_line(name):
+        return "it has signs that cannot be seen."
+    if set(name) & set('<>&"\\'):
+        return 'it has one of < > & " \\.'
+    return ""
+
+
+def as_name(text: str) -> str:
+    """A name in which nothing is HTML, and nothing unseen."""
+    return in_a_line(text.strip()).translate({ord("<"): "‹", ord(">"): "›"})
 
 
 def as_id(name: str) -> str:
     """A name as a student's id: what a folder's name cannot have becomes ``-``."""
     text = "".join(sign if sign.isprintable() else "-" for sign in name)
-    text = re.sub(r'[/\\:*?"<>|\[\]]+', "-", text).strip().lstrip(".")
+    text = re.sub(r'[/\\:*?"<>&|\[\]\uFFFD]+', "-", in_a_line(text)).strip().lstrip(".")
     return text.encode()[:120].decode("utf-8", "ignore").strip() or "student"
+
+
+def clean_names(gradebook: Gradebook, *, write: bool = True) -> list[str]:
+    """Take HTML out of the names in a gradebook, which nbgrader's pages show as they are.
+
+    Args:
+        gradebook: the gradebook.
+        write: whether it may be changed.
+
+    Returns:
+        What to tell the instructor, a sentence each.
+    """
+    said = []
+    for student in gradebook.students:
+        if why_not := why_unsafe_id(student.id):
+            said.append(
+                f"The gradebook has a student {in_a_line(student.id)[:80]!r}, and {why_not} Do not "
+                "open Formgrader before you have removed it: nbgrader db student remove ID"
+            )
+        names = {key: getattr(student, key) for key in ("first_name", "last_name", "email")}
+        clean = {key: as_name(value) for key, value in names.items() if value}
+        if write and any(clean[key] != names[key] for key in clean):
+            gradebook.update_or_create_student(student.id, **clean)
+            who = in_a_line(student.id)
+            said.append(f"The name of {who} had HTML or unseen signs, and has none now.")
+    return said
 
 
 def add_to_gradebook(gradebook: Gradebook, people: Iterable[Person]) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def look_again(
     student, chapter = graded.result.student, graded.result.chapter
     folder = room / "autograded" / student / chapter
     old, new = _read(folder / f"{chapter}.ipynb"), _parsed(graded.text)
-    same_work = _sources(old) == _sources(new) and files_beside(folder) == dict(files)
+    same_work = _sources(old) == _sources(new) and files_beside(folder)[0] == files
     found = []
     for grade in by_hand:
         score = graded.scores.get(grade.name)

@@ -20,6 +20,7 @@ from typing import Any
 
 from nbgrader.utils import parse_utc
 
+from autograder.classroom.attached_files import STAMP
 from autograder.classroom.platform_layouts import Origin
 
 COLLECTED = ".fxcourse/collected.jsonl"
@@ -27,8 +28,6 @@ COLLECTED = ".fxcourse/collected.jsonl"
 
 OLDER = ".fxcourse/older"
 """Where what was handed in earlier is kept."""
-
-STAMP = "timestamp.txt"
 
 
 class What(StrEnum):
@@ -91,11 +90,14 @@ class Keeper:
             return What.EARLIER
         final.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix="collecting-", dir=self.room / ".fxcourse"))
-        _fill(building, hand_in, final)
-        if there:
-            before = time_of(_read_stamp(final)) or _changed(final)
-            os.replace(final, self._free(hand_in, before))
-        os.replace(building, final)
+        try:
+            _fill(building, hand_in, final)
+            if there:
+                before = time_of(_read_stamp(final)) or _changed(final)
+                os.replace(final, self._free(hand_in, before))
+            os.replace(building, final)
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
         self._note(hand_in)
         return What.REPLACED if there else What.NEW
 
@@ -171,11 +173,8 @@ def _fill(building: Path, hand_in: HandIn, final: Path) -> None:
                 shutil.copyfile(old, building / old.name)
     for name, copy in hand_in.files.items():
         path = building / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(copy, path)
-        except OSError:  # a folder of that name is there; the notebook is what counts
-            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(copy, path)
     for name, copy in hand_in.notebooks.items():
         shutil.copyfile(copy, building / f"{name}.ipynb")
     if hand_in.when:

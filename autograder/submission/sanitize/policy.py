@@ -7,6 +7,8 @@ import re
 from collections.abc import Container
 from urllib.parse import unquote
 
+from autograder.submission.sanitize.harmless_files import PICTURES, may_be_linked
+
 TAGS = frozenset(
     "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col "
     "colgroup dd del details dfn div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 "
@@ -43,12 +45,11 @@ _OUR_IDS = re.compile(
 )
 PROTOCOLS = frozenset("http https mailto ftp ftps tel".split())
 _RELATIONS = frozenset("external help license nofollow noopener noreferrer".split())
-_PAGES = re.compile(r"\.(x?html?|xht|shtml|mhtml?|svgz?|xml|xslt?|swf|hta|pdf|jsp?|wasm)$")
 PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)
 
 
 _BESIDE = re.compile(
-    r"(?:[\w-][\w .-]{0,99}/){0,9}[\w-][\w .-]{0,99}\.(png|jpe?g|gif|webp|svg)", re.I
+    rf"(?:[\w-][\w .-]{{0,99}}/){{0,9}}[\w-][\w .-]{{0,99}}\.({'|'.join(sorted(PICTURES))})", re.I
 )
 
 
@@ -65,7 +66,7 @@ def harmless_picture(url: str) -> bool:
 def harmless_url(url: str) -> bool:
     """Whether a link may be followed.
 
-    Pages that lie beside the notebook are refused: Formgrader would serve them as its own.
+    Of what lies beside the notebook, only what no browser runs: Formgrader serves it as its own.
     """
     # nbgrader's templates cut `files/` from the start of a link.
     return all(map(_leads_nowhere_odd, (url, _without_prefix(url))))
@@ -83,7 +84,8 @@ def _leads_nowhere_odd(url: str) -> bool:
         rest = plain[len(before) + 1 :]
         return (before in PROTOCOLS and rest.startswith("//")) or before in ("mailto", "tel")
     path = re.split(r"[?#]", unquote(unquote(plain)), maxsplit=1)[0]
-    odd = _PAGES.search(path.rstrip("/.\\ ")) or ":" in path.split("/")[0]
+    is_place = not path  # on the same page
+    odd = not (is_place or may_be_linked(path)) or ":" in path.split("/")[0]
     return plain.startswith("//") or not odd
 
 

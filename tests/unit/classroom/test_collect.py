@@ -358,7 +358,7 @@ def test_absurd_names(room: Path) -> None:
     files = set(submitted(room))
     assert {"ann/01_one/01_one.ipynb", "a-b-/01_one/01_one.ipynb"} <= files
     assert "hidden/02_two/02_two.ipynb" in files and len(files) == 4
-    assert [one.why for one in done.left_out] == ["Its name is too long, or that of a notebook."]
+    assert [one.why for one in done.left_out] == ["Its path has more than 200 bytes or 8 parts."]
 
 
 WORKSHEET = (

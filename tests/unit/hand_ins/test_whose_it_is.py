@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from autograder.classroom import submitted_folder
 from autograder.classroom.collect import collect
 from autograder.classroom.people import People
 from autograder.classroom.platform_layouts import Layout, Origin, Undecided, origins
@@ -113,6 +116,30 @@ def test_two_names_that_mean_one_student_are_both_left_out(second: str, tmp_path
         second.removesuffix(".zip"),
     }
     assert "2 names at the top mean anna" in done.unusable["anna"]
+
+
+def test_an_error_with_ones_files_leaves_out_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = submitted_folder._fill
+
+    def fill(building: Path, hand_in: submitted_folder.HandIn, final: Path) -> None:
+        if hand_in.student == "ben":
+            raise OSError(code, os.strerror(code))
+        right(building, hand_in, final)
+
+    monkeypatch.setattr(submitted_folder, "_fill", fill)
+    room, source = hand_ins.classroom(tmp_path), tmp_path / "class.zip"
+    entries = {f"{name}/x.ipynb": hand_ins.notebook() for name in hand_ins.STUDENTS}
+    source.write_bytes(hand_ins.packed(entries))
+    code = errno.ENAMETOOLONG
+    done = collect(room, source, People())
+    assert [one.student for one in done.placed] == ["anna", "victim"]
+    assert [one.why for one in done.left_out] == ["It could not be written: File name too long."]
+    code = errno.ENOSPC
+    with pytest.raises(OSError, match="No space left"):
+        collect(room, source, People())
+    assert not list((room / ".fxcourse").glob("collecting-*"))
 
 
 def test_nothing_is_collected_while_nobody_knows_who_packed_it(tmp_path: Path) -> None:
