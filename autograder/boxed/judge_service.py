@@ -48,7 +48,7 @@ from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.nbgrader_parts import LimitOutput, utils
 from autograder.submission.outcome_notes import note_outcome
-from autograder.submission.repair import is_unreadable, read_forgivingly, repair
+from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
@@ -146,7 +146,7 @@ def _read_sources() -> None:
 def _rehearse() -> None:
     """Do once what is slow the first time: reading and writing a notebook."""
     empty = new_notebook(cells=[new_code_cell("1"), new_markdown_cell("*a*")])
-    nb = read_forgivingly(_written(empty))
+    nb, _ = read_forgivingly(_written(empty))
     repair(nb, {})
     LimitOutput().preprocess(nb, {})
     _written(nb)
@@ -291,11 +291,10 @@ Said = tuple[dict[str, Any], bytes]
 def _repair(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Put a notebook right."""
     text, source_cells = blobs[0], pickle.loads(blobs[1])
-    nb = read_forgivingly(text)
-    unreadable = is_unreadable(nb)
-    repairs = repair(nb, source_cells)
+    nb, why_unread = read_forgivingly(text)
+    repairs = repair(nb, source_cells, why_unread)
     rows = [[found.kind.name, found.sentence] for found in repairs]
-    return {"repairs": rows, "unreadable": unreadable}, _written(nb)
+    return {"repairs": rows, "unreadable": bool(why_unread)}, _written(nb)
 
 
 def _run(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
@@ -312,9 +311,8 @@ def _run(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes])
 def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Grade a submission; whatever is in it, there is a result."""
     submission, terms = pickle.loads(blobs[0])
-    nb = read_forgivingly(submission.text if submission.text is not None else b"")
-    unreadable = is_unreadable(nb)
-    repairs = repair(nb, terms.source_cells)
+    nb, why_unread = read_forgivingly(submission.text if submission.text is not None else b"")
+    repairs = repair(nb, terms.source_cells, why_unread)
     _clear(nb)
     notes: list[str] = []
     ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
@@ -327,7 +325,7 @@ def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes
     }
     if submission.text is None:
         status, repairs = SubmissionStatus.REFUSED, []
-    elif unreadable:
+    elif why_unread:
         # That every cell is missing, too, says nothing.
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
@@ -341,7 +339,7 @@ def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes
         "unanswered": _unanswered(nb),
         "notes": notes,
     }
-    read = submission.text is not None and not unreadable
+    read = submission.text is not None and not why_unread
     said |= {"checks": [check.to_json() for check in ran.checks] if read else []}
     mended = sum(found.kind is not Kind.NOTED for found in repairs) if read else 0
     said |= {"restarts": ran.restarts, "repairs": mended}

@@ -52,7 +52,7 @@ class ForgivingReader(NotebookExporter):
             text = b""
         if any(isinstance(step, RepairNotebook) for step in self._preprocessors):
             text = self._repaired(text, (resources or {})["nbgrader"])
-        nb = read_forgivingly(text)
+        nb, _ = read_forgivingly(text)
         done: tuple[Any, dict[str, Any]] = self.from_notebook_node(  # type: ignore[no-untyped-call]
             nb, resources=resources, **kw
         )

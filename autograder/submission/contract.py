@@ -134,8 +134,8 @@ def failed_result(
     submission: Submission, terms: GradingConfig, why: str, *, final: bool = False
 ) -> GradedNotebook:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
-    nb = read_forgivingly(b"")
-    repair(nb, terms.source_cells)
+    nb, why_unread = read_forgivingly(b"")
+    repair(nb, terms.source_cells, why_unread)
     nb.metadata[NOTES] = {"happened": [why]}
     scores = {
         m.name: Score(0.0, m.points or 0.0)

@@ -16,18 +16,23 @@ from autograder.submission.sanitize import clean_notebook
 from autograder.submission.seeds import NOTES
 
 _log = logging.getLogger(__name__)
-_UNREADABLE = "unreadable"
 _OF_A_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 
 
-def repair(nb: NotebookNode, source_cells: SourceCells) -> list[Repair]:
+def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") -> list[Repair]:
     """Repair a notebook in place, and note in its metadata what was repaired.
+
+    Nothing that the course writes into notebooks is believed: what stands there of it, goes.
+
+    Args:
+        nb: what a student has handed in.
+        source_cells: the cells that were given out, by grade id.
+        why_unread: why the file could not be read; see `read_forgivingly`.
 
     Returns:
         What was repaired, in order.
     """
-    line = _merge_line(nb)
-    repairs = [] if line is None else [_mended(_sentence(line))]
+    repairs = [_mended(why_unread)] if why_unread else []
     repairs += map(_mended, put_in_form(nb))
     for step in STEPS:
         repairs += step(nb, source_cells)
@@ -40,18 +45,20 @@ def _mended(sentence: str) -> Repair:
     return Repair(Kind.MENDED, sentence)
 
 
-def read_forgivingly(data: bytes) -> NotebookNode:
-    """Read a notebook from a file's bytes; if that fails, return an empty one that says why."""
+def read_forgivingly(data: bytes) -> tuple[NotebookNode, str]:
+    """Read a notebook from a file's bytes.
+
+    Returns:
+        The notebook, and why the file could not be read as one: a sentence, or ``""``. Then the
+        notebook has one cell, which says so.
+    """
     text = _decoded(data)
     try:
-        nb: NotebookNode = nbformat.reads(text, as_version=4)
-        return nb
+        return nbformat.reads(text, as_version=4), ""
     except Exception as error:  # a student's file may hold anything at all
         _log.debug("Not a notebook: %s", repr(error)[:500])
-        line = _line_of_a_merge(text)
-        note = new_markdown_cell(f"**{_sentence(line)}**")
-        empty: NotebookNode = new_notebook(cells=[note], metadata={NOTES: {_UNREADABLE: line}})
-        return empty
+        why = _sentence(_line_of_a_merge(text))
+        return new_notebook(cells=[new_markdown_cell(f"**{why}**")]), why
 
 
 def _decoded(data: bytes) -> str:
@@ -70,15 +77,3 @@ def _sentence(line: int) -> str:
     """Say that a file is not a notebook, and why if a merge has left marks in a line."""
     why = f": line {line} holds the marks of a git merge" if line else ""
     return f"The file could not be read as a notebook{why}."
-
-
-def is_unreadable(nb: NotebookNode) -> bool:
-    """Whether this stands for a file that is not a notebook."""
-    return _merge_line(nb) is not None
-
-
-def _merge_line(nb: NotebookNode) -> int | None:
-    """What `read_forgivingly` has noted; a student may have written anything there."""
-    notes = nb.metadata.get(NOTES)
-    found = notes.get(_UNREADABLE) if isinstance(notes, dict) and len(notes) == 1 else None
-    return found if isinstance(found, int) else None

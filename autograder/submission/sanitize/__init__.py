@@ -72,7 +72,6 @@ def _known_metadata(metadata: Any) -> dict[str, Any]:
         part = metadata.get(key)
         if isinstance(part, dict):
             kept[key] = {n: part[n] for n in names if _is_word(part.get(n))}
-    kept |= {key: metadata[key] for key in ("nbgrader", "fxcourse") if key in metadata}
     if not kept.get("kernelspec", {}).get("name"):
         kept.pop("kernelspec", None)
     else:

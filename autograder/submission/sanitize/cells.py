@@ -93,7 +93,7 @@ class _Watch(IPythonRenderer):
     def found(self) -> list[str]:
         """What is not harmless, in a few fixed words."""
         links = ["a link that is not safe"] if self.urls else []
-        links += ["a picture from elsewhere"] if self.calls else []
+        links += ["a picture that is not shown here"] if self.calls else []
         links += ["a heading with the name of a field of the page"] if self.headings else []
         return list(dict.fromkeys([*self.html.found, *links, *self._ends()]))
 

@@ -175,7 +175,7 @@ def test_a_picture_from_elsewhere_becomes_a_link() -> None:
     cell = new_markdown_cell(f"See ![the net](https://{HOME}/a.png).")
     said = clean_cell(cell)
     assert cell.source == f"See [the net](https://{HOME}/a.png)."
-    assert said == "What could act in a browser is shown as text: a picture from elsewhere."
+    assert said == "What could act in a browser is shown as text: a picture that is not shown here."
 
 
 def test_these_tests_see_what_asks() -> None:

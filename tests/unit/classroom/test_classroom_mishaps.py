@@ -79,8 +79,8 @@ def graded(
     nb: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> tuple[str, dict[str, bool], str]:
     """How a submission ends, which answers are right where they are checked, and the notes."""
-    nb = read_forgivingly(handed_in(nb))
-    repairs = repair(nb, source_cells)
+    nb, why_unread = read_forgivingly(handed_in(nb))
+    repairs = repair(nb, source_cells, why_unread)
     names: dict[str, Any] = {"check": print}
     right = {}
     for cell in nb.cells:

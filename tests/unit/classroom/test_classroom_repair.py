@@ -220,6 +220,28 @@ def test_everything_at_once(released: NotebookNode, source_cells: dict[str, Sour
         mend(released, source_cells, *tried)
 
 
+MARKS = {
+    NOTES: {
+        "unreadable": 0, "seed": 7, "status": "graded", "repairs": ["<script>"], "happened": ["x"],
+        "checks": {"after": "passed"},
+    },
+    "nbgrader": {"grade_id": "check-after", "schema_version": 3},
+}  # fmt: skip
+"""All that the course and nbgrader write into a notebook's metadata."""
+
+
+@pytest.mark.parametrize("mark", [*MARKS, *MARKS[NOTES]])
+def test_no_mark_of_ours_is_read_from_what_was_handed_in(
+    mark: str, released: NotebookNode, source_cells: dict[str, SourceCell]
+) -> None:
+    plain, marked = copy.deepcopy(released), copy.deepcopy(released)
+    marked.metadata |= {mark: MARKS[mark]} if mark in MARKS else {NOTES: {mark: MARKS[NOTES][mark]}}
+    for nb in (plain, marked):
+        nb.cells[-1].source = "assert True"
+    assert repair(marked, source_cells) == repair(plain, source_cells)
+    assert marked == plain
+
+
 def test_notebooks_that_are_odd_as_files(
     released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
@@ -231,7 +253,7 @@ def test_notebooks_that_are_odd_as_files(
     nb.cells[0].cell_type = "heading"
     nb.cells[4].id = nb.cells[5].id
     nb.metadata["widgets"] = {"state": {}}
-    nb.metadata[NOTES] = {"repairs": ["<script>"]}
+    nb.metadata |= MARKS
     said = [found.sentence for found in repair(nb, source_cells)]
     nbformat.validate(nb)
     assert said == ["Cell 1 was of an unknown type; it is kept as raw text."]
