@@ -334,7 +334,7 @@ assert (odd - odd)[:3].isnan().all() and (odd * 0)[:3].isnan().all() and (odd / 
 
 # %% [markdown]
 # So `x - x` is not always zero, and `x * 0` is not always zero either. An infinity is not exotic. It is what a mask of an attention layer
-# is made of, what `torch.log(0)` gives, and what a float16 becomes above 65,504:
+# is made of, what `torch.log(0)` gives, and what a float16 becomes from 65,520 on:
 
 # %%
 assert torch.log(torch.tensor(0.0)) == -inf

@@ -83,7 +83,8 @@ def titled(hint: str, number: int, count: int) -> tuple[str, str]:
 
     A hint that starts with a few bold words of its own has them as its heading.
     """
-    kind = FIRST if number == 1 else LAST if number == count else BETWEEN
+    is_skeleton = number == count and "```" in hint
+    kind = FIRST if number == 1 else LAST if is_skeleton else BETWEEN
     body = clean(hint).strip()
     own = _OWN_TITLE.match(body)
     if own:

@@ -22,7 +22,7 @@ HINTS = (
     "For a product of matrices the inner size is the last one of the left operand. "
     "Section 6b.2 shows how to get arguments that may come by keyword.",
     "```python\n"
-    "class Counter(fx.Interpreter):\n"
+    "class FlopCounter(fx.Interpreter):\n"
     "    total = 0\n\n"
     "    def call_function(self, target, args, kwargs):\n"
     "        result = super().call_function(target, args, kwargs)\n"

@@ -6,7 +6,7 @@ from autograder.models.duels import duel
 
 HINTS = (
     "For numbers `x + 0` is `x`. For tensors, compare more than the values: which other properties "
-    "has a result that a learner's test would compare?",
+    "has a result that a test would compare?",
     "Two directions lead to a witness. One: what is the dtype of an integer tensor plus `0.0`? "
     "The other: `x + 0` is a new tensor, and `x` is not. Who notices?",
 )

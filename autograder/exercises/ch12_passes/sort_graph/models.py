@@ -68,9 +68,6 @@ class Parts(nn.Module):
         self.layer = nn.Linear(3, 3)
         self.weight = nn.Parameter(torch.ones(3))
 
-    def forward(self, x):
-        return self.layer(x) * self.weight
-
 
 def graph_module(root: nn.Module, entries: tuple[Entry, ...]) -> fx.GraphModule:
     """The graph module of a graph with these nodes, in this order, behind two placeholders.
