@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 from autograder import workspace_root
 from autograder.core import extras
+from autograder.core.child import python_command
 from autograder.core.tried_versions import remark_on_torch
 
 DISTRIBUTION = "fxcourse"
@@ -119,6 +120,18 @@ def tried_pytorch() -> Diagnosis:
     if remark := remark_on_torch(version):
         return Diagnosis(name, "info", remark)
     return Diagnosis(name, "ok", f"The course was tested with this version, {version}.")
+
+
+def files_here() -> Diagnosis:
+    """Whether a file in the current folder hides a package from notebooks in this folder."""
+    known = {*sys.stdlib_module_names, *metadata.packages_distributions()}
+    found = sorted({path.stem for path in Path.cwd().glob("*.py")} & known)
+    found += sorted({path.parent.name for path in Path.cwd().glob("*/__init__.py")} & known)
+    if not found:
+        return Diagnosis("Files here", "ok", "No file in this folder hides a package.")
+    names = ", ".join(f"{name}.py" for name in found[:5])
+    says = f"{names} in this folder has the name of a package, and hides it from notebooks here."
+    return Diagnosis("Files here", "broken", says, "Rename it.")
 
 
 def torch_and_torchvision() -> Diagnosis:
@@ -236,7 +249,7 @@ def _fails(code: str, seconds: float = 180) -> str:
     """The last line of the error when this code ran in a new Python; ``""`` if it succeeded."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code],
+            python_command("-c", code),
             capture_output=True, text=True, errors="replace", timeout=seconds,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -251,6 +264,7 @@ CHECKS: tuple[Callable[[], Diagnosis], ...] = (
     python,
     packages,
     tried_pytorch,
+    files_here,
     torch_and_torchvision,
     matplotlib,
     kernel,

@@ -5,20 +5,48 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
 from rich import progress
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
+
+from autograder.core.visible import visible
 
 T = TypeVar("T")
 
 # Without emoji: `b.py:boom` is the name of a pass, not a picture.
-out = Console(soft_wrap=True, highlight=False, emoji=False)
-err = Console(soft_wrap=True, highlight=False, emoji=False, stderr=True)
+MOST_LINES = 20
+"""Lines of one kind that are printed, such as files that were left out."""
+
+
+class VisibleConsole(Console):
+    """A console that lets no control character through, whoever has written a text."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render an object; what would act in a terminal is replaced in its text."""
+        for segment in super().render(renderable, options):
+            is_text = not segment.control
+            yield Segment(visible(segment.text), segment.style) if is_text else segment
+
+
+out = VisibleConsole(soft_wrap=True, highlight=False, emoji=False)
+err = VisibleConsole(soft_wrap=True, highlight=False, emoji=False, stderr=True)
+
+
+def print_some(lines: Sequence[str]) -> None:
+    """Print lines of one kind, in rich's markup: the first ones, and how many more there are."""
+    for line in lines[:MOST_LINES]:
+        out.print(line)
+    if len(lines) > MOST_LINES:
+        out.print(f"  … and {len(lines) - MOST_LINES:,} more like these.")
+
 
 # ------------------------------------------------------------------ progress
 
@@ -79,7 +107,7 @@ class Progress:
             progress.TextColumn(self._title), progress.BarColumn(),
             progress.MofNCompleteColumn(), _Column(self._time_left), _Column(lambda: self._note),
             # A console of its own: work may redirect `sys.stderr` while the bar is drawn.
-            console=Console(file=sys.stderr, highlight=False, emoji=False),
+            console=VisibleConsole(file=sys.stderr, highlight=False, emoji=False),
             transient=True, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
         bar.add_task("", total=None)

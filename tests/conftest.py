@@ -48,6 +48,7 @@ SUITE_OF = {
     "checks": QUICK,
     "checks/thorough": ALL,
     "class_of_three": QUICK,
+    "hand_ins": QUICK,
     "installed": ALL,
     "questions": ALL,
     "security": ALL,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.book.headings import Heading
 from autograder.builder.paths import ROOT
+from autograder.core.child import python_command
 
 _EXPECTED = re.compile(r"^(?P<type>\w+): (?P<message>.*?)  \(as expected\)$", re.S)
 _LENGTH = 180
@@ -51,7 +51,7 @@ def of_questions() -> dict[int, list[tuple[str, str]]]:
     Raises:
         RuntimeError: a question could not be run; the tests say more.
     """
-    command = [sys.executable, "-m", "tests.questions", "--messages"]
+    command = python_command("-m", "tests.questions", "--messages")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command[1:])} failed:\n{done.stderr[-2000:]}")

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from autograder.book.links import Links
 from autograder.book.pages import ChapterOfBook
 from autograder.book.questions import Question, questions
 from autograder.builder.paths import BUILD, ROOT
+from autograder.core.child import python_command
 from autograder.core.exercise import Exercise
 
 BOOK = BUILD / "book"
@@ -140,7 +140,7 @@ def run_sphinx(builder: str, source: Path, out: Path, *, jobs: int = 1) -> None:
         CannotMake: Sphinx had a warning.
     """
     shutil.rmtree(out, ignore_errors=True)
-    command = [sys.executable, "-m", "sphinx", "-b", builder, "-c", str(DOCS), "-q", "-W"]
+    command = python_command("-m", "sphinx", "-b", builder, "-c", str(DOCS), "-q", "-W")
     command += ["--keep-going", "-j", str(jobs), "-d", str(out.parent / "doctrees" / builder)]
     done = subprocess.run(
         [*command, str(source), str(out)],

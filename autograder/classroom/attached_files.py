@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from autograder.classroom.regular_files import read_regular
 from autograder.submission.sanitize.harmless_files import is_harmless
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -95,8 +96,13 @@ def files_beside(
         if why_not := names.why_not(parts):
             notes.append(f"{path.relative_to(folder).as_posix()!r} was left out. {why_not}")
             continue
+        try:
+            content = read_regular(folder, parts, size)
+        except OSError as error:
+            notes.append(f"{path.relative_to(folder).as_posix()!r} was left out. {error.strerror}.")
+            continue
         left -= size
-        found[path.relative_to(folder).as_posix()] = path.read_bytes()
+        found[path.relative_to(folder).as_posix()] = content
     return found, notes[:MAX_NOTES]
 
 

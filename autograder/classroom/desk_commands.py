@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.classroom.platform_layouts import Layout
-from autograder.terminal import err, out
+from autograder.terminal import err, out, print_some
 
 if TYPE_CHECKING:
     from autograder.classroom.collect import Collected
@@ -200,12 +200,11 @@ def _print_filled(path: Path, done: Filled) -> None:
 
 def _print_collected(done: Collected, timezone: str | None) -> None:
     """Print the submissions that were collected, those that were not and why, and their times."""
-    for one in done.left_out:
-        out.print(f"[yellow]left out[/yellow]  {escape(one.path)}: {escape(one.why)}")
-    late = [one for one in done.placed if one.late]
-    for placed in late:
-        who = escape(f"{placed.student}, {placed.assignment}")
-        out.print(f"late      {who}: according to Canvas.")
+    for why in dict.fromkeys(one.why for one in done.left_out):
+        paths = [escape(one.path) for one in done.left_out if one.why == why]
+        print_some([f"[yellow]left out[/yellow]  {path}: {escape(why)}" for path in paths])
+    late = [escape(f"{one.student}, {one.assignment}") for one in done.placed if one.late]
+    print_some([f"late      {who}: according to Canvas." for who in late])
     if done.placed:
         table = Table("assignment", "students", "new", "newer", "same", "older", box=None)
         for name in sorted({one.assignment for one in done.placed}):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from autograder.classroom.found_notebooks import (
     Place,
     is_of_another_chapter,
 )
+from autograder.classroom.regular_files import read_regular
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def read_submission(
     if why_not:
         return _refused(student, folder, why_not)
     try:
-        text = _read(path)
+        text = read_regular(home.parent, path.relative_to(home.parent).parts, MAX_NOTEBOOK)
         files, left_out = files_beside(folder, below=folder != home, course=course)
     except OSError as error:
         return _refused(student, folder, f"{path.name} could not be read: {error.strerror}.")
@@ -101,13 +101,6 @@ def _why_not(path: Path) -> str:
         size = found.st_size / 1024 / 1024
         return f"{path.name} has {size:.0f} MiB; at most {MAX_NOTEBOOK >> 20} are read."
     return ""
-
-
-def _read(path: Path) -> bytes:
-    """A file's bytes; a link that took its place meanwhile is not followed."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:
-        return file.read(MAX_NOTEBOOK)
 
 
 def _links_in(folder: Path, *, below: bool = True) -> list[str]:

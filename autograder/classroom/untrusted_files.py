@@ -16,6 +16,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from autograder.classroom.found_notebooks import MAX_NOTEBOOK
+from autograder.classroom.regular_files import read_regular
 
 MAX_FILES = 100_000
 """Files that are looked at in all."""
@@ -76,10 +77,15 @@ class _Budget:
     files: int
     bytes: int
 
-    def spend(self, size: int) -> bool:
+    def look(self) -> bool:
+        """Count an entry that is looked at, and say whether it may be."""
         self.files -= 1
+        return self.files >= 0
+
+    def spend(self, size: int) -> bool:
+        """Count bytes that are taken, and say whether they may be."""
         self.bytes -= size
-        return self.files >= 0 and self.bytes >= 0
+        return self.bytes >= 0
 
 
 @dataclass
@@ -129,8 +135,17 @@ class Taker:
                 elif found.st_size > MAX_NOTEBOOK:
                     yield LeftOut(_shown(parts), _TOO_LARGE)
                 else:
-                    when = datetime.fromtimestamp(found.st_mtime, UTC)
-                    yield from self._file(parts, path.read_bytes(), when, 0)
+                    yield from self._regular(folder, parts, found.st_mtime)
+
+    def _regular(
+        self, folder: Path, parts: tuple[str, ...], changed: float
+    ) -> Iterator[Taken | LeftOut]:
+        try:
+            data = read_regular(folder, parts, MAX_NOTEBOOK)
+        except OSError as error:
+            yield LeftOut(_shown(parts), f"{error.strerror}.")
+            return
+        yield from self._file(parts, data, datetime.fromtimestamp(changed, UTC), 0)
 
     def _zip(
         self,
@@ -146,6 +161,9 @@ class Taker:
             for entry in archive.infolist():
                 own = _parts(_name(entry))
                 parts = home + own
+                if not budget.look():  # also what is not taken costs time
+                    yield LeftOut(_shown(home or parts), _TOO_MUCH)
+                    return
                 if entry.is_dir() or _is_junk(parts):
                     continue
                 if why := _why_not(entry, own):

@@ -57,7 +57,7 @@ def loaded(words: str, what: str) -> Callable[..., Any]:
 
 def _module(place: str, what: str) -> ModuleType:
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # as `python -m` does
+        sys.path.append(os.getcwd())  # behind libraries: a file here hides none
     path = Path(place)
     if path.suffix == ".py" or os.sep in place:
         return _from_file(path, what)
@@ -79,7 +79,7 @@ def _from_file(path: Path, what: str) -> ModuleType:
     if not path.is_file():
         raise CannotLoad(f"There is no file '{path}' for {what}.")
     if str(path.parent.resolve()) not in sys.path:
-        sys.path.insert(0, str(path.parent.resolve()))
+        sys.path.append(str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise CannotLoad(f"'{path}' is not a Python file.")

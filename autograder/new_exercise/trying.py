@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from autograder.api import verdict_on
 from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.core import own_exercises
 from autograder.core.case_builder import CannotBeSent
+from autograder.core.child import python_command
 from autograder.core.exercise import Case, Exercise
 from autograder.judge.answer_key import forget, key_of
 from autograder.judge.references import MissingReference
@@ -97,7 +97,7 @@ def _look_at_models(exercise: Exercise) -> None:
     modules |= {home} if home.startswith(own_exercises.PACKAGE) else set()
     told = {"modules": sorted(modules), "own": own_exercises.texts_for_answers(sorted(modules))}
     done = subprocess.run(
-        [sys.executable, "-c", _ALONE], input=json.dumps(told), text=True, capture_output=True
+        python_command("-c", _ALONE), input=json.dumps(told), text=True, capture_output=True
     )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it ended"])[-1]

@@ -14,6 +14,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from autograder.core.child import python_command
 from autograder.watch.job import Job, Result
 
 LONGEST = 180.0
@@ -124,7 +125,7 @@ class Checker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         # Its own output is dropped: the card has the output of the learner's code.
-        command = [sys.executable, "-m", "autograder.watch.child", *self._modules]
+        command = python_command("-m", "autograder.watch.child", *self._modules)
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=sys.platform != "win32",

@@ -33,7 +33,7 @@ def main(modules: list[str]) -> None:
     job = Job(**json.loads(line))
     # An answer that reads input gets an end of file, instead of waiting.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    sys.path.insert(0, str(Path(job.file).parent))
+    sys.path.append(str(Path(job.file).parent))
     page = check_file.do(job)
     sys.stdout.flush()
     if page is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.core.child import python_command
 from autograder.course_overview import overview_so_far
 from autograder.lessons.course_map import chapters
 from autograder.workspace.given import INDEX
@@ -27,10 +27,10 @@ def command(folder: Path, options: Sequence[str] = ()) -> list[str]:
         options: JupyterLab's own, such as ``--no-browser``.
     """
     first = f"/lab/tree/{first_notebook(folder)}.ipynb"
-    return [
-        sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}",
-        f"--LabApp.default_url={first}", *options,
-    ]  # fmt: skip
+    return python_command(
+        "-m", "jupyterlab", f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={first}",
+        *options,
+    )  # fmt: skip
 
 
 def first_notebook(folder: Path) -> str:

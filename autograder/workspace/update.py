@@ -193,6 +193,8 @@ def chapter_called(folder: Path, said: str) -> str:
 
 def _make(folder: Path) -> None:
     try:
+        if not folder.exists():
+            folder.mkdir(mode=0o700, parents=True)  # answers are nobody else's
         (folder / STATE / GIVEN).mkdir(parents=True, exist_ok=True)
         mark = folder / STATE / MARK
         mark.write_text(json.dumps({"layout": 1}) + "\n", encoding="utf-8")

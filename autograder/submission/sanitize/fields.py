@@ -9,16 +9,7 @@ from typing import Any
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 LINK_IN_FORMULA = re.compile(r"\\href\s*\{\s*(?!https?://|#|mailto:)[^}]*\}?", re.I)
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"
-    "\ud800-\udfff\U000e0000-\U000e007f]+"
-)
 PICTURES = ("image/png", "image/jpeg", "image/gif")
-
-
-def in_a_line(text: str) -> str:
-    """Text for a terminal or a log: nothing in it moves, colours, turns round or hides a thing."""
-    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def valid_picture(value: Any) -> str | None:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import io
+import re
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
 from autograder import terminal
 from autograder.cards.display import show
 from autograder.core import characters
 from autograder.core.characters import accept_every_character
+from autograder.core.child import python_command
 from autograder.terminal import Progress, duration, time_left
 
 
@@ -133,3 +140,49 @@ def test_a_card_in_a_plain_script_survives_any_encoding(monkeypatch: pytest.Monk
     show("✓ add_to_mul · passed")
     stream.flush()
     assert stream.buffer.getvalue() == b"OK add_to_mul | passed\n"
+
+
+SIGNS = "\x00\x07\x1b\x7f\x9b\u202e\u2066\ufeff"
+
+
+@pytest.mark.parametrize("shown", [str, Text, lambda text: Panel(text), lambda text: _table(text)])
+def test_no_control_character_of_others_is_printed(shown: Callable[[str], object]) -> None:
+    stream = io.StringIO()
+    console = terminal.VisibleConsole(file=stream, width=80)
+    console.print(shown(f"a{SIGNS}b\n\tc"))
+    printed = stream.getvalue()
+    assert not set(printed) & set(SIGNS)
+    assert "a\N{REPLACEMENT CHARACTER}b" in printed and ("c" in printed or "…" in printed)
+
+
+def _table(text: str) -> Table:
+    table = Table("name")
+    table.add_row(text)
+    return table
+
+
+def test_of_many_lines_of_one_kind_twenty_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "out", terminal.VisibleConsole(file=stream, width=80))
+    terminal.print_some([f"line {number}" for number in range(5_000)])
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 21 and lines[-1] == "  … and 4,980 more like these."
+
+
+def test_there_is_one_console() -> None:
+    """So that no command forgets what it must not print."""
+    home = Path(terminal.__file__).parent
+    for path in home.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if path != Path(terminal.__file__):
+            assert not re.search(r"\bConsole\(|\brich[.]print\b", text), path
+
+
+def test_a_child_has_no_file_of_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(3)")
+    done = subprocess.run(python_command("-c", "import json"), cwd=tmp_path)
+    assert done.returncode == 0
+    home = Path(terminal.__file__).parent
+    for path in home.rglob("*.py"):
+        for start in re.findall(r"\[\s*sys[.]executable,\s*(\S+)", path.read_text("utf-8")):
+            assert start == '"-P",', path

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.hand_ins.test_one_student import assert_trees_are_their_owners
+from tests.hand_ins.test_whose_it_is import assert_nobody_else_is_changed
 from tests.support import stub_class
-from tests.unit.hand_ins.test_one_student import assert_trees_are_their_owners
-from tests.unit.hand_ins.test_whose_it_is import assert_nobody_else_is_changed
 
 
 @pytest.mark.parametrize("block", range(10))
