@@ -49,6 +49,9 @@ from autograder.submission.contract import Timeouts
 from autograder.submission.sanitize import clean_outputs, taken_ids
 from autograder.submission.source_cells import CHECK, checked_exercise, grade_id
 
+MOST_CELLS = 2_000
+"""Cells of a notebook that are run; each is a step of the box."""
+
 MOST_ASTRAY = 3
 """How many times a notebook's process may be lost although it has not ended: it does not answer, or
 answers something else. Each time costs as long as a cell may take, and it may be another cell's
@@ -250,7 +253,10 @@ class NotebookRun:
 
     def _run(self, cell: NotebookNode, index: int) -> None:
         """Run one cell as the student wrote it."""
-        if cell.cell_type != "code":
+        if cell.cell_type != "code" or not cell.source.strip():
+            return
+        if index >= MOST_CELLS:
+            note(cell, "NotRun", f"This cell was not run: only the first {MOST_CELLS:,} are.")
             return
         if not self._is_open():
             note(cell, "NotRun", "This cell was not run: the notebook had used up what it may use.")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -12,6 +16,12 @@ from autograder.submission.source_cells import SourceCell, normal
 _LONG, _MANY = 20_000, 400
 """Characters and lines of a cell beyond which nobody asks whether it is Python: parsing it may
 take for ever, and nobody splits or merges such a cell by mistake."""
+
+_BUDGET = 250_000
+"""Squares of lines of all cells with magic commands that are looked at: IPython's parser takes
+time with the square of a cell's lines, some 40 microseconds for each."""
+
+_BEYOND: ContextVar[frozenset[str]] = ContextVar("cells beyond the budget", default=frozenset())
 
 _OURS = frozenset(("check", "grade"))
 """The names by which answers are checked."""
@@ -28,18 +38,46 @@ def defined(source: str) -> frozenset[str]:
     return frozenset(_DEFINES.findall(source))
 
 
+@contextmanager
+def within_budget(sources: Iterable[str]) -> Iterator[None]:
+    """Look at no more of a notebook's cells than a bounded time allows; others count as long."""
+    left, beyond = _BUDGET, set[str]()
+    for source in dict.fromkeys(sources):
+        if not is_long(source) and _parsed(source) is None:
+            left -= (source.count("\n") + 1) ** 2
+            if left < 0:
+                beyond.add(source)
+    token = _BEYOND.set(frozenset(beyond))
+    try:
+        yield
+    finally:
+        _BEYOND.reset(token)
+
+
 def is_long(source: str) -> bool:
     """Whether a cell is too long to be looked at as Python."""
-    return len(source) > _LONG or source.count("\n") > _MANY
+    return len(source) > _LONG or source.count("\n") > _MANY or source in _BEYOND.get()
 
 
 def tree_of(source: str) -> ast.Module | None:
     """The syntax tree of a cell's code; ``None`` if it is no Python by itself, or too long."""
     if is_long(source):
         return None
+    return _parsed(source) or _parsed_by_ipython(source)
+
+
+def _parsed(source: str) -> ast.Module | None:
     try:
-        return ast.parse(TransformerManager().transform_cell(source))
+        return ast.parse(source)
     except Exception:  # a student's text may break the parser in any way
+        return None
+
+
+@lru_cache(maxsize=64)
+def _parsed_by_ipython(source: str) -> ast.Module | None:
+    try:
+        return _parsed(TransformerManager().transform_cell(source))
+    except Exception:
         return None
 
 

@@ -10,6 +10,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from autograder.submission.changed import within_budget
 from autograder.submission.normalize import put_in_form
 from autograder.submission.repair_steps import STEPS, Kind, Repair, SourceCells
 from autograder.submission.sanitize import clean_notebook
@@ -34,8 +35,9 @@ def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") ->
     """
     repairs = [_mended(why_unread)] if why_unread else []
     repairs += map(_mended, put_in_form(nb))
-    for step in STEPS:
-        repairs += step(nb, source_cells)
+    with within_budget(cell.source for cell in nb.cells if cell.cell_type == "code"):
+        for step in STEPS:
+            repairs += step(nb, source_cells)
     repairs += map(_mended, clean_notebook(nb))
     nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
     return repairs
