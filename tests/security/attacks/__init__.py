@@ -103,6 +103,7 @@ class Attack:
         raw: makes the file that is handed in, from the edited notebook.
         place: does something to the folder that is handed in, once its files are there.
         student: the student's id, where that is the attack.
+        called: the student's first and last name in the gradebook.
         earns: the points that are due all the same, by exercise.
         may: the points that may be had, where a right answer is spoilt by its own author: it
             gets something between `earns` and these.
@@ -126,6 +127,7 @@ class Attack:
     raw: Callable[[NotebookNode], bytes] | None = None
     place: Callable[[Path], None] | None = None
     student: str = ""
+    called: tuple[str, str] | None = None
     earns: Mapping[str, float] = field(default_factory=dict)
     may: Mapping[str, float] = field(default_factory=dict)
     states: frozenset[str] = GRADED

@@ -19,6 +19,7 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.create import choose, create
 from autograder.exercises import of_chapter
+from autograder.submission.sanitize.harmless_files import may_be_linked
 from tests.exam.submissions import (
     chapter_01,
     chapter_02,
@@ -188,6 +189,10 @@ class AttackedClass:
             file.write(f"\n# {self.tokens['settings']}\n")
         with Gradebook(f"sqlite:///{self.room / 'gradebook.db'}") as gradebook:
             gradebook.update_or_create_student(HONEST[0], first_name=self.tokens["gradebook"])
+            for attack in self.attacks:
+                if attack.called:
+                    first, last = attack.called
+                    gradebook.update_or_create_student(attack.id, first_name=first, last_name=last)
 
     def _hide_in_source(self, chapter: str) -> None:
         path = self.room / "source" / chapter / f"{chapter}.ipynb"
@@ -257,7 +262,7 @@ class AttackedClass:
         for place in _traces.tokens_in(files, self.tokens):
             yield Loss("read", f"a secret of {place} is in what was made for it")
         for path in files:
-            yield from self._in_file(path)
+            yield from self._in_file(path, attack)
 
     def _of_row(self, attack: Attack, row: _wiring.Row | None) -> Iterator[Loss]:
         if row is None:
@@ -271,7 +276,14 @@ class AttackedClass:
         if any(_traces.is_control(c) for c in row.notes):
             yield Loss("ran", "there are control characters in what is said of it")
 
-    def _in_file(self, path: Path) -> Iterator[Loss]:
+    def _names(self, attack: Attack) -> tuple[str, str]:
+        with Gradebook(f"sqlite:///{self.room / 'gradebook.db'}") as gradebook:
+            student = gradebook.find_student(attack.id)
+            return student.first_name or "", student.last_name or ""
+
+    def _in_file(self, path: Path, attack: Attack) -> Iterator[Loss]:
+        if path.is_relative_to(self.room / "autograded") and not may_be_linked(path.name):
+            yield Loss("ran", f"a browser may run {path.name!r} beside the graded notebook")
         if path.suffix == ".ipynb":
             for mime, text in _traces.shown(path):
                 if _traces.LOOT in text:
@@ -280,7 +292,7 @@ class AttackedClass:
                     yield Loss("ran", "a script is kept as an output")
                 for part in _traces.active_parts(text) if mime == "image/svg+xml" else ():
                     yield Loss("ran", f"a drawing with an active {part} is kept as an output")
-            page = _traces.formgraders_page(path)
+            page = _traces.formgraders_page(path, attack.id, self._names(attack))
             for part in _traces.active_parts(page):
                 yield Loss("ran", f"Formgrader's page has an active {part}")
             for field in _traces.doubled_fields(page, path) if page else ():

@@ -88,14 +88,22 @@ def _formgrader() -> HTMLExporter:
     )
 
 
-def formgraders_page(notebook: Path) -> str:
+def formgraders_page(notebook: Path, student: str, names: tuple[str, str] = ("", "")) -> str:
     """The page on which an instructor reads a graded notebook in Formgrader.
 
-    It is empty for a notebook without a script of an attacker's: making it takes half a second.
+    It is empty if there is no script of an attacker's: making it takes half a second.
+
+    Args:
+        notebook: the graded notebook.
+        student: the student's id.
+        names: first and last name, as the gradebook has them.
     """
-    if SCRIPT.encode() not in notebook.read_bytes():
+    if SCRIPT.encode() not in notebook.read_bytes() and SCRIPT not in "".join((student, *names)):
         return ""
-    known = {"notebook_id": "x", "index": 0, "total": 1, "base_url": "/", "student": "x"}
+    known = {
+        "notebook_id": "x", "index": 0, "total": 1, "base_url": "/", "student": student,
+        "first_name": names[0], "last_name": names[1],
+    }  # fmt: skip
     page, _ = _formgrader().from_filename(str(notebook), resources=known)
     return str(page)
 

@@ -85,6 +85,33 @@ def _file(name: str, tries: str, place: object, must: str, **more: object) -> At
     return Attack(name, tries, must, place=place, states=more.pop("states", EITHER), **more)
 
 
+def _below_its_name(folder: Path) -> None:
+    """The notebook lies in a folder that is called like it."""
+    data = (folder / NOTEBOOK).read_bytes()
+    _replaced(folder)
+    (folder / NOTEBOOK).mkdir()
+    (folder / NOTEBOOK / "data.txt").write_bytes(b"x")
+    (folder / "below").mkdir()
+    (folder / "below" / NOTEBOOK).write_bytes(data)
+
+
+def _long(folder: Path) -> None:
+    """A path that fits here, and in no other place of the class."""
+    path = folder
+    while len(str(path)) < 3_700:
+        path = path / ("y" * 200)
+    path.mkdir(parents=True)
+    (path / "data.txt").write_text("x")
+
+
+def _in_the_way(folder: Path) -> None:
+    """Folders with names that the course or its renaming may want for files."""
+    for name in ("timestamp.txt", "page.html.txt", "TIMESTAMP.TXT"):
+        (folder / name).mkdir()
+        (folder / name / "x").write_text("x")
+    (folder / "page.html").write_text("<script>FXPAGE()</script>")
+
+
 READ = "print('LOOT' if open('data-0.txt').read() else '')"
 
 ATTACKS = [
@@ -205,6 +232,44 @@ ATTACKS = [
         answers=RIGHT,
         may=DUE,
     ),
+    _file(
+        "files-name-of-the-notebook",
+        "A folder is called like the notebook, which lies one folder further down.",
+        _below_its_name,
+        "It is found or refused, and the class is graded.",
+        answers=RIGHT,
+        may=DUE,
+    ),
+    _file(
+        "files-long",
+        "A path is so long that it fits into no other folder.",
+        _long,
+        "It is left out.",
+        answers=RIGHT,
+        earns=DUE,
+    ),
+    _file(
+        "files-in-the-way",
+        "Folders have the names of files that grading writes.",
+        _in_the_way,
+        "They are left out; the right answer keeps its points.",
+        answers=RIGHT,
+        earns=DUE,
+    ),
+    _shadow(
+        "files-pages",
+        "Pages of many kinds lie beside the notebook.",
+        "a.xpdl",
+        "b.rdf",
+        "c.wsdl",
+        "d.xhtml",
+        "e.svg",
+        "f.html",
+        "g.js",
+        "h",
+        text="<html xmlns='http://www.w3.org/1999/xhtml'><script>FXPAGE()</script></html>",
+        must="They are kept as text; the right answer keeps its points.",
+    ),
     Attack(
         "files-zip",
         "A zip file holds 200 MB of zeros, and a path that leads out.",
@@ -236,5 +301,21 @@ ATTACKS = [
         "Nobody else's work is graded in its name.",
         student="[a-z]*",
         states=SUSPECT | REFUSED,
+    ),
+    Attack(
+        "files-id-page",
+        "The student's id is a piece of a page.",
+        "It is refused, and stands on no page.",
+        student="<img src=x onerror=FXPAGE()>",
+        answers=RIGHT,
+        states=frozenset({"refused"}),
+    ),
+    Attack(
+        "files-name-page",
+        "The student's name, as the gradebook has it, is a piece of a page.",
+        "It is text on every page; the right answer keeps its points.",
+        answers=RIGHT,
+        earns=DUE,
+        called=("<img src=x onerror=FXPAGE()>", "<script>FXPAGE()</script>"),
     ),
 ]

@@ -91,6 +91,20 @@ def _notes(nb: NotebookNode) -> None:
     }
 
 
+def _says_unreadable(nb: NotebookNode) -> None:
+    """The note that earlier versions left in the notebook of a file that is none."""
+    nb.metadata["fxcourse"] = {"unreadable": True}
+
+
+def _quadratic(nb: NotebookNode) -> None:
+    """IPython's parser takes time with the square of such lines."""
+    nb.cells += [new_code_cell(f"# {n}\n" + "x = !ls\n" * 390, id=f"q{n}") for n in range(12)]
+
+
+def _many_empty(nb: NotebookNode) -> None:
+    nb.cells += [new_code_cell("", id=f"e{n}") for n in range(100_000)]
+
+
 def _own_grade_cells(nb: NotebookNode) -> None:
     for n in range(5):
         cell = new_code_cell("100.0")
@@ -154,6 +168,30 @@ ATTACKS = [
         edits=(_all_ids_the_same,),
         may=DUE,
         states=SUSPECT,
+    ),
+    Attack(
+        "notebooks-says-unreadable",
+        "Points are 100, and the metadata says that the file is no notebook.",
+        f"{RESTORED} It is called tampering all the same.",
+        answers=RIGHT,
+        edits=(_says_unreadable, set_metadata("check-retarget", points=100)),
+        earns=DUE,
+        states=frozenset({"tampered"}),
+    ),
+    Attack(
+        "notebooks-quadratic",
+        "Cells of many magic commands take the parser long.",
+        "They are run as they are, and nobody waits for the parser.",
+        edits=(_quadratic,),
+        states=ENDED,
+    ),
+    Attack(
+        "notebooks-many-empty",
+        "There are 100,000 cells without code.",
+        "They are left alone; the right answer keeps its points.",
+        answers=RIGHT,
+        edits=(_many_empty,),
+        earns=DUE,
     ),
     Attack(
         "notebooks-own-grade-cells",
@@ -392,7 +430,6 @@ ATTACKS = [
         ),
         may=DUE,
         states=SUSPECT,
-        within=60.0,
     ),
     _raw(
         "notebooks-long-line",
