@@ -482,8 +482,9 @@ with torch.no_grad():
     for key, value in by_node(image).items():
         print(key, tuple(value.shape))
 
-# %% raises="ValueError"
-create_feature_extractor(net, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})  # a ResNet-18
+# %%
+with fails(ValueError):  # `net` is a ResNet-18
+    create_feature_extractor(net, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
 
 # %% [markdown]
 # The error has a side effect (run with torchvision 0.29). The extractor had switched the model to training mode, and it did not come to the line that switches back:

@@ -44,7 +44,7 @@ from torch import fx, nn
 from torch.fx.passes.split_module import split_module
 from torchvision.models import googlenet
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(7)
@@ -290,19 +290,24 @@ assert stacks["places"] == ["proj"]
 
 
 # %%
+class Wave(nn.Module):
+    def forward(self, x):
+        return torch.sin(x) * 2
+
+
 class Example(nn.Module):
     def __init__(self):
         super().__init__()
-        self.gate = Gate()
-        self.body = nn.Sequential(nn.Linear(3, 3), Gate())
+        self.wave = Wave()
+        self.body = nn.Sequential(nn.Linear(3, 3), Wave())
 
     def forward(self, x):
-        return self.gate(self.body(x)) + x
+        return self.wave(self.body(x)) + x
 
 
 # node_paths(Example()):
-#   x ''          body_0 'body'   body_1_lin 'body.1'   sigmoid 'body.1'    mul 'body.1'
-#   add ''                        gate_lin 'gate'       sigmoid_1 'gate'    mul_1 'gate'
+#   x ''      body_0 'body'   sin 'body.1'   mul 'body.1'
+#   add ''                    sin_1 'wave'   mul_1 'wave'
 draw(fx.symbolic_trace(Example()))
 
 
@@ -475,9 +480,8 @@ def copies_placeholder() -> fx.Graph:
 
 
 print(copies_placeholder().python_code("self").src)
-
-# %% raises="SyntaxError"
-fx.GraphModule(nn.Module(), copies_placeholder())  # a parameter without a default after one with
+with fails(SyntaxError):  # a parameter without a default after one with
+    fx.GraphModule(nn.Module(), copies_placeholder())
 
 # %% [markdown]
 # **Right:** `tail.placeholder(node.name)` for every value that crosses, inputs too.
@@ -517,6 +521,7 @@ class Tail(nn.Module):
         return exp * sin
 
 
+x = torch.ones(3)
 torch.testing.assert_close(Tail()(*Head()(x)), Model()(x))
 display(draw(Model(), title="the model"), draw(Head(), title="head"))
 draw(Tail(), title="tail")

@@ -721,12 +721,20 @@ assert tracer.way == ["1.0.calm", "1.0", "1"]
 #
 # A tracer can trace several models, one after the other. Two tracers know nothing of each other.
 
+
 # %%
-display(draw(Gated(), title="the trace of fx.Tracer"))
-tracer = KeepGates()
+class Swish(nn.Module):
+    def forward(self, x):
+        return torch.sigmoid(x) * x
+
+
+model = nn.Sequential(nn.Linear(3, 3), Swish())
+tracer = fx.Tracer()
+tracer.is_leaf_module = lambda m, name: True  # nothing is opened, except the root
+display(draw(model, title="the trace of fx.Tracer"))
 draw(
-    fx.GraphModule(Gated(), tracer.trace(Gated())),
-    title="the trace of LeafTracer(leaf_types=(Gate,))",
+    fx.GraphModule(model, tracer.trace(model)),
+    title="the trace of LeafTracer(leaf_types=(Swish,))",
 )
 
 
@@ -940,17 +948,21 @@ assert gm.extra.drop.training  # new modules begin in training mode
 
 
 # %%
+class Given(nn.Module):
+    def forward(self, x):
+        return F.dropout(torch.exp(x), 0.2, self.training)
+
+
 class Wanted(nn.Module):
     def __init__(self):
         super().__init__()
-        self.lin = nn.Linear(4, 4)
         self.drop = nn.Dropout(0.2)
 
     def forward(self, x):
-        return self.drop(self.lin(x))
+        return self.drop(torch.exp(x))
 
 
-display(draw(Head(), title="a model that calls F.dropout"))
+display(draw(Given(), title="a model that calls F.dropout"))
 draw(Wanted(), title="what comes back; the name of the module is up to you")
 
 
@@ -1118,19 +1130,24 @@ assert len(tracer.graph.nodes) == 5  # of a trace that was given up
 
 
 # %%
+class Asks(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
 class Around(nn.Module):
     def __init__(self):
         super().__init__()
         self.lin = nn.Linear(3, 3)
-        self.calm = Calm()
+        self.asks = Asks()
 
     def forward(self, x):
-        return self.calm(self.lin(x)).tanh()
+        return self.asks(self.lin(x)).tanh()
 
 
 model = nn.Sequential(Around(), nn.ReLU())
 tracer = fx.Tracer()
-tracer.is_leaf_module = lambda m, name: name == "0.calm" or m.__module__.startswith("torch.nn.")
+tracer.is_leaf_module = lambda m, name: name == "0.asks" or m.__module__.startswith("torch.nn.")
 draw(fx.GraphModule(model, tracer.trace(model)), title="what keep_dynamic gives: 0 is opened")
 
 

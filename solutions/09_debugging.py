@@ -893,8 +893,9 @@ def clamp_to_abs(model: nn.Module) -> fx.GraphModule:
     return gm
 
 
-display(draw(relu_to_clamp(Before()), title="after pass 0: right"))
-draw.diff(relu_to_clamp(Before()), clamp_to_abs(relu_to_clamp(Before())))
+start = fx.symbolic_trace(lambda x: torch.relu(x) * 2)
+display(draw(relu_to_clamp(start), title="after pass 0: right"))
+draw.diff(relu_to_clamp(start), clamp_to_abs(relu_to_clamp(start)))
 
 
 # %% solve="first_bad_pass"
@@ -1024,14 +1025,15 @@ assert {"key": 1}["key"] == 1
 # (Numbers that are equal, but of another type, are never tested, nor a list in the place of a tuple.)
 
 # %%
-with_sine = copy.deepcopy(before)
+without_sine = fx.symbolic_trace(lambda x: torch.relu(x) * 2)
+with_sine = copy.deepcopy(without_sine)
 relu = next(node for node in with_sine.graph.nodes if node.name == "relu")
 with with_sine.graph.inserting_after(relu):
     sine = with_sine.graph.call_function(torch.sin, (relu,))
 relu.replace_all_uses_with(sine, delete_user_cb=lambda user: user is not sine)
 with_sine.recompile()
-# graph_diff(before, with_sine) is {"added": ["sin"], "removed": [], "changed": ["output"]}.
-draw.diff(before, with_sine)
+# graph_diff(without_sine, with_sine) is {"added": ["sin"], "removed": [], "changed": ["mul"]}.
+draw.diff(without_sine, with_sine)
 
 
 # %% solve="graph_diff"
@@ -1074,7 +1076,7 @@ check(graph_diff)
 hint("graph_diff")
 
 # %% uses="graph_diff"
-print(graph_diff(before, with_sine))
+print(graph_diff(without_sine, with_sine))
 assert graph_diff(before, after) == {"added": [], "removed": [], "changed": ["relu"]}
 
 # %% [markdown]

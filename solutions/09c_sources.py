@@ -280,10 +280,14 @@ class Example(nn.Module):
 
     def forward(self, x):
         x = self.body(x)
-        return activated(x) + 1
+        return clipped(x) + 1
 
 
-# Both children of `body` have line 7 of this cell, `add` has line 8, and `relu` has the line in `activated`.
+def clipped(x):
+    return torch.relu(x)
+
+
+# Both children of `body` have line 7 of this cell, `add` has line 8, and `relu` has line 12.
 draw(Example())
 
 
@@ -501,7 +505,9 @@ assert [node.op for node in swept.graph.nodes] == ["placeholder", "call_function
 graph = fx.Graph()
 entry = graph.placeholder("x")
 graph.output(graph.call_function(torch.log, (entry,)))
-draw.diff(failing, fx.GraphModule({}, graph))  # one call is all that the NaN needs
+given = fx.symbolic_trace(lambda x: torch.tanh(torch.log(x * 2)))
+# With a `bad` that says whether -1 gives a NaN: one call is all that the NaN needs.
+draw.diff(given, fx.GraphModule({}, graph))
 
 
 # %% solve="minimize"

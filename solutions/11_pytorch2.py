@@ -684,8 +684,15 @@ assert {"", "true_graph_0", "false_graph_0"} < names and len(names) == 4
 #
 # (Keyword arguments and dynamic shapes are never tested.)
 
+
 # %%
-# What is asked of export_ops(Chooses(), (x,)):
+class Branches(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.mean() > 0, lambda y: y.sin(), lambda y: y.cos() * 2, (x,))
+
+
+program = export(Branches(), (torch.ones(3),))
+# What is asked of export_ops(Branches(), (torch.ones(3),)):
 expected = Counter({
     **{"aten.mean.default": 1, "aten.gt.Scalar": 1},
     **{"aten.sin.default": 1, "aten.cos.default": 1, "aten.mul.Tensor": 1},
@@ -806,12 +813,23 @@ assert [spec.arg.name for spec in inputs] == ["x", "times"]
 #
 # **Do not** change the program. (Custom objects, tokens and effects are never tested.)
 
+
 # %%
-# What is asked of params_of(program) for the program above:
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        self.register_buffer("mask", torch.ones(4))
+
+    def forward(self, x, times):
+        return self.fc(x) * self.mask * times + torch.tensor(1.0)
+
+
+program = export(Masked(), (torch.ones(2, 3), 2))
+# What is asked of params_of(program):
 expected = {
-    "parameters": ["p_fc_weight", "p_fc_bias", "p_norm_weight", "p_norm_bias"],
-    "buffers": [f"b_norm_{name}" for name in ("running_mean", "running_var", "num_batches_tracked")]
-    + ["b_mask"],
+    "parameters": ["p_fc_weight", "p_fc_bias"],
+    "buffers": ["b_mask"],
     "constants": ["c_lifted_tensor_0"],
     "inputs": ["x", "times"],
     "mutated": [],

@@ -327,20 +327,25 @@ assert kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
 
 
 # %%
-class After(nn.Module):
-    """What add_output(ep, "relu") does, as if it were in the source."""
-
+class Scores(nn.Module):
     def __init__(self):
         super().__init__()
-        self.inner = Classifier()
+        self.head = nn.Linear(4, 3)
 
     def forward(self, x):
-        features = torch.relu(self.inner.body(x))
-        old = {"scores": self.inner.head(features), "size": features.norm()}
-        return old, features
+        return {"scores": self.head(torch.relu(x))}
 
 
-draw.diff(ep.graph_module, export(After().eval(), (x,)).graph_module)
+class WithFeatures(Scores):
+    """What add_output(ep, "relu") does, as if it were in the source."""
+
+    def forward(self, x):
+        features = torch.relu(x)
+        return {"scores": self.head(features)}, features
+
+
+example = (torch.ones(2, 4),)
+draw.diff(export(Scores(), example).graph_module, export(WithFeatures(), example).graph_module)
 
 
 # %% solve="add_output"

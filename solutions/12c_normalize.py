@@ -556,10 +556,19 @@ assert (low * high).dtype == torch.float32 and rms_norm(low, None, 1e-6).dtype =
 #
 # `F.rms_norm`, `1 / sqrt`, `add` with `alpha`, float64, and casts from whole numbers are not tried.
 
+
 # %%
-before = make_fx(one_cast, tracing_mode="fake")(low, low[0])
-after = make_fx(lambda x, weight: rms_norm(x, weight, 1e-6), tracing_mode="fake")(low, low[0])
-assert torch.equal(before(low, low[0]), after(low, low[0]))
+def norm(x, weight):
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * weight
+
+
+def kernel(x, weight):
+    return torch.ops.fxcourse.rms_norm.default(x, weight, 1e-6)
+
+
+x, weight = torch.rand(2, 4), torch.rand(4)
+before, after = (make_fx(f, tracing_mode="fake")(x, weight) for f in (norm, kernel))
+torch.testing.assert_close(before(x, weight), after(x, weight))
 display(draw.diff(before, after))
 
 

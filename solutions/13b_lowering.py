@@ -412,11 +412,16 @@ assert {node.name for node in part.nodes} == {"chunk", "getitem", "getitem_1"}
 #
 # **Do not** change `gm` or the `meta` of its nodes, and do not trace it anew.
 
+
 # %%
-print("partition(around, supported) must be [{'relu'}, {'relu_1'}]")
-print("partition(early, supported) must be [{'relu', 'relu_1'}, {'maximum', 'relu_2'}]")
-assert works(around, {"relu"}, {"relu_1"})
-draw(in_turns)
+def two_branches(x, y):
+    return torch.relu(torch.sin(torch.relu(x))), torch.relu(y)
+
+
+example = fx.symbolic_trace(two_branches)
+# If `supported` says yes to `torch.relu` alone, partition(example, supported) gives two sets:
+# `sin` is between `relu` and `relu_1`. `relu_2` goes into either of the two.
+draw(example)
 
 
 # %% solve="partition"
@@ -618,8 +623,11 @@ assert copy.deepcopy(scaled).scale is not scaled.scale
 # **Do not** change `gm` or the `meta` of its nodes, and do not trace it anew. (Sets that nobody reads are never tested.)
 
 # %%
-asked = fused(between, {"relu", "maximum"})  # here it does all that is asked
-draw.diff(between, asked)
+given = fx.symbolic_trace(lambda x: torch.sin(torch.relu(torch.cos(x)) * 2))
+asked = copy.deepcopy(given)
+group = {n: None for n in asked.graph.nodes if n.name in ("relu", "mul")}
+fuse_by_partitions(asked, [group], always_return_tuple=True)  # here it does all that is asked
+draw.diff(given, asked)
 
 
 # %% solve="lower"

@@ -498,7 +498,7 @@ assert list(lowest.low) == ["x", "add", "output", "y", "mul"]  # not the order o
 # **Do not** change `gm`. (NaN and infinities are never tested.)
 
 # %%
-draw(fx.symbolic_trace(Waves()))
+draw(fx.symbolic_trace(lambda x: (torch.sin(x) * 3).add_(1)))
 # After runs on [0.5, -0.5] and [-2.0, 2.0], scales() of this graph has four keys, in this order:
 # x: 2.0 / 127, sin: 0.909 / 127, mul: 2.728 / 127, add_: 3.728 / 127
 
@@ -780,8 +780,14 @@ assert sines["sin"] == 0 and sines["sin_1"] > 0.1
 #
 # **Do not** change the two modules. (At least one node counts; NaN is never tested.)
 
+
 # %%
-draw.diff(fx.symbolic_trace(Sines()), fx.symbolic_trace(RoughSines()))
+def rough_sines(x):
+    return torch.sin(torch.sin(dequantize(quantize(torch.sin(x), 0.5), 0.5)))
+
+
+sines = fx.symbolic_trace(lambda x: torch.sin(torch.sin(torch.sin(x))))
+draw.diff(sines, fx.symbolic_trace(rough_sines))
 # For these two and torch.linspace(0.1, 1, 8), worst_node returns "sin_1".
 
 
