@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_lint, comparisons, plain_english, statements
+from autograder.builder import cell_lint, comparisons, plain_english, standalone, statements
 from autograder.builder.card_headings import Card
 from autograder.builder.minutes import effort
 from autograder.builder.predictions import is_prediction
@@ -192,6 +192,11 @@ def comparisons_can_fail(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pr
     yield from comparisons.findings(chapter)
 
 
+def exercises_stand_alone(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """On another day an exercise runs after the chapter's first cell of code alone."""
+    yield from standalone.findings(chapter)
+
+
 def _names_in(source: str) -> set[str]:
     """The names that a cell defines or imports at its top level; none, where it is no Python."""
     try:
@@ -217,6 +222,7 @@ RULES: tuple[Rule, ...] = (
     english_is_plain,
     statements_are_executed,
     comparisons_can_fail,
+    exercises_stand_alone,
 )
 
 

@@ -16,10 +16,11 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
     """Cells of exercises that need a cell of the chapter other than its first of code."""
     code = [cell for cell in chapter.cells if cell.kind == "code"]
     for name, cells in _exercises(chapter):
-        known = code[:1]
+        known, card = code[:1], _card(chapter, name)
         for cell in cells:
             known.append(cell)
-            missing = sorted(names_missing([each.source for each in known]))
+            found = names_missing([each.source for each in known])
+            missing = sorted(one for one in found if not _says_to_run(card, one))
             if missing:
                 yield Problem(
                     cell.line,
@@ -29,12 +30,17 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
                 break
 
 
-def exercise_cells(chapter: Chapter, name: str) -> list[Cell]:
-    """An exercise's cells of code, from its card to its check."""
-    return next((cells for each, cells in _exercises(chapter) if each == name), [])
+def _card(chapter: Chapter, name: str) -> str:
+    return next(cell.source for cell in chapter.tagged("card") if cell.value == name)
+
+
+def _says_to_run(card: str, name: str) -> bool:
+    """Whether a card asks the learner to run the cell of an earlier answer first."""
+    return f"`{name}`" in card and "run its cell first" in card
 
 
 def _exercises(chapter: Chapter) -> Iterator[tuple[str, list[Cell]]]:
+    """The exercises' names, each with its cells of code from the card to the check."""
     name, cells = "", list[Cell]()
     for cell in chapter.cells:
         if cell.tag == "card":
@@ -42,7 +48,7 @@ def _exercises(chapter: Chapter) -> Iterator[tuple[str, list[Cell]]]:
         elif cell.kind == "code":
             cells.append(cell)
         if cell.tag == "check" and cell.value == name:
-            yield name, cells
+            yield name, cells.copy()
 
 
 def names_missing(sources: list[str]) -> set[str]:

@@ -19,12 +19,17 @@ EXERCISES = [
 ]
 
 
+FIRST = {"fuse_conv_bn": "fold_bn"}
+"""The card of the first says to run the cell of the second's answer before."""
+
+
 def alone(notebook: NotebookNode, name: str) -> NotebookNode:
     """The notebook's first cell of code, and those from an exercise's card to its check."""
     ids = [cell.id for cell in notebook.cells]
     own = notebook.cells[ids.index(f"card-{name}") : ids.index(f"check-{name}") + 1]
+    before = [cell for cell in notebook.cells if cell.id == FIRST.get(name)]
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    notebook.cells = [first, *own]
+    notebook.cells = [first, *before, *own]
     return notebook
 
 
