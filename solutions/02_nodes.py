@@ -1149,8 +1149,9 @@ assert torch.equal(fx.GraphModule({"layer": linear}, graph)(rows), torch.relu(li
 # %%
 graph = fx.Graph()
 x = graph.placeholder("x")
-with fails(ValueError):
+with fails(ValueError) as refused:
     graph.call_method(torch.relu, (x,))
+assert str(refused.error).endswith("but a str is expected")
 
 # %% [markdown]
 # ### An output with two arguments

@@ -1351,7 +1351,7 @@ gm.recompile()
 print(gm.code)  # looks fine, but `exp` is set to None before `clamp` reads it
 assert clamp.args[0] is not exp and clamp.args[0].graph is not gm.graph
 with fails(RuntimeError):
-    gm.graph.lint()  # "does not belong to this Graph"
+    gm.graph.lint()
 
 # %% [markdown]
 # The code sets a value to `None` after its last reader.
@@ -1427,7 +1427,7 @@ with gm.graph.inserting_after(exp):
 print([n.name for n in gm.graph.nodes])
 assert exp.next is second and second.next is first
 with fails(RuntimeError):
-    gm.graph.lint()  # 'neg' "was used before it has been defined"
+    gm.graph.lint()
 
 # %% [markdown]
 # **Right:** a second `with gm.graph.inserting_after(first)`, or one `inserting_before(exp.next)`.

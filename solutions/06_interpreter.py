@@ -405,7 +405,7 @@ with fails(TypeError):
     fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
 
 # %% [markdown]
-# (Open a fold: errors of an Interpreter end with two lines, *Original traceback: None* and a hint about *tlparse*, a tool of `torch.compile`.
+# (Open the first fold. Errors of an Interpreter end with two lines, *Original traceback: None* and a hint about *tlparse*, a tool of `torch.compile`.
 # FX can note where each operation was written. Section 6.5 switches that on, and then the traceback is there.)
 #
 # One trap: arguments that no placeholder takes are ignored. The call of the module would raise a `TypeError`.
