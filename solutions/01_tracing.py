@@ -565,8 +565,8 @@ assert isinstance(scripted, torch.jit.ScriptModule)
 assert "prim::CallMethod" in str(scripted.graph) and "aten::linear" not in str(scripted.graph)
 assert "aten::linear" in str(scripted.inlined_graph)
 
-# %% raises="TraceError"
-fx.symbolic_trace(flip)
+with fails(fx.proxy.TraceError):
+    fx.symbolic_trace(flip)
 
 # %% [markdown]
 # The message is worth reading slowly.
@@ -1040,10 +1040,10 @@ faithful = fx.symbolic_trace(lambda x, scale=2.0: torch.relu(x) * scale)
 draw(faithful)
 
 # %% [markdown]
-# The second one is the trace of `masked`: faithful for `[(x, mask)]`, and not for `[(x, mask), (x,)]`.
+# The second one is the trace of `masked`, here in one line: faithful for `[(x, mask)]`, and not for `[(x, mask), (x,)]`.
 
 # %%
-draw(fx.symbolic_trace(masked))
+draw(fx.symbolic_trace(lambda x, mask=None: x if mask is None else x * mask))
 
 
 # %% solve="is_faithful"
@@ -1216,17 +1216,17 @@ assert (tiny.reshape(1) * torch.tensor(1)).dtype == torch.int8
 
 # %% [markdown]
 # There is no picture of `flip`, because it cannot be traced.
-# This is the trace of `shrink_traceable`, a graph of the kind that is asked for:
+# This is the trace of another function without a branch, a graph of the kind that is asked for:
 
 # %%
-draw(fx.symbolic_trace(shrink_traceable))
+draw(fx.symbolic_trace(lambda x: torch.where(x.amax() > 1, x / 2, x)))
 
 # %% [markdown]
 # And this is what `flip` computes:
 
 # %%
 for x in (torch.tensor([3, -1]), torch.tensor([-3, 1]), torch.tensor([0.0, float("nan")])):
-    print(x, "->", flip(x))
+    print(x, "->", x if x.sum() > 0 else -x)
 
 
 # %% solve="sign_flip"

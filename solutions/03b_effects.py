@@ -45,7 +45,7 @@ from torch import fx, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, fails, hint, progress, suspects
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(3)
@@ -210,9 +210,7 @@ assert largest.seen == deep(x).abs().max().item()
 
 gm = fx.symbolic_trace(deep)
 last = node_called(gm, "_2")
-
-# %% raises="AttributeError"
-with gm.graph.inserting_after(last):
+with gm.graph.inserting_after(last), fails(AttributeError):
     gm.graph.call_function(largest, (last.name, last))
 
 # %% [markdown]
@@ -225,9 +223,8 @@ assert names.append.__name__ == "append"
 gm = fx.symbolic_trace(deep)
 with gm.graph.inserting_after(node_called(gm, "_2")):
     gm.graph.call_function(names.append, ("here",))
-
-# %% raises="RuntimeError"
-gm.recompile()
+with fails(RuntimeError):
+    gm.recompile()
 
 # %% [markdown]
 # A plain function of Python, written with `def`, always works.
@@ -777,16 +774,17 @@ assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
 # **Do not** change the model that you are given.
 
 # %% [markdown]
-# The picture shows `pool` with both parameters fixed: what `concrete_args` leaves, and what is asked for.
+# The picture shows a function with two parameters fixed: what `concrete_args` leaves, and what is asked for.
 
 
 # %%
-def pooled(x):
-    return x.amax(dim=-1)
+def step(x, by=None, back=False):
+    x = x.sin() if by is None else x + by
+    return -x if back else x
 
 
-left_by_fx = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
-draw.diff(left_by_fx, fx.symbolic_trace(pooled))
+left_by_fx = fx.symbolic_trace(step, concrete_args={"by": None, "back": True})
+draw.diff(left_by_fx, fx.symbolic_trace(lambda x: -x.sin()))
 
 
 # %% solve="specialize"
@@ -1163,8 +1161,6 @@ assert torch.equal(served(x), pool(x, None, True))
 # The pass is the **suspect**. It is a function that you can play with. This one does what a page of PyTorch's documentation tells you to do:
 
 # %%
-from autograder import suspects
-
 gm = suspects.self_loop(fx.symbolic_trace(lambda x: torch.exp(x) * 2))
 assert [n.name for n in gm.graph.nodes] == ["x", "exp", "mul", "output"]  # no sum: right
 print(gm.code)
@@ -1182,7 +1178,8 @@ print(gm.code)
 # **At most 2 calls.** The shortest that we know has 1.
 
 # %%
-draw(gm)  # a model on which the suspect is right
+# A model on which the suspect is right: it does not call `torch.add`.
+draw(suspects.self_loop(fx.symbolic_trace(lambda x: torch.exp(x) * 2)))
 
 
 # %% solve="WitnessSelfLoop"

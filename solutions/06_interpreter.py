@@ -399,15 +399,13 @@ gm = fx.symbolic_trace(g)
 one = torch.ones(1)
 assert fx.Interpreter(gm).run(one) == (one * 2, [])
 assert fx.Interpreter(gm).run(one, 3.0, "a", "b") == (one * 3, ["a", "b"])
-
-# %% raises="RuntimeError"
-fx.Interpreter(gm).run()  # Expected positional argument for parameter x
-
-# %% raises="TypeError"
-fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
+with fails(RuntimeError):
+    fx.Interpreter(gm).run()
+with fails(TypeError):
+    fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
 
 # %% [markdown]
-# (Errors of an Interpreter end with two lines, *Original traceback: None* and a hint about *tlparse*, a tool of `torch.compile`.
+# (Open the first fold. Errors of an Interpreter end with two lines, *Original traceback: None* and a hint about *tlparse*, a tool of `torch.compile`.
 # FX can note where each operation was written. Section 6.5 switches that on, and then the traceback is there.)
 #
 # One trap: arguments that no placeholder takes are ignored. The call of the module would raise a `TypeError`.
@@ -416,9 +414,6 @@ fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
 assert fx.Interpreter(scorer).run(x, 2.0, "one too many").shape == (2, 3)
 with fails(TypeError):
     scorer(x, 2.0, "one too many")
-
-# %% raises="TypeError"
-scorer(x, 2.0, "one too many")
 
 # %% [markdown]
 # ### The environment, and who cleans it up
@@ -611,14 +606,15 @@ def two_parts(x):
     return a + b
 
 
-# %% raises="AttributeError"
-TutorialShapeProp(fx.symbolic_trace(two_parts)).propagate(torch.randn(4, 2))
+with fails(AttributeError):
+    TutorialShapeProp(fx.symbolic_trace(two_parts)).propagate(torch.randn(4, 2))
 
 # %% [markdown]
 # **3. `next(inputs)` knows no defaults.** `scale` has one, so one argument should do:
 
-# %% raises="StopIteration"
-TutorialShapeProp(scorer).propagate(torch.randn(2, 4))
+# %%
+with fails(StopIteration):
+    TutorialShapeProp(scorer).propagate(torch.randn(2, 4))
 
 # %% [markdown]
 # **4. The error message names the wrong target.** `atoms[:i]` ends *before* the name that was not found:
@@ -659,9 +655,8 @@ def shapes_of(gm: fx.GraphModule, *args: Any) -> dict[str, Any]:
 assert shapes_of(fx.symbolic_trace(returns_early), torch.randn(3, 4))["output"] == (3, 4)
 assert shapes_of(fx.symbolic_trace(two_parts), torch.randn(4, 2))["chunk"] is None
 assert shapes_of(fx.symbolic_trace(Scorer()), torch.randn(2, 4))["softmax"] == (2, 3)
-
-# %% raises="RuntimeError"
-fx.Interpreter(broken).run(torch.randn(2, 4))  # Node referenced nonexistent target weight
+with fails(RuntimeError):
+    fx.Interpreter(broken).run(torch.randn(2, 4))
 
 # %% [markdown]
 # PyTorch has this class, too. `ShapeProp` notes a `TensorMetadata` with shape, dtype, stride and more
@@ -811,8 +806,9 @@ assert value.shape == (64, 512, 7, 7)
 # %% [markdown]
 # Without this mode, it refuses any model that has weights:
 
-# %% raises="AssertionError"
-FakeTensorProp(gm).propagate(batch)  # Please convert all Tensors to FakeTensors first
+# %%
+with fails(AssertionError):
+    FakeTensorProp(gm).propagate(batch)
 
 # %% [markdown]
 # (`torch.export` and `torch.compile` use fake tensors as well, but already while they trace.)
@@ -921,8 +917,7 @@ class Example(nn.Module):
 
 # For first_nonfinite(Example(), x, mask) with a mask of zeros, the answer is "truediv".
 x, mask = torch.ones(3), torch.zeros(3)
-values = Watch(fx.symbolic_trace(Example()))
-assert values.run(x, mask).isnan()
+assert Example()(x, mask).isnan()
 draw(fx.symbolic_trace(Example()))
 
 
@@ -1159,9 +1154,8 @@ print(inverse.code)
 x = torch.randn(5, dtype=torch.float64)
 torch.testing.assert_close(inverse(flow(x)), x)
 torch.testing.assert_close(Invert(inverse).transform()(x), flow(x))  # the inverse of the inverse
-
-# %% raises="ValueError"
-Invert(fx.symbolic_trace(wave)).transform()  # sin has no inverse
+with fails(ValueError):
+    Invert(fx.symbolic_trace(wave)).transform()
 
 # %% [markdown]
 # ### What becomes of `meta`, names and leaf modules
@@ -1484,9 +1478,8 @@ class HandsOnTheNode(fx.Interpreter):
 
 
 assert "call_function(n)" not in fx.Interpreter.__doc__  # today's example is right
-
-# %% raises="TypeError"
-HandsOnTheNode(fx.symbolic_trace(one_more)).run(x)
+with fails(TypeError):
+    HandsOnTheNode(fx.symbolic_trace(one_more)).run(x)
 
 # %% [markdown]
 # ### Keyword arguments are lost
@@ -1536,8 +1529,9 @@ assert caught[0].category is FutureWarning
 # %% [markdown]
 # It even finds a float32 and a float64 tensor equal. **Right:** `torch.testing.assert_close` compares dtype and device, too.
 
-# %% raises="AssertionError"
-torch.testing.assert_close(torch.ones(2), torch.ones(2, dtype=torch.float64))
+# %%
+with fails(AssertionError):
+    torch.testing.assert_close(torch.ones(2), torch.ones(2, dtype=torch.float64))
 
 # %% [markdown]
 # ### A value is wanted after it was deleted
@@ -1545,9 +1539,8 @@ torch.testing.assert_close(torch.ones(2), torch.ones(2, dtype=torch.float64))
 # %%
 interpreter = fx.Interpreter(scorer)
 result = interpreter.run(torch.randn(2, 4))
-
-# %% raises="KeyError"
-interpreter.env[node_called(scorer, "relu")]
+with fails(KeyError):
+    interpreter.env[node_called(scorer, "relu")]
 
 # %% [markdown]
 # **Right:** note what you need in `run_node`, or make the Interpreter with `garbage_collect_values=False`.
@@ -1563,11 +1556,8 @@ output = node_called(gm, "output")
 with gm.graph.inserting_before(output):
     late = gm.graph.call_function(torch.neg, (node_called(gm, "relu"),))
 output.args = (late,)
-
-# %% raises="RuntimeError"
-interpreter.run(torch.randn(2, 4))  # "referenced nonexistent value relu"
-
-# %%
+with fails(RuntimeError):
+    interpreter.run(torch.randn(2, 4))
 assert fx.Interpreter(gm).run(torch.randn(2, 4)).shape == (2, 3)  # a new one knows the new graph
 
 # %% [markdown]
