@@ -14,6 +14,7 @@ from nbgrader.plugins import ExportPlugin
 
 from autograder.classroom.journal import JOURNAL, Journal
 from autograder.classroom.late_penalties import BadDeadlines, Penalties
+from autograder.classroom.tables import guarded
 
 COLUMNS = (
     "assignment",
@@ -33,8 +34,6 @@ COLUMNS = (
 )
 """The columns of nbgrader's own export, and what there is to say of late work, how each submission
 ended, and why."""
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class SafeCsvExport(ExportPlugin):
@@ -112,6 +111,4 @@ def safe(value: Any) -> Any:
     """A value as a spreadsheet may have it: text that looks like a formula stays text."""
     if value is None:
         return ""
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA):
-        return f"'{value}"
-    return value
+    return guarded(value) if isinstance(value, str) else value

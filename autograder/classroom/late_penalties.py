@@ -97,6 +97,10 @@ def read_stamp(folder: Path, policy: Policy) -> Stamp | None:
         return Stamp(note=f"timestamp.txt {error}; it counts as not late.")
 
 
+class PluginFailed(Exception):
+    """The class's own plugin raised an error for one submission; the message names it."""
+
+
 class Penalties:
     """Works penalties out, and writes them down.
 
@@ -156,8 +160,12 @@ class Penalties:
             excuse, score = late.excuse(self.policy.zone), submission.score
             return LateRow(student, submission.name, late, score, 0.0, before, "", excuse)
         score = sum(notebook.score for notebook in submission.notebooks)
-        penalty = sum(self._of(notebook, student, late) for notebook in submission.notebooks)
         sentence = late.sentence(self.policy.zone)
+        try:
+            penalty = sum(self._of(notebook, student, late) for notebook in submission.notebooks)
+        except PluginFailed as error:
+            sentence += f". {error} The penalty stays as it was"
+            return LateRow(student, submission.name, late, score, before, before, sentence)
         if penalty and not late.percent:
             sentence += f", {penalty:.4g} points off by the class's own plugin"
         return LateRow(student, submission.name, late, score, penalty, before, sentence)
@@ -179,7 +187,7 @@ class Penalties:
             said = plugin.late_submission_penalty(student, notebook.score, late.charged)
             return None if said is None else float(said)
         except Exception as error:  # it is the class's own code
-            raise BadDeadlines(
+            raise PluginFailed(
                 f"The class's own plugin for late work, {type(plugin).__name__}, failed for "
                 f"{student}: {type(error).__name__}: {error}. Fix it, or remove it from "
                 "nbgrader_config.py."

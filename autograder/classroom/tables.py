@@ -7,6 +7,7 @@ its quotes; so do encoding, mark at the beginning, separator and line ends.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,12 +140,19 @@ def _cells(text: str, separator: str) -> Iterator[Cell]:
         yield Cell("", "", "")
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
 def guarded(text: str) -> str:
-    """A text as a spreadsheet may have it: what looks like a formula stays text."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+    """A text as a spreadsheet may have it: what looks like a formula stays text.
+
+    A spreadsheet may split a field at semicolons or tabs, skips what is not seen, and reads wide
+    signs as the plain ones.
+    """
+    is_formula = text[:1] in ("\t", "\r", "\n") or any(map(_is_formula, re.split(r"[;\t]", text)))
+    return f"'{text}" if is_formula else text
+
+
+def _is_formula(text: str) -> bool:
+    seen = (sign for sign in text if unicodedata.category(sign)[0] not in "ZC")
+    return unicodedata.normalize("NFKC", next(seen, "")) in ("=", "+", "-", "@")
 
 
 def unguarded(text: str) -> str:

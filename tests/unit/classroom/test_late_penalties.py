@@ -175,10 +175,14 @@ def test_plugin_of_a_teachers_own(room: Path, result: str, off: float) -> None:
 
 def test_plugin_that_fails_is_named(room: Path) -> None:
     config = room / "nbgrader_config.py"
-    own = OWN.format(result="1 / 0")
+    own = OWN.format(result="1 / (student_id != 'ann')")
     config.write_text(config.read_text(encoding="utf-8") + own, encoding="utf-8")
-    with pytest.raises(CannotGrade, match="late work, ByTheHour, failed for ann: ZeroDivision"):
-        grade_class(room)
+    stubs.stamp(room, "ann", "2026-12-05 16:00:00 UTC")
+    stubs.stamp(room, "bo", "2026-12-05 16:00:00 UTC")
+    summary = grade_class(room)
+    (said,) = [row.sentence for row in summary.late if row.student == "ann"]
+    assert "late work, ByTheHour, failed for ann: ZeroDivision" in said
+    assert penalties(room) == {"ann": 0.0, "bo": 1.0}
 
 
 def test_wrong_deadlines_stop_a_run_before_anything_is_written(room: Path) -> None:

@@ -105,3 +105,26 @@ def test_names() -> None:
     assert split_name("Plato") == ("", "Plato")
     for name in ("../..", "a/b", ".x", " a ", "x" * 400, "a\nb", "[a]*", ""):
         assert why_no_id(as_id(name)) == ""
+
+
+HIDDEN = [
+    "x;=1+1",
+    "x\t=2+2",
+    "\u00a0=1",
+    "\u200b=1",
+    "\ufeff=1",
+    "\u2003@x",
+    "＝1",
+    "＠x",
+    "a; ＋1",
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_a_formula_that_a_spreadsheet_may_find_stays_text(text: str) -> None:
+    assert guarded(text) == f"'{text}" and unguarded(guarded(text)) == text
+
+
+@pytest.mark.parametrize("text", ["Anna-Lena; Öz", "a=b", "x\ty", "", " ", "5 − 3"])
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert guarded(text) == text
