@@ -127,6 +127,14 @@ def as_shown(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {names[name]: content for name, content in files.items()}
 
 
+def keep_as_text(folder: Path) -> None:
+    """Rename what a browser may run in a graded folder that nbgrader itself has filled."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".ipynb"]
+    for name, as_shown in shown_names(p.relative_to(folder).as_posix() for p in files).items():
+        if name != as_shown:
+            (folder / name).rename(folder / as_shown)
+
+
 def _is_behind_link(path: Path, folder: Path) -> bool:
     """Whether a folder on the way to it is a link."""
     between = path.relative_to(folder).parents

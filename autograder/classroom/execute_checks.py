@@ -16,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, GetGrades, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
-from autograder.classroom.attached_files import files_beside
+from autograder.classroom.attached_files import files_beside, keep_as_text
 from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of, text_of
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.kept_source_cells import source_cells_of
@@ -105,8 +105,11 @@ class ExecuteChecks(NbGraderPreprocessor):
             ids["notebook"], source_cells, ready, self.patience(), self.sandbox, only=self.only
         )
         pools, whose = self.pools(), (ids["student"], ids["notebook"])
+        graded = Path(resources["metadata"]["path"])
+        files, _ = files_beside(graded)
+        keep_as_text(graded)
         submission = Submission(
-            ids["student"], None, files_beside(Path(resources["metadata"]["path"]))[0],
+            ids["student"], None, files,
             key_of(self.secret, ids["student"]), self.seed, ready.pool, pools.used(*whose),
         )  # fmt: skip
         said, text, code = self._asked(nb, submission, terms)
