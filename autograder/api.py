@@ -31,7 +31,7 @@ from autograder.going_on import links_from
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
-from autograder.leaked_state import closing_figures, with_kept_state
+from autograder.leaked_state import closing_figures, restoring_functions, with_kept_state
 from autograder.lessons.course_map import course_map
 from autograder.lessons.standing import Standing
 from autograder.predicting import predict, predicted
@@ -99,7 +99,7 @@ def _judged(
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
     try:
-        with quickly(exercise.procedure), closing_figures():
+        with quickly(exercise.procedure), closing_figures(), restoring_functions():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
     except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
         if not (needs := extras.advice(error)):

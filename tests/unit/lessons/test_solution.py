@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
+import torch
 
 from autograder import CheckFailed, api, check, debrief, debriefing, learners_record, solution
 from autograder.api import NoSuchExercise, hint, progress_so_far
@@ -283,3 +284,18 @@ def test_figures_of_an_answer_do_not_follow_its_card(shown: list[Any]) -> None:
         assert pyplot.get_fignums() == [mine.number]
     finally:
         pyplot.close(mine)
+
+
+def test_functions_that_an_answer_replaces_are_restored(
+    shown: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = torch.relu
+    monkeypatch.setattr(torch, "relu", before)  # restores it in any case
+
+    def node_names(model: Any) -> list[str]:
+        torch.relu = torch.sin
+        return []
+
+    with pytest.raises(CheckFailed):
+        check(node_names)
+    assert torch.relu is before
