@@ -11,6 +11,9 @@ import time
 
 MOST_SECONDS = 8
 
+LINK_SECONDS = 15
+"""A notebook may take some seconds to open."""
+
 _SCRIPT = """<script>(function (script) {
   function show() {
     var card = script.closest(".jp-OutputArea-output"), cell = card && card.closest(".jp-Cell");
@@ -27,3 +30,39 @@ _SCRIPT = """<script>(function (script) {
 def script() -> str:
     """The script for a card that is shown now."""
     return _SCRIPT.replace("UNTIL", str(int((time.time() + MOST_SECONDS) * 1000)))
+
+
+_LINKS = """<script>(function () {
+  if (window.fxcourseLinks) return;
+  window.fxcourseLinks = true;
+  var until = 0, words = "";
+  ["wheel", "keydown", "mousedown"].forEach(function (kind) {
+    document.addEventListener(kind, function () { until = 0; }, true);
+  });
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest && event.target.closest("a[href*='#cell-id=']");
+    if (!link) return;
+    until = Date.now() + MOST;
+    words = link.textContent;
+    setTimeout(show, 300);
+  }, true);
+  function show() {
+    if (Date.now() > until) return;
+    var cells = Array.from(document.querySelectorAll(".jp-NotebookPanel:not(.lm-mod-hidden) "
+      + ".jp-MarkdownCell.jp-mod-selected:not(.jp-mod-active)"));
+    var named = cells.filter(function (each) { return each.textContent.includes(words); });
+    var cell = named.pop() || cells.pop();
+    if (cell) cell.scrollIntoView();
+    setTimeout(show, 300);
+  }
+})();</script>"""
+
+
+def script_for_links() -> str:
+    """The script of a page with links to cells.
+
+    JupyterLab selects the cell, and scrolls to it while the cells above still have estimated
+    heights, so that a heading ends above the window. For some seconds the script scrolls again,
+    until the learner does something.
+    """
+    return _LINKS.replace("MOST", str(LINK_SECONDS * 1000))
