@@ -7,12 +7,13 @@ another cell by then, or runs all cells.
 
 from __future__ import annotations
 
+import re
 import time
 
 MOST_SECONDS = 8
 
-LINK_SECONDS = 15
-"""A notebook may take some seconds to open."""
+OPENING_SECONDS = 90
+"""A notebook that a link leads to may take so long to open."""
 
 _SCRIPT = """<script>(function (script) {
   function show() {
@@ -35,14 +36,15 @@ def script() -> str:
 _LINKS = """<script>(function () {
   if (window.fxcourseLinks) return;
   window.fxcourseLinks = true;
-  var until = 0, words = "";
+  var until = 0, words = "", found = false;
   ["wheel", "keydown", "mousedown"].forEach(function (kind) {
     document.addEventListener(kind, function () { until = 0; }, true);
   });
   document.addEventListener("click", function (event) {
     var link = event.target.closest && event.target.closest("a[href*='#cell-id=']");
     if (!link) return;
-    until = Date.now() + MOST;
+    until = Date.now() + OPENS;
+    found = false;
     words = link.textContent;
     setTimeout(show, 300);
   }, true);
@@ -51,7 +53,9 @@ _LINKS = """<script>(function () {
     var cells = Array.from(document.querySelectorAll(".jp-NotebookPanel:not(.lm-mod-hidden) "
       + ".jp-MarkdownCell.jp-mod-selected:not(.jp-mod-active)"));
     var named = cells.filter(function (each) { return each.textContent.includes(words); });
-    var cell = named.pop() || cells.pop();
+    var cell = named.pop() || (cells.length === 1 ? cells[0] : null);
+    if (cell && !found) until = Date.now() + STAYS;
+    found = found || Boolean(cell);
     if (cell) cell.scrollIntoView();
     setTimeout(show, 300);
   }
@@ -65,4 +69,5 @@ def script_for_links() -> str:
     heights, so that a heading ends above the window. For some seconds the script scrolls again,
     until the learner does something.
     """
-    return _LINKS.replace("MOST", str(LINK_SECONDS * 1000))
+    seconds = {"OPENS": OPENING_SECONDS, "STAYS": MOST_SECONDS}
+    return re.sub("|".join(seconds), lambda name: str(seconds[name[0]] * 1000), _LINKS)
