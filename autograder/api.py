@@ -31,7 +31,7 @@ from autograder.going_on import links_from
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
-from autograder.leaked_state import closing_figures, with_kept_state
+from autograder.leaked_state import closing_figures, restoring_functions, with_kept_state
 from autograder.lessons.course_map import course_map
 from autograder.lessons.standing import Standing
 from autograder.predicting import predict, predicted
@@ -99,7 +99,7 @@ def _judged(
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
     try:
-        with quickly(exercise.procedure), closing_figures():
+        with quickly(exercise.procedure), closing_figures(), restoring_functions():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
     except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
         if not (needs := extras.advice(error)):
@@ -212,7 +212,7 @@ class Check:
         verdict, tried = _checked(exercise, answer, hidden=hidden)
         if verdict.status == "not attempted" and not stub:
             return verdict
-        if not verdict.is_unchecked:
+        if not (verdict.is_unchecked or _is_first_try(exercise, answer)):
             learners_record.note_verdict(exercise.name, verdict.status)
         folds, solved = help_after(verdict, exercise, answer) if tried else ([], False)
         card = Card(
@@ -249,6 +249,12 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict,
     if verdict.status in ("failed", "crashed") and verdict.example is not None:
         _last_failed = failed_case(exercise, answer, verdict.example, cases)
     return verdict, True
+
+
+def _is_first_try(exercise: Exercise, answer: Any) -> bool:
+    """Whether an answer is the wrong one that its cell contains at first."""
+    source = source_of_answer(answer) if exercise.first_try else None
+    return source is not None and exercise.first_try in source.cell
 
 
 def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
@@ -327,7 +333,7 @@ def progress_so_far(chapter: str | None = None) -> Progress:
     course = course_here()
     elsewhere = {each.name for each in {*course_map().chapters} - {*course.chapters}}
     rows = [
-        Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
+        Row(e.chapter, e.name, e.title, e.stars, done.get(e.name, "not attempted"))
         for e in (EXERCISES.values() if chapter is None else of_chapter(chapter))
         if e.chapter not in elsewhere
     ]

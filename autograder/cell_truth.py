@@ -11,10 +11,13 @@ import difflib
 import dis
 import inspect
 import re
+import sys
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Any
 
 from autograder import notebook_kernel
+from autograder.core.code_objects import codes_of
 from autograder.core.verdict import Finding
 
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)", re.M)
@@ -125,9 +128,9 @@ _STOPPING = {
 
 def stopping_call(name: str, answer: Any) -> Finding | None:
     """A call in an answer that a check cannot run, such as a forgotten `breakpoint`."""
-    code = getattr(answer, "__code__", None)
-    names = getattr(answer, "__globals__", {})
-    for each in dis.get_instructions(code) if code is not None else ():
+    module = sys.modules.get(getattr(answer, "__module__", None) or "")
+    names = getattr(answer, "__globals__", vars(module) if module else {})
+    for each in chain.from_iterable(map(dis.get_instructions, codes_of(answer))):
         called = each.opname == "LOAD_GLOBAL" and (each.arg or 0) & 1
         if called and each.argval in _STOPPING and not inspect.isfunction(names.get(each.argval)):
             line = each.positions.lineno if each.positions else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from autograder import learners_record, workspace_root
@@ -14,7 +15,7 @@ def overview() -> None:
     """Show where to go on, your tracks, and all chapters."""
     from autograder.cards.display import show
 
-    show(overview_so_far())
+    show(replace(overview_so_far(), live=True))
 
 
 def overview_so_far(workspace: Path | None = None) -> Overview:

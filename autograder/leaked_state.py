@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+
+import torch
+from torch import fx, nn
+from torch.nn import functional
 
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import preserve_global_state
@@ -20,6 +25,7 @@ _LOOK = {
     "default": "Python makes a default value once, when it reads the `def` line.",
     "outside": "Where is it made: once for the notebook, or once for each call?",
 }
+_OWNERS = (torch, torch.Tensor, nn, functional, fx, operator)
 _TRIED_ALONE = ("traced function",)
 """Procedures whose answers are read as they are: nothing can be put in front of them."""
 
@@ -33,6 +39,23 @@ def closing_figures() -> Iterator[None]:
     finally:
         for number in _figures() - before:
             sys.modules["matplotlib.pyplot"].close(number)
+
+
+@contextmanager
+def restoring_functions() -> Iterator[None]:
+    """Restore functions of PyTorch that an answer replaces while it is checked.
+
+    They would stay replaced in the notebook, and later answers would be wrong without a reason
+    that the learner can see.
+    """
+    before = [(owner, dict(vars(owner))) for owner in _OWNERS]
+    try:
+        yield
+    finally:
+        for owner, names in before:
+            for name, value in names.items():
+                if callable(value) and vars(owner).get(name) is not value:
+                    setattr(owner, name, value)
 
 
 def _figures() -> set[int]:

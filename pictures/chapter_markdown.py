@@ -17,7 +17,7 @@ from autograder.exercises import EXERCISES
 from autograder.lessons import predictions
 from pictures import answers
 from pictures.gallery import THEMES, picture_html, two_themes
-from pictures.graph_files import graph_picture
+from pictures.graph_files import GraphPicture, graph_pictures
 
 CHAPTER = "03_manipulation"
 PAGE = ROOT / "docs" / "sample" / f"{CHAPTER}.md"
@@ -144,16 +144,20 @@ def _output(output: NotebookNode, sample: Sample) -> Iterator[str]:
         text = _HERE + output.text.partition(_HERE)[2] if _HERE in output.text else output.text
         yield _fence(text, "text")
     else:
-        picture = graph_picture(output.data.get("text/html", ""))
+        pictures = graph_pictures(output.data.get("text/html", ""))
         text = _fence(output.data["text/plain"], "text")
-        if picture is None:
+        if not pictures:
             yield text
             return
-        number = len(sample.files) // len(THEMES) + 1
-        names = {theme: f"{CHAPTER}/graph-{number:02}-{theme}.svg" for theme in THEMES}
-        sample.files |= {names[theme]: picture.files[theme] for theme in THEMES}
-        yield two_themes(names["light"], names["dark"], picture.alt, picture.width)
+        yield "\n".join(_picture(each, sample) for each in pictures)
         yield _fold("The same as text", text)
+
+
+def _picture(picture: GraphPicture, sample: Sample) -> str:
+    number = len(sample.files) // len(THEMES) + 1
+    names = {theme: f"{CHAPTER}/graph-{number:02}-{theme}.svg" for theme in THEMES}
+    sample.files |= {names[theme]: picture.files[theme] for theme in THEMES}
+    return two_themes(names["light"], names["dark"], picture.alt, picture.width)
 
 
 def _fold(summary: str, body: str) -> str:

@@ -38,15 +38,16 @@ class GraphPicture:
     files: dict[str, str]
 
 
-def graph_picture(html: str) -> GraphPicture | None:
-    """The picture in the output of `draw`; none if the graph was too large to be drawn."""
-    found = _SVG.search(html)
-    if found is None:
-        return None
-    head = _HEAD.match(found[0])
+def graph_pictures(html: str) -> list[GraphPicture]:
+    """The pictures in the output of `draw`; none if the graph was too large to be drawn."""
+    return [_picture(svg) for svg in _SVG.findall(html)]
+
+
+def _picture(svg: str) -> GraphPicture:
+    head = _HEAD.match(svg)
     if head is None:
-        raise ValueError(f"This is not how `draw` begins an SVG: {found[0][:200]}")
-    files = {theme: _file(found[0], head, colors) for theme, colors in COLORS.items()}
+        raise ValueError(f"This is not how `draw` begins an SVG: {svg[:200]}")
+    files = {theme: _file(svg, head, colors) for theme, colors in COLORS.items()}
     alt = unescape(head["alt"]).split("\n")[0].strip()
     return GraphPicture(alt, int(head["width"]), files)
 

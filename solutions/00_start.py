@@ -493,7 +493,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     branch = torch.jit.script(Flip())
 assert "prim::If" in str(branch.graph)  # `script` keeps the branch
-compile(gm.code, "generated", "exec")  # the code of a GraphModule is Python
+_ = compile(gm.code, "generated", "exec")  # the code of a GraphModule is Python
 
 # %% [markdown]
 # ### Four statements that are often made

@@ -78,6 +78,11 @@ def card_text(
     return card
 
 
+def parts_text(verdict: Verdict, exercise: Exercise) -> str:
+    """The parts of an exercise, and which of them hold; nothing without a verdict."""
+    return clean("\n".join(_shares(verdict, exercise, len(verdict.shares) + ROOM_FOR_A_MODEL)))
+
+
 class _Limits(NamedTuple):
     """How many lines are shown at most: of other findings, an error, inputs, and printed text."""
 

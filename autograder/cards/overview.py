@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.cards.in_view import script_for_links
 from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, escaped
 from autograder.lessons.course_map import Chapter, Section, Track
 from autograder.lessons.standing import Standing
@@ -44,15 +45,18 @@ class Overview:
 
     Attributes:
         standing: how far the learner is.
+        live: whether it is in the learner's own JupyterLab, where links may scroll.
     """
 
     standing: Standing
+    live: bool = False
 
     def __repr__(self) -> str:
         return overview_text(self.standing)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": overview_html(self.standing), "text/plain": repr(self)}
+        shown = overview_html(self.standing) + (script_for_links() if self.live else "")
+        return {"text/html": shown, "text/plain": repr(self)}
 
 
 # ------------------------------------------------------------------ plain text

@@ -1,4 +1,8 @@
-"""Which exercises are done: a table by chapter, in HTML and in plain text."""
+"""Which exercises are done, by chapter, in HTML and in plain text.
+
+The chapter to go on with is open. Of each other one there is one line, so that a list of exercises
+that are not attempted does not fill the screen.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from autograder.cards import links
-from autograder.cards.wording import OUTCOMES, Outcome, number, points
+from autograder.cards.wording import OUTCOMES, Outcome
 from autograder.core.record_status import PASSED_SEEN, SEEN, is_passed
 from autograder.drawing.html import (
     INK,
@@ -42,7 +46,6 @@ class Row:
         name: the exercise.
         title: its heading.
         stars: its size, 1 to 4.
-        points: full marks.
         status: as the learner's record has it.
     """
 
@@ -50,7 +53,6 @@ class Row:
     name: str
     title: str
     stars: int
-    points: float
     status: str = "not attempted"
 
     @property
@@ -114,16 +116,19 @@ def progress_text(
     if not rows:
         return "There are no exercises yet."
     wide = max(len(row.name) for row in rows)
-    lines = [headline(rows), go_on(place)]
-    for chapter, own in _chapters(rows):
+    chapters = _chapters(rows)
+    longest = max(len(chapter) for chapter, _ in chapters)
+    lines = [headline(rows)]
+    for chapter, own in chapters:
         count = _count(own, predictions.get(chapter))
-        lines.append(f"\n{chapter}  {_bar_text(own)}  {count}")
-        for row in own:
-            lines.append(
+        lines.append(f"{chapter:<{longest}}  {_bar_text(own)}  {count}")
+        if _is_open(chapter, chapters, place):
+            lines += [
                 f"  {row.look.icon} {row.name:<{wide}}  {'★' * row.stars:<4}  "
-                f"{points(row.points):>10}  {row.look.word.lower()}"
-            )
-    return clean("\n".join(lines))
+                f"{row.look.word.lower()}"
+                for row in own
+            ]
+    return clean("\n".join([*lines, go_on(place)]))
 
 
 def progress_html(
@@ -141,25 +146,28 @@ def progress_html(
     )
     if not rows:
         return f'<div style="{frame}">There are no exercises yet.</div>'
+    chapters = _chapters(rows)
     body = "".join(
-        _chapter_html(chapter, own, _count(own, predictions.get(chapter)), linked=linked)
-        for chapter, own in _chapters(rows)
-    )
-    table = "border-collapse:collapse;border:0;margin:0;font-size:13.5px;background:none"
+        _chapter_html(
+            chapter, own, _count(own, predictions.get(chapter)), linked=linked,
+            is_open=_is_open(chapter, chapters, place),
+        )
+        for chapter, own in chapters
+    )  # fmt: skip
     return (
         f'<div style="{frame}"><strong>{escaped(headline(rows))}</strong>'
-        f"<div>{_go_on_html(place, linked=linked)}</div>"
-        f'<table style="{table}"><tbody>{body}</tbody></table></div>'
+        f"<div>{_go_on_html(place, linked=linked)}</div>{body}</div>"
     )
+
+
+def _is_open(chapter: str, chapters: Sequence[tuple[str, list[Row]]], place: Place | None) -> bool:
+    """Whether the exercises of a chapter are listed: it is the current one, or the only one."""
+    return len(chapters) == 1 or (place is not None and place[0].name == chapter)
 
 
 def headline(rows: Sequence[Row]) -> str:
-    """``You have passed 3 of 17 exercises, 8 of 62 points.``"""
-    done = [row for row in rows if row.passed]
-    return (
-        f"You have passed {len(done)} of {len(rows)} exercises, "
-        f"{number(sum(r.points for r in done))} of {number(sum(r.points for r in rows))} points."
-    )
+    """``You have passed 3 of 17 exercises.``"""
+    return f"You have passed {sum(row.passed for row in rows)} of {len(rows)} exercises."
 
 
 def go_on(place: Place | None) -> str:
@@ -212,31 +220,35 @@ def _bar(rows: Sequence[Row], length: int) -> tuple[int, int]:
     return done, length - done
 
 
-def _chapter_html(chapter: str, rows: Sequence[Row], count: str, *, linked: bool) -> str:
+def _chapter_html(
+    chapter: str, rows: Sequence[Row], count: str, *, linked: bool, is_open: bool
+) -> str:
+    """A fold with a chapter's exercises; its line has the name, a bar and the count."""
     done, _ = _bar(rows, 120)
     bar = (
-        '<span style="display:inline-block;width:120px;height:8px;background:#e3e8ee;'
+        '<span style="display:inline-block;width:120px;height:8px;background:#80808055;'
         'border-radius:4px;margin:0 8px;vertical-align:middle">'
         f'<span style="display:block;width:{done}px;height:8px;border-radius:4px;'
         f'background:{OUTCOMES["passed"].colour}"></span></span>'
     )
     cell = f"padding:1px 14px 1px 0;border:0;background:none;color:{INK};text-align:left"
-    head = (
-        f'<tr style="background:none"><td colspan="5" style="{cell};padding-top:10px">'
-        f"<strong>{_chapter_name(chapter, linked=linked)}</strong>{bar}"
-        f'<span style="color:{QUIET};font-size:13px">{count}</span></td></tr>'
+    table = "border-collapse:collapse;border:0;margin:0 0 0 14px;font-size:13.5px;background:none"
+    body = "".join(_row_html(row, cell, linked=linked) for row in rows)
+    return (
+        f'<details{" open" if is_open else ""} style="margin:2px 0 0 0;color:{INK}">'
+        f'<summary style="cursor:pointer">{bar}'
+        f"<strong>{_chapter_name(chapter, linked=linked)}</strong> "
+        f'<span style="color:{QUIET};font-size:13px">{count}</span></summary>'
+        f'<table style="{table}"><tbody>{body}</tbody></table></details>'
     )
-    return head + "".join(_row_html(row, cell, linked=linked) for row in rows)
 
 
 def _row_html(row: Row, cell: str, *, linked: bool) -> str:
     look = row.look
-    quiet = f"{cell};color:{QUIET};white-space:nowrap"
     return (
         f'<tr style="background:none"><td style="{cell};white-space:nowrap;'
         f'color:{tinted(look.colour)}"><strong>{look.icon}</strong> {look.word}</td>'
         f'<td style="{cell}">{_exercise_name(row, linked=linked)}</td>'
         f'<td style="{cell}">{rich(row.title)}</td>'
-        f'<td style="{quiet}">{"★" * row.stars}</td>'
-        f'<td style="{quiet};text-align:right">{points(row.points)}</td></tr>'
+        f'<td style="{cell};color:{QUIET};white-space:nowrap">{"★" * row.stars}</td></tr>'
     )

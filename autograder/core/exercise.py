@@ -150,6 +150,8 @@ class Exercise:
         own_code: what a call of the notebook's own code in a result's graph may be: nothing
             (``refused``), a copy of its one argument (``copies``), or a call that nobody reads
             and that the judge leaves out (``skipped``).
+        first_try: a line of the answer cell, if the cell contains a wrong answer at first. It is
+            not the learner's, and does not count as an attempt.
     """
 
     name: str
@@ -168,6 +170,7 @@ class Exercise:
     not_random: str = ""
     forbidden_words: tuple[str, ...] = ()
     own_code: Literal["refused", "copies", "skipped"] = "refused"
+    first_try: str = ""
 
     def worth(self, points: float | None) -> Exercise:
         """The same exercise with other full marks, which a class may give; ``None`` for its own."""

@@ -14,7 +14,7 @@ from autograder.core import extras
 from autograder.core.verdict import Box
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_alt, diff_text
-from autograder.drawing.html import block, folded, scrolled, sheet
+from autograder.drawing.html import block, bold_line, folded, pictures_row, sheet
 from autograder.drawing.neighbourhood import DRAWN_WHOLE
 from autograder.drawing.sketch import Drawable, sketch
 from autograder.drawing.text import alt_text, graph_text
@@ -147,9 +147,17 @@ class Picture:
 
     def inline(self) -> str:
         """The picture as SVG in a page, without its text form."""
+        from autograder.drawing.page_layout import panel_pages
         from autograder.drawing.render import inline_svg, shown_width
 
-        return scrolled(inline_svg(self.page, self.alt), shown_width(self.page))
+        if len(self.graphs) == 1:
+            return pictures_row([(inline_svg(self.page, self.alt), shown_width(self.page))])
+        alts = [f"{heading}: {alt_text(boxes)}" for heading, boxes in self.graphs]
+        if self._is_a_diff:  # it says of both graphs what differs
+            alts[0] = self.alt
+        pages = zip(panel_pages(self.page), alts, strict=True)
+        row = pictures_row([(inline_svg(page, alt), shown_width(page)) for page, alt in pages])
+        return bold_line(self.title) + row
 
     def html(self) -> str:
         """The picture as HTML, its text form folded below it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 INK_VALUE = "var(--jp-content-font-color1,#1d2430)"
 PAPER_VALUE = "var(--jp-layout-color1,#ffffff)"
@@ -66,6 +67,11 @@ def code(text: str) -> str:
     return f'<code style="{style}">{escaped(text)}</code>'
 
 
+def bold_line(text: str) -> str:
+    """A line above something; nothing if there is no text."""
+    return f'<div style="font-weight:600;color:{INK}">{rich(text)}</div>' if text else ""
+
+
 def sheet(inner: str) -> str:
     """A sheet as wide as what stands on it."""
     style = (f"{SANS};font-size:14px;background:{PAPER};color:{INK};border:1px solid {RULE};"
@@ -112,7 +118,29 @@ def tinted(colour: str) -> str:
     return f"color-mix(in srgb,{colour} 60%,{INK_VALUE})"
 
 
-def scrolled(svg: str, width: int) -> str:
-    """A picture as part of the page; one that is wider than the page scrolls."""
-    style = "overflow-x:auto;margin:4px 0"
-    return f'<div style="{style}"><div style="width:{width}px">{svg}</div></div>'
+SMALLEST = 0.75
+"""A picture is scaled down to this at most. If that is too wide, it scrolls."""
+
+_EDGE_OF_MORE = f"color-mix(in srgb,{INK_VALUE} 30%,{PAPER_VALUE})"
+_SCROLLS = (
+    f"overflow-x:auto;scrollbar-width:thin;scrollbar-color:{QUIET} {WELL};"
+    f"background:linear-gradient({PAPER_VALUE},{PAPER_VALUE}) right/20px 100% no-repeat local,"
+    f"linear-gradient(to left,{_EDGE_OF_MORE},{PAPER_VALUE}) right/12px 100% no-repeat scroll"
+)
+"""Some systems hide scroll bars. A shade at the right edge says that there is more: the first
+layer moves with the content, and covers the shade when the end is reached."""
+
+
+def pictures_row(pictures: Sequence[tuple[str, int]]) -> str:
+    """Pictures in a row, or below each other where the page is too narrow for a row.
+
+    Args:
+        pictures: each as SVG, with its width in CSS pixels. The SVG scales with its box.
+    """
+    boxes = "".join(
+        f'<div style="flex:{width} 1 {round(width * SMALLEST)}px;min-width:0;max-width:{width}px;'
+        f'{_SCROLLS}">{svg}</div>'
+        for svg, width in pictures
+    )
+    style = "display:flex;flex-wrap:wrap;align-items:flex-start;margin:4px 0"
+    return f'<div style="{style}">{boxes}</div>'

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from autograder.core.verdict import Box
 from autograder.drawing.columns import MOST, columns_of, ends_of, outputs_of
 from autograder.drawing.diff import SIGNS
 from autograder.drawing.folding import BIG, Cell, cells_of
+from autograder.drawing.islands import in_rows, islands_of
 from autograder.drawing.layer_assignment import layers_of
 from autograder.drawing.layout import Layout, layout
 from autograder.drawing.neighbourhood import cropped
@@ -24,6 +25,7 @@ LANE = 6.0  # between two edges that lead upward
 LATE = 14.0  # room above and below for edges that lead upward
 PANEL_GAP = 52.0
 TITLE, HEADING, NOTE = 11.5, 10.5, 8.2
+HEAD_HEIGHT = 38.0
 LOOP = 27.0  # room beside a node that reads itself
 
 
@@ -106,18 +108,31 @@ def page_of(
         most -= 1
     headed = any(heading for heading, _ in graphs)
     top = MARGIN + (24.0 if title else 0.0)
-    body = top + (38.0 if headed else 0.0)
+    body = top + (HEAD_HEIGHT if headed else 0.0)
     x, panels = MARGIN, []
     for (heading, boxes), (_, left_out), columns in zip(graphs, drawn, parts, strict=True):
         note = _note(heading, boxes, left_out, graphs) if compared else ""
         panel = _panel(heading, boxes, note, columns, x, body)
         panels.append(panel)
         x += panel.width + PANEL_GAP
-    drawn_columns = [column for panel in panels for column in panel.columns]
-    lowest = [c.y + c.drawing.height + _headroom(c.cells) for c in drawn_columns]
-    height = max(lowest, default=body) + MARGIN + 2
     width = max(x - PANEL_GAP, MARGIN + text_width(title, TITLE, SANS_BOLD)) + MARGIN
-    return Page(title, tuple(panels), top, width, height, frozenset(focus))
+    return Page(title, tuple(panels), top, width, _height(panels, body), frozenset(focus))
+
+
+def panel_pages(page: Page) -> Iterator[Page]:
+    """Each panel on a page of its own, without the title."""
+    for panel in page.panels:
+        x, y = MARGIN - panel.x, MARGIN - page.top
+        columns = tuple(replace(each, x=each.x + x, y=each.y + y) for each in panel.columns)
+        moved = replace(panel, x=MARGIN, columns=columns)
+        wide, tall = panel.width + 2 * MARGIN, _height([moved], MARGIN + HEAD_HEIGHT)
+        yield Page("", (moved,), MARGIN, wide, tall, page.focus)
+
+
+def _height(panels: Sequence[Panel], body: float) -> float:
+    columns = [column for panel in panels for column in panel.columns]
+    lowest = [each.y + each.drawing.height + _headroom(each.cells) for each in columns]
+    return max(lowest, default=body) + MARGIN + 2
 
 
 _Part = tuple[tuple[Cell, ...], tuple[BoxContent, ...], Layout]
@@ -135,7 +150,17 @@ def _part(cells: tuple[Cell, ...], rows: int) -> _Part:
         (face.width + (2 * LOOP if v in cells[v].late else 0.0), face.height)
         for v, face in enumerate(faces)
     ]
-    return cells, faces, layout(sizes, edges, outputs_of(cells), ends_of(cells))
+    outputs, ends = outputs_of(cells), ends_of(cells)
+
+    def lay_out(boxes: Sequence[int]) -> Layout:
+        number = {box: i for i, box in enumerate(boxes)}
+        own = [(number[u], number[v]) for u, v in edges if u in number and v in number]
+        last, leads = ([number[box] for box in some if box in number] for some in (outputs, ends))
+        return layout([sizes[box] for box in boxes], own, last, leads)
+
+    late = [(u, v) for v, cell in enumerate(cells) for u in cell.late]
+    islands = islands_of(len(cells), [*edges, *late], outputs)
+    return cells, faces, in_rows(lay_out(range(len(cells))), islands, lay_out)
 
 
 def _panel(

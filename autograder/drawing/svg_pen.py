@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.drawing import style
-from autograder.drawing.html import INK_VALUE, PAPER_VALUE, escaped
+from autograder.drawing.html import INK_VALUE, PAPER_VALUE, SMALLEST, escaped
 from autograder.drawing.style import INK, MONO, MONO_BOLD, SANS, SANS_BOLD, text_width
 
 _FAMILIES = {
@@ -70,7 +70,7 @@ class SvgPen:
         self._parts.append((self.layer + above, element))
 
     def svg(self, width: float, height: float, scale: float, alt: str) -> str:
-        """The picture, to stand in a page.
+        """The picture, to stand in a page. It is as wide as its box, down to `SMALLEST`.
 
         Args:
             width: of the page, in points.
@@ -82,7 +82,8 @@ class SvgPen:
         return (
             f'<svg role="img" aria-label="{escaped(alt)}" viewBox="0 0 {width:.1f} {height:.1f}" '
             f'width="{round(width * scale)}" height="{round(height * scale)}" '
-            f'style="display:block">{inner}</svg>'
+            f'style="display:block;width:100%;height:auto;'
+            f'min-width:{round(width * scale * SMALLEST)}px">{inner}</svg>'
         )
 
 

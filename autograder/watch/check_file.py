@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder import learners_record
 from autograder.api import exercise_called, verdict_on
 from autograder.cards.card import card_html, card_text
+from autograder.cards.card_text import parts_text
 from autograder.cards.debrief import DebriefCard
 from autograder.cards.hints import Hints
 from autograder.cards.wording import Place, picture_of, picture_title
@@ -31,9 +32,6 @@ from autograder.watch.job import Job, Result
 
 LOADING = Limits(cpu=10.0, wall=60.0)
 """Limits for the code of a file outside of the answer."""
-
-MOST_LINES = 20
-"""Lines of a card: a terminal has 24, and four say which file it is and what the keys do."""
 
 _NEAR = 0.8
 _COLORS = """\
@@ -62,7 +60,7 @@ def do(job: Job) -> str | None:
         else:
             verdict = verdict_on(exercise, answer, hidden=False)
     place = _place(file.name, job.keys)
-    card = card_text(verdict, exercise, debrief=has_debrief(exercise), place=place, most=MOST_LINES)
+    card = card_text(verdict, exercise, debrief=has_debrief(exercise), place=place, most=job.lines)
     if printed.getvalue().strip():
         lines = "\n".join(f"    {line}" for line in bounded(printed.getvalue(), 40).split("\n"))
         card += f"\nThe file printed:\n{lines}"
@@ -71,7 +69,8 @@ def do(job: Job) -> str | None:
         passed and has_debrief(exercise)
     ) else ""  # fmt: skip
     hints = [repr(Hints(exercise, i)) for i in range(1, len(exercise.hints) + 1)]
-    Result(verdict.status, card, hints, other).write(Path(job.result))
+    parts = parts_text(verdict, exercise)
+    Result(verdict.status, card, hints, other, parts).write(Path(job.result))
     return page_of(verdict, exercise)
 
 

@@ -94,12 +94,20 @@ class Checker:
             self._stop_spare(self._spare)
         self._place.cleanup()
 
-    def check(self, exercise: str, file: Path, page: Path, *, keys: bool) -> Check:
-        """Start a check of a file. A check that is still running is stopped."""
+    def check(self, exercise: str, file: Path, page: Path, *, keys: bool, lines: int) -> Check:
+        """Start a check of a file. A check that is still running is stopped.
+
+        Args:
+            exercise: the exercise.
+            file: the file with the answer.
+            page: the file for the page with the picture.
+            keys: whether a card can name keys.
+            lines: how many lines the terminal has for the card.
+        """
         self.stop()
         self._count += 1
         result = Path(self._place.name) / f"{self._count}.json"
-        job = Job(exercise, str(file), str(result), str(page), keys)
+        job = Job(exercise, str(file), str(result), str(page), keys, lines)
         process = self._spare or self._start()
         self._spare = None
         if not _ask(process, job):  # the spare process has ended

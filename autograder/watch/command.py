@@ -35,12 +35,10 @@ def watch(chapter: str, folder: Path) -> None:
             signal.signal(getattr(signal, name), signal.default_int_handler)
     exercises = exercises_of(folder, update.chapter_called(folder, chapter))
     news = give_out(folder, exercises)
-    for sentence in news:
-        out.print(sentence, style="yellow", markup=False)
     with (
         contextlib.suppress(KeyboardInterrupt),
         Checker(heavy_modules(exercises[0].given)) as checker,
         keys() as read,
     ):
-        Session(exercises, out, checker, read).run()
+        Session(exercises, out, checker, read, news=news).run()
     out.print("Your files are kept. The same command continues from here.")

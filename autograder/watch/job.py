@@ -18,6 +18,7 @@ class Job:
         result: the file for the result.
         page: the file for the page with the picture.
         keys: whether the session reads keys, so that a card can name them.
+        lines: how many lines the terminal has for the card.
     """
 
     exercise: str
@@ -25,6 +26,7 @@ class Job:
     result: str
     page: str
     keys: bool = True
+    lines: int = 20
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,14 @@ class Result:
         card: the card as text.
         hints: the hints of the exercise as text, in their order.
         debrief: other right answers, as text; ``""`` if there are none or they may not be shown.
+        parts: the parts of the exercise as text, and which of them hold; ``""`` if there are none.
     """
 
     status: str
     card: str
     hints: list[str] = field(default_factory=list)
     debrief: str = ""
+    parts: str = ""
 
     def write(self, path: Path) -> None:
         """Write the result, whole or not at all."""

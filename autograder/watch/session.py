@@ -21,8 +21,13 @@ from autograder.watch.files import ExerciseFile
 from autograder.watch.job import Result
 from autograder.watch.keys import QUIT, Read
 from autograder.watch.saves import Saves
+from autograder.watch.screen import Screen
 
-KEYS = "h hint · n next exercise · d picture in the browser · c compare after a pass · q quit"
+KEYS = "h hint · p parts · d picture · c compare · m more · n next · q quit"
+NO_KEYS = "Keys do not work here: this is not a terminal. Stop with Ctrl-C."
+NOTE_LINES = 2
+"""Lines that a card leaves for a note."""
+
 TICK = 0.1
 PAGE_WAIT = 20.0
 PICTURES = "pictures"
@@ -46,6 +51,7 @@ class Session:
         checker: starts the checks.
         read: reads keys; ``None`` without a terminal.
         browse: opens a page, and returns whether that succeeded.
+        news: sentences about the files, for the first card.
     """
 
     exercises: list[ExerciseFile]
@@ -53,6 +59,7 @@ class Session:
     checker: Checker
     read: Read | None = None
     browse: Callable[[Path], bool] = field(default_factory=lambda: open_page)
+    news: list[str] = field(default_factory=list)
     _current: int = 0
     _check: Check | None = None
     _last: Check | None = None
@@ -61,6 +68,7 @@ class Session:
     _left: bool = False
 
     def __post_init__(self) -> None:
+        self._screen = Screen(self.console, KEYS if self.read else NO_KEYS)
         self._saves = Saves([one.path for one in self.exercises])
         self._current = next((i for i, e in enumerate(self.exercises) if not _passed(e)), 0)
 
@@ -71,8 +79,8 @@ class Session:
 
     def run(self) -> None:
         """Show cards until the learner quits."""
-        without = "Keys do not work here: this is not a terminal. Stop with Ctrl-C."
-        self._say(KEYS if self.read else without)
+        if not self.console.is_terminal:
+            self._say(self._screen.keys)
         self._begin()
         while not self._left:
             self.step()
@@ -96,15 +104,17 @@ class Session:
     def _begin(self) -> None:
         """Start a check of the current exercise."""
         one = self.exercise
-        self.console.rule(f"{one.path.name} · {time.strftime('%H:%M:%S')}", style="dim")
+        self._screen.begin(f"{one.path.name} · {time.strftime('%H:%M:%S')}")
+        self._screen.show(Text(f"Checking {one.path}", style="dim"))
         if not one.path.exists():
             self._forget(one.path)
             return
-        self._say(str(one.path))
         page = self._page_of(one)
         page.unlink(missing_ok=True)
         keys = self.read is not None
-        self._check = self._last = self.checker.check(one.name, one.path, page, keys=keys)
+        self._check = self._last = self.checker.check(
+            one.name, one.path, page, keys=keys, lines=self._screen.lines - NOTE_LINES
+        )
 
     def _look_at(self, check: Check) -> None:
         result, over = check.result(), check.is_over
@@ -122,8 +132,13 @@ class Session:
         self._results[name] = result
         learners_record.note_verdict(name, result.status)
         self._card(result.card)
+        notes, self.news = self.news, []
         if result.status == "passed":
-            self._say(self._how_far())
+            notes = [*notes, self._how_far()]
+        if result.status == "not attempted":
+            notes = [*notes, f"Your file: {self.exercise.path}"]
+        if notes:
+            self._say("\n".join(notes))
 
     def _forget(self, path: Path) -> None:
         """Say that a file does not exist any more."""
@@ -153,10 +168,14 @@ class Session:
                 self._draw()
             case "c":
                 self._compare()
+            case "p":
+                self._parts()
+            case "m":
+                self._screen.more()
             case _ if key == QUIT:
                 self._left = True
             case _ if key.isprintable():
-                self._say(KEYS)
+                self._show_card()
 
     def _next(self) -> None:
         """Go to the next exercise that is not passed, or to the next one if all are passed."""
@@ -182,6 +201,12 @@ class Session:
                 self._look_at(check)
             time.sleep(TICK)
 
+    def _show_card(self) -> None:
+        """Show the card again, after a hint or another text."""
+        result = self._result()
+        if result is not None:
+            self._card(result.card)
+
     def _hint(self) -> None:
         result = self._result()
         if result is None:
@@ -190,17 +215,23 @@ class Session:
             self._say(f"{self.exercise.name} has no hints.")
             return
         shown = self._hints.get(self.exercise.name, 0)
-        if shown == len(result.hints):
-            self._say("That was the last hint. Here they are again.")
-            shown = 0
+        again = shown == len(result.hints)
+        shown = 0 if again else shown
         self._hints[self.exercise.name] = shown + 1
         self._card(result.hints[shown])
+        if again:
+            self._say("That was the last hint. Here they are again.")
 
     def _compare(self) -> None:
         result = self._result()
         if result is not None:
             name = self.exercise.name
             self._card(result.debrief or f"The debrief of {name} opens after you have passed it.")
+
+    def _parts(self) -> None:
+        result = self._result()
+        if result is not None:
+            self._card(result.parts or f"The check of {self.exercise.name} has no parts to show.")
 
     def _draw(self) -> None:
         page = self._page_of(self.exercise)
@@ -223,10 +254,10 @@ class Session:
     # -------------------------------------------------------------- words
 
     def _say(self, text: str) -> None:
-        self.console.print(Text(text, style="dim"))
+        self._screen.note(text)
 
     def _card(self, text: str) -> None:
-        self.console.print(styled(text))
+        self._screen.show(styled(text))
 
 
 def styled(card: str) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -52,6 +53,6 @@ def _bring_up_to_date(cell: NotebookNode, folder: Path) -> None:
     """Let the cell show the overview. Its code is folded: the output is the page."""
     cell.source = SOURCE
     cell.metadata["jupyter"] = {"source_hidden": True}
-    shown = overview_so_far(folder)._repr_mimebundle_()
+    shown = replace(overview_so_far(folder), live=True)._repr_mimebundle_()
     if [output.get("data") for output in cell.outputs] != [shown]:
         cell.outputs = [new_output("display_data", shown)]

@@ -115,6 +115,8 @@ def test_a_newcomer_has_a_green_card_in_six_actions(
 
 
 def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> None:
+    from playwright.sync_api import expect
+
     record = lab.folder / STATE / learners_record.IN_WORKSPACE
     before = record.read_text(encoding="utf-8") if record.exists() else "{}"
     record.write_text(json.dumps({"node_names": "passed", "node_table": "failed"}))
@@ -129,9 +131,10 @@ def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> Non
             shown.get_by_role("link", name=name).last.click(timeout=EXECUTION_MS)
             panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
             heading = page.locator("h2", has_text=name)
-            # JupyterLab selects the cell. A busy one may scroll before all cells have a height.
             cell = panel.locator(".jp-MarkdownCell.jp-mod-selected", has=heading)
             cell.wait_for(state="attached", timeout=EXECUTION_MS)
+            # JupyterLab scrolls before all cells have a height. The script of the index does, too.
+            expect(cell.locator("h2")).to_be_in_viewport(ratio=1, timeout=EXECUTION_MS)
     finally:
         record.write_text(before, encoding="utf-8")
         set_settings(lab, WINDOWING, {"windowingMode": "none"})

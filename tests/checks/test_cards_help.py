@@ -270,9 +270,16 @@ def test_a_graded_card_names_the_line_that_is_not_python() -> None:
 
 
 @pytest.mark.parametrize("call", ["breakpoint()", "exit()", "quit()", "input('?')"])
-def test_what_nobody_wants_in_a_check_is_named(call: str) -> None:
-    text = f"def retarget(model):\n    {call}\n    return model\n"
-    found = stopping_call("retarget", in_a_cell(text, "retarget"))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def retarget(model):\n    {}\n    return model\n",
+        "class retarget:\n    def run(self): {}\n",
+        "def retarget(model):\n    def inner(): {}\n    return inner()\n",
+    ],
+)
+def test_what_nobody_wants_in_a_check_is_named(text: str, call: str) -> None:
+    found = stopping_call("retarget", in_a_cell(text.format(call), "retarget"))
     assert found is not None and f"calls `{call.partition('(')[0]}()`, at line 2" in found.message
 
 

@@ -11,13 +11,13 @@ import re
 from functools import lru_cache
 
 _NAMES = frozenset(
-    "background background-color border-collapse border-radius border-spacing box-sizing clear "
-    "color cursor display empty-cells flex flex-direction flex-wrap float font font-family "
-    "font-size font-style font-variant font-weight gap height justify-content letter-spacing "
-    "line-height list-style list-style-type max-height max-width min-height min-width overflow "
-    "overflow-wrap overflow-x overflow-y table-layout text-align text-decoration "
-    "text-decoration-color text-indent text-transform vertical-align white-space width word-break "
-    "word-spacing word-wrap".split()
+    "align-items background background-color border-collapse border-radius border-spacing "
+    "box-sizing clear color cursor display empty-cells flex flex-direction flex-wrap float font "
+    "font-family font-size font-style font-variant font-weight gap height justify-content "
+    "letter-spacing line-height list-style list-style-type max-height max-width min-height "
+    "min-width overflow overflow-wrap overflow-x overflow-y scrollbar-color scrollbar-width "
+    "table-layout text-align text-decoration text-decoration-color text-indent text-transform "
+    "vertical-align white-space width word-break word-spacing word-wrap".split()
 )
 _BOXES = re.compile(r"(margin|padding|border)(-(top|right|bottom|left))?(-(color|style|width))?"
                     r"|border-(color|style|width)")  # fmt: skip

@@ -50,6 +50,8 @@ def test_it_has_no_scripts_and_every_link_leads_to_a_cell(standing: Standing) ->
         path.name: {cell.get("id") for cell in nbformat.read(path, as_version=4).cells}
         for path in COURSE.glob("*.ipynb")
     }
+    live = Overview(standing, live=True)._repr_mimebundle_()["text/html"]
+    assert live.startswith(html) and live.count("<script>") == 1
     targets = re.findall(r'href="([^"]*)"', html)
     assert len(targets) >= len(NEW.exercises) + len(NEW.course.chapters) - 1
     for target in targets:

@@ -160,7 +160,7 @@ def test_what_a_failed_card_says() -> None:
     parts = both(FAILED)[0]  # a card as text has them where there is room
     assert "does not hold yet" in parts and "all else stays" in parts and "3 points" in parts
     assert "reads itself" in parts
-    assert card_html(FAILED, EXERCISE).count("<svg") == 1
+    assert card_html(FAILED, EXERCISE).count("<svg") == 2, "before and after"
 
 
 def test_a_part_that_earns_nothing_yet_is_explained() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import combinations
 
 import pytest
 
 from autograder.drawing.crossing_reduction import crossings, ordered
+from autograder.drawing.islands import WIDEST_ROW, in_rows, islands_of
 from autograder.drawing.layer_assignment import layers_of
 from autograder.drawing.layout import Layout, layout
 
@@ -123,3 +125,23 @@ def test_what_leads_nowhere_stands_beside_the_main_line() -> None:
     spots = layout([(80.0, 30.0)] * 7, main + probes, last=[5], ends=[5]).spots
     assert len({round(spots[i].x, 6) for i in (0, 1, 3, 5)}) == 1
     assert all(abs(spots[i].x - spots[0].x) > 50 for i in (2, 4, 6))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_islands_of_a_wide_drawing_are_in_rows(seed: int) -> None:
+    sizes, edges = random_dag(seed)
+    count = len(sizes)
+    sizes, edges = sizes * 2, [*edges, *((u + count, v + count) for u, v in edges)]
+    islands = islands_of(2 * count, edges, [count])
+    assert count in islands[0] and sorted(sum(islands, [])) == list(range(2 * count))
+
+    def lay_out(boxes: Sequence[int]) -> Layout:
+        own = [(boxes.index(u), boxes.index(v)) for u, v in edges if u in boxes]
+        return layout([sizes[box] for box in boxes], own)
+
+    whole = layout(sizes, edges)
+    drawing = in_rows(whole, islands, lay_out)
+    assert not overlapping(drawing) and len(drawing.spots) == 2 * count
+    assert {(wire.source, wire.target) for wire in drawing.wires} == set(edges)
+    widest = max(lay_out(boxes).width for boxes in islands)
+    assert drawing.width <= min(whole.width, max(WIDEST_ROW, widest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -14,6 +15,8 @@ from torch import fx, nn
 
 from autograder.core.verdict import Box
 from autograder.drawing.draw import Picture, draw
+from autograder.drawing.page_layout import panel_pages
+from autograder.drawing.render import shown_width
 from autograder.drawing.text import alt_text, graph_text
 from tests.support.pace import at_most
 
@@ -266,6 +269,18 @@ def test_two_graphs_beside_each_other_are_not_compared() -> None:
     assert [panel.heading for panel in picture.page.panels] == ["eager", "exported"]
     for word in ("added", "removed", "differs"):
         assert word not in picture.html()
+
+
+def test_two_graphs_are_two_pictures_that_shrink_and_wrap() -> None:
+    picture = draw.diff(Rounds(), swapped(Rounds()), "Twice")
+    html = picture.inline()
+    assert html.count("<svg role=") == 2 and "flex-wrap:wrap" in html and "Twice" in html
+    for page, svg in zip(panel_pages(picture.page), html.split("<svg")[1:], strict=True):
+        width = shown_width(page)
+        assert f'width="{width}"' in svg and f"min-width:{round(width * 0.75)}px" in svg
+        assert page.width < picture.page.width
+    before, after = re.findall('aria-label="([^"]*)"', html)
+    assert before.startswith("Before: 24 nodes") and after.startswith("after: A graph of 24 nodes")
 
 
 def test_boxes_carry_their_place_in_the_order_in_which_the_graph_runs() -> None:

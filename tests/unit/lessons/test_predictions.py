@@ -284,7 +284,7 @@ def test_a_write_that_breaks_off_loses_nothing(
 
 
 def test_progress_without_predictions_is_as_it_was() -> None:
-    rows = [Row("00_start", "node_names", "The names", 1, 2, "passed")]
+    rows = [Row("00_start", "node_names", "The names", 1, "passed")]
     assert "predictions" not in repr(Progress(rows, {"00_start": Predicted(0, 0, 0)}))
 
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+import torch
 
 from autograder import CheckFailed, api, check, debrief, debriefing, learners_record, solution
 from autograder.api import NoSuchExercise, hint, progress_so_far
+from autograder.builder.paths import COURSE
 from autograder.cards.card import Card
 from autograder.cards.folds import COMPARE, SHOW_SOLUTION
 from autograder.core.record_status import after_verdict, is_passed, is_settled
@@ -71,6 +74,18 @@ def test_help_comes_by_failures(shown: list[Any]) -> None:
     assert reference.splitlines()[-1].strip() not in repr(three)
 
 
+def test_the_wrong_answer_of_a_cell_is_no_attempt(shown: list[Any], tmp_path: Path) -> None:
+    cells = nbformat.read(COURSE / "00_start.ipynb", as_version=4).cells
+    text = next(str(cell.source) for cell in cells if cell.get("id") == NAME)
+    file = tmp_path / "answer.py"
+    file.write_text(f"from torch import fx, nn\n\n{text}\n")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    with pytest.raises(CheckFailed):
+        check(names[NAME])
+    assert shown and learners_record.verdicts() == {}
+
+
 def test_a_solution_is_written_only_when_it_is_offered(shown: list[Any]) -> None:
     line = debriefs()[NAME].solution.splitlines()[-1].strip()
     for at in (1, 2):
@@ -97,7 +112,7 @@ def test_a_pass_after_the_solution_says_so(shown: list[Any]) -> None:
     check(names[NAME])
     assert learners_record.verdicts() == {NAME: "passed, solution seen"}
     said = repr(progress_so_far("00_start"))
-    assert "passed, solution seen" in said and "2 of 2 points" in said
+    assert "passed, solution seen" in said and "1 of 1 exercises" in said
 
 
 def test_solution_says_what_is_missing(
@@ -269,3 +284,18 @@ def test_figures_of_an_answer_do_not_follow_its_card(shown: list[Any]) -> None:
         assert pyplot.get_fignums() == [mine.number]
     finally:
         pyplot.close(mine)
+
+
+def test_functions_that_an_answer_replaces_are_restored(
+    shown: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = torch.relu
+    monkeypatch.setattr(torch, "relu", before)  # restores it in any case
+
+    def node_names(model: Any) -> list[str]:
+        torch.relu = torch.sin
+        return []
+
+    with pytest.raises(CheckFailed):
+        check(node_names)
+    assert torch.relu is before

@@ -10,7 +10,7 @@ from autograder.builder.paths import SOLUTIONS
 from autograder.builder.solution_regions import BEGIN, END, STUB
 from pictures import chapter_markdown
 from pictures.chapter_markdown import CHAPTER, PAGE, Sample
-from pictures.graph_files import graph_picture
+from pictures.graph_files import graph_pictures
 
 STALE = f"{PAGE.name} is not up to date. Run: make pictures PICTURES_ARGS=chapter"
 SAMPLE_BYTES = 2_000_000
@@ -75,8 +75,8 @@ def test_a_graph_picture_has_the_colors_of_a_theme_and_no_styles() -> None:
 
     from autograder import draw
 
-    picture = graph_picture(draw(fx.symbolic_trace(lambda x: x + 1)).html())
-    assert picture is not None and picture.alt.startswith("A graph of 3 nodes")
+    (picture,) = graph_pictures(draw(fx.symbolic_trace(lambda x: x + 1)).html())
+    assert picture.alt.startswith("A graph of 3 nodes")
     for theme, text in picture.files.items():
         assert not re.search(r"var\(|color-mix|style=", text), theme
     assert 'fill="#ffffff"' in picture.files["light"]
@@ -84,4 +84,4 @@ def test_a_graph_picture_has_the_colors_of_a_theme_and_no_styles() -> None:
 
 
 def test_an_output_without_a_picture_gives_none() -> None:
-    assert graph_picture("<pre>This graph is too large.</pre>") is None
+    assert graph_pictures("<pre>This graph is too large.</pre>") == []

@@ -29,7 +29,9 @@ if "dies" in text:
 while "loops" in text:
     time.sleep(1)
 status = "passed" if "right" in text else "failed"
-result = {"status": status, "card": f"✗ {status} {job['exercise']}", "hints": ["one", "two"]}
+card = f"✗ {status} {job['exercise']}"
+card += "\\na long line of a card, with more words" * (60 if "long" in text else 0)
+result = {"status": status, "card": card, "hints": ["one", "two"], "parts": "a part"}
 result["debrief"] = "a trap" if status == "passed" else ""
 open(job["result"] + "~", "w").write(json.dumps(result))
 os.replace(job["result"] + "~", job["result"])
@@ -104,8 +106,9 @@ def test_cards_hints_comparing_and_the_next_exercise(desk: Desk) -> None:
     assert "one" in desk.press("h") and "two" in desk.press("h")
     assert "last hint" in desk.press("h")
     assert "after you have passed it" in desk.press("c")
+    assert "a part" in desk.press("p")
     assert "no picture" in desk.press("d") and not desk.browsed
-    assert "q quit" in desk.press("?")
+    assert "failed one" in desk.press("?"), "any other key shows the card again"
     desk.save("right drawn")
     assert "1 of 2 exercises passed. Left: two." in desk.until("Left")
     assert learners_record.verdicts() == {"one": "passed"}
@@ -117,6 +120,20 @@ def test_cards_hints_comparing_and_the_next_exercise(desk: Desk) -> None:
     desk.until("You have finished the chapter.")
     desk.press("n")
     desk.until("passed one")  # all are passed: the next at all
+
+
+def test_a_screen_is_no_larger_than_the_terminal(desk: Desk) -> None:
+    desk.session._screen.console = Console(
+        file=desk.out, width=60, height=24, force_terminal=True, color_system=None
+    )
+    desk.until("failed one")
+    desk.save("long")
+    screens = [desk.until("more lines"), desk.press("m"), desk.press("?"), desk.press("h")]
+    for screen in screens:
+        lines = screen.rpartition("\x1b[2J")[2].removeprefix("\x1b[H").split("\n")
+        assert len(lines) <= 24 and max(map(len, lines)) <= 60
+        assert lines[0].startswith("one.py ·") and lines[-2].startswith("h hint")
+    assert "✗ failed one" in screens[0] and "✗ failed one" not in screens[1]
 
 
 def test_a_pass_stays_a_pass(desk: Desk) -> None:
