@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -453,6 +454,29 @@ def doctor() -> None:
     out.print("\nThis machine is ready for the course.")
 
 
+class Sandbox(StrEnum):
+    """How `fxcourse grade` runs students' code."""
+
+    AUTO = "auto"
+    NONE = "none"
+
+
+def _without_sandbox() -> str:
+    """What grading without a sandbox gives away, and the options that choose it."""
+    from autograder.sandbox.probe import GIVES_AWAY
+
+    return (
+        f"{GIVES_AWAY} If you accept that for these students, write: "
+        "--sandbox none --i-trust-these-students"
+    )
+
+
+def _refuse_no_sandbox(wanted: bool) -> None:
+    """Stop at the option of earlier versions."""
+    if wanted:
+        raise typer.BadParameter(f"There is no '--no-sandbox' any more. {_without_sandbox()}")
+
+
 @app.command()
 def grade(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The classroom.")],
@@ -473,11 +497,31 @@ def grade(
         ),
     ] = None,
     sandbox: Annotated[
+        Sandbox,
+        typer.Option(
+            metavar="MODE",
+            help="How students' code runs. auto: in a sandbox; if there is none, grading stops and "
+            "says why. none: with your permissions.",
+        ),
+    ] = Sandbox.AUTO,
+    trusts: Annotated[
         bool,
         typer.Option(
-            help="Run students' code in a sandbox. With --no-sandbox it runs with your permissions."
+            "--i-trust-these-students",
+            help="Allow --sandbox none. A student's cell can then read the class's secret and the "
+            "gradebook.",
         ),
-    ] = True,
+    ] = False,
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--no-sandbox",
+            hidden=True,
+            is_eager=True,
+            callback=_refuse_no_sandbox,
+            help="Stop, and say which options replace this one.",
+        ),
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Also grade again what has not changed.")
     ] = False,
@@ -493,11 +537,14 @@ def grade(
     ] = False,
 ) -> None:
     """Grade the submissions of a class. If you stop it, the same command continues."""
+    boxed = sandbox is Sandbox.AUTO
+    if not boxed and not trusts:
+        raise typer.BadParameter(f"'--sandbox none' is not enough. {_without_sandbox()}")
     extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
-            if sandbox and not cluster:
+            if boxed and not cluster:
                 from autograder.sandbox.client import start_ahead
 
                 start_ahead()
@@ -514,7 +561,7 @@ def grade(
         with progress_report.Watch(out) as watch:
             summary = grade_class.grade_class(
                 folder, words or None, students=student, jobs=jobs or os.cpu_count() or 1,
-                sandbox=sandbox, force=force, db_url=db, cluster=cluster, say=watch.tell,
+                sandbox=boxed, force=force, db_url=db, cluster=cluster, say=watch.tell,
                 dry_run=dry_run, warn=watch.warn, expect=watch.expect,
             )  # fmt: skip
     except (grade_class.CannotGrade, grade_class.NoBox) as error:

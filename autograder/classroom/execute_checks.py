@@ -59,7 +59,9 @@ class ExecuteChecks(NbGraderPreprocessor):
         config=True
     )
     sandbox = Bool(
-        True, help="Run notebooks in a sandbox. If it is off, they run with all your permissions."
+        True,
+        help="Run notebooks in a sandbox. If it is off, a student's cell can read the class's "
+        "secret and the gradebook, and write with your permissions.",
     ).tag(config=True)
     proof = Bool(
         True, help="Grade a notebook with known marks first, and stop if one of them differs."

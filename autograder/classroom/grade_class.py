@@ -63,6 +63,7 @@ from autograder.classroom.versions import PIN, differences, is_pinned, pin
 from autograder.classroom.whose_work import which_chapters, whose_work
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
+from autograder.sandbox.probe import GIVES_AWAY
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
@@ -275,7 +276,9 @@ class _Marking:
             warn(sentence)
         for sentence in clean_names(self.writer.gradebook, write=self.last_run is not None):
             warn(sentence)
-        if self.execute.sandbox and not cluster and (why_not := no_box()):
+        if not self.execute.sandbox:
+            warn(f"This run has no sandbox. {GIVES_AWAY}")
+        elif not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
         if self.last_run:
             clean_up(self.room)

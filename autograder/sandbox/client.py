@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import select
 import shutil
 import socket
@@ -18,7 +17,7 @@ from typing import Any, Protocol
 
 from autograder.core.ending import End, Ending
 from autograder.core.limits import AWAKE, AwakeClock, waited
-from autograder.sandbox import temp_dirs
+from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
@@ -43,6 +42,7 @@ REST = 10.0
 """Seconds that a frame may take from its beginning on, at least."""
 
 _NOT_UP = "The process for notebooks did not come up: {said}"
+_SILENT = "It did not answer in time."
 _KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -213,10 +213,15 @@ class ForkServer:
 
 
 class SubprocessServer:
-    """Starts a process each time; what runs there can do what the user can do."""
+    """Starts a process each time; what runs there can do what the user can do.
 
-    def __init__(self, image: Image) -> None:
-        self._image = image
+    Args:
+        image: what the processes run.
+        clock: measures how long a process takes to get ready.
+    """
+
+    def __init__(self, image: Image, clock: AwakeClock = AWAKE) -> None:
+        self._image, self._clock = image, clock
         self._more: tuple[dict[str, Any], list[bytes]] | None = None
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
@@ -230,30 +235,33 @@ class SubprocessServer:
             NoBox: it does not come up.
         """
         module, _ = self._image.entries[entry]
-        token = secrets.token_hex(16)
-        start = "from autograder.sandbox.unboxed import main; main()"
-        with socket.create_server(("127.0.0.1", 0)) as door:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-c", start, str(door.getsockname()[1]), token],
-                env=os.environ | _environment(), stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            door.settimeout(PATIENCE)
-            try:
-                talk, _ = door.accept()
-                talk.settimeout(None)
-                if talk.recv(len(token), socket.MSG_WAITALL).decode() != token:
-                    raise OSError("somebody else answered")
-                more = self._more is not None
-                head = {"module": module, "config": dict(self._image.config), "more": more}
-                send(talk, head, list(self._image.blobs))
-                public = receive(talk, time.monotonic() + PATIENCE)[1]
-                if self._more:
-                    send(talk, *self._more)
-            except (OSError, Broken, TooLate) as error:
-                process.kill()
-                raise NoBox(_NOT_UP.format(said=error)) from None
-        return Process(talk, None, process, public[0] if public else b"")
+        made: Process | None = None
+        try:
+            started, talk = unboxed.start(os.environ | _environment(), self._clock, PATIENCE)
+            made = Process(talk, None, started, clock=self._clock)
+            self._get_ready(made, module)
+        except (OSError, Broken, TooLate) as error:
+            if made is not None:
+                made.close()
+            raise NoBox(_NOT_UP.format(said=str(error) or _SILENT)) from None
+        return made
+
+    def _get_ready(self, made: Process, module: str) -> None:
+        """Tell a process what it runs, and wait until it is ready.
+
+        Raises:
+            Broken: the process is gone.
+            TooLate: it is not ready in time.
+        """
+        head = {
+            "module": module, "config": dict(self._image.config), "more": self._more is not None,
+        }  # fmt: skip
+        send(made.talk, head, list(self._image.blobs), time.monotonic() + PATIENCE)
+        made.wait(self._clock.now() + PATIENCE, PATIENCE)
+        public = receive(made.talk, time.monotonic() + REST)[1]
+        made.public = public[0] if public else b""
+        if self._more:
+            send(made.talk, *self._more, time.monotonic() + SENDING)
 
     def close(self) -> None:
         """Nothing is left between processes."""
@@ -331,7 +339,7 @@ class Process:
                 meanwhile()
                 until += self._clock.now() - began
             while True:
-                until = self._wait(until, patience)
+                until = self.wait(until, patience)
                 rest = max(REST, until - self._clock.now())
                 found = receive(self.talk, time.monotonic() + rest, largest)
                 if found[0].get("done") == head["do"]:
@@ -349,7 +357,7 @@ class Process:
                 raise NoBox(ending.detail) from None
             raise ProcessLost(ending) from None
 
-    def _wait(self, until: float, patience: float) -> float:
+    def wait(self, until: float, patience: float) -> float:
         """Wait for the beginning of a frame; until when the rest of it may take.
 
         Both times are those of its clock.

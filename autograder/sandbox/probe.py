@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING or sys.platform == "linux":
     from autograder.sandbox import namespaces, seccomp, temp_dirs
 
-_UNBOXED = (
-    "To run students' code without a sandbox, with your own permissions: --no-sandbox, or "
-    "c.ExecuteChecks.sandbox = False in nbgrader_config.py."
+GIVES_AWAY = (
+    "Without a sandbox, a student's cell can read the class's secret and the gradebook, and write "
+    "with your permissions."
 )
 _NOT_LINUX = (
     "Notebooks run in a sandbox, which needs Linux. Use a Linux machine, a virtual one, or "
-    f"WSL 2 on Windows. {_UNBOXED}"
+    f"WSL 2 on Windows. {GIVES_AWAY}"
 )
 _REFUSED = (
     "This kernel does not allow the sandbox for notebooks ({error}). On Ubuntu: "
     "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0. On other systems: sudo sysctl "
     "-w user.max_user_namespaces=10000. In a container: start it with --cap-add SYS_ADMIN "
-    f"--security-opt seccomp=unconfined --security-opt apparmor=unconfined. {_UNBOXED}"
+    f"--security-opt seccomp=unconfined --security-opt apparmor=unconfined. {GIVES_AWAY}"
 )
 _UNSEEN = (
     "The sandbox works here, but Python does not find its own packages in it ({error}). Make a "
     "new environment with python -m venv, and install the course there. Please report how you "
-    f"made the old one. {_UNBOXED}"
+    f"made the old one. {GIVES_AWAY}"
 )
 _NOT_SEEN = 3
 _READ = ("zipapp", "_ctypes", "typing_extensions")

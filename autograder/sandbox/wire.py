@@ -70,6 +70,7 @@ def send(
 
 def _all_of(wire: socket.socket, left: memoryview, until: float | None) -> None:
     try:
+        flags = _flags(wire, until)
         if until is None:
             wire.sendall(left)
             return
@@ -78,12 +79,20 @@ def _all_of(wire: socket.socket, left: memoryview, until: float | None) -> None:
             if patience <= 0:
                 raise TooLate
             try:
-                left = left[wire.send(left, socket.MSG_DONTWAIT) :]
+                left = left[wire.send(left, flags) :]
             except BlockingIOError:
                 if not select.select([], [wire], [], patience)[1]:
                     raise TooLate from None
     except OSError as error:
         raise Broken(str(error)) from None
+
+
+def _flags(wire: socket.socket, until: float | None) -> int:
+    """Flags for one call that must not block if there is a deadline."""
+    if hasattr(socket, "MSG_DONTWAIT"):
+        return 0 if until is None else socket.MSG_DONTWAIT
+    wire.setblocking(until is None)  # Windows
+    return 0
 
 
 def receive(wire: socket.socket, until: float | None = None, largest: int = MAX_HEAD) -> Frame:
@@ -133,13 +142,12 @@ def _no_constant(name: str) -> None:
 
 
 def _exactly(wire: socket.socket, size: int, until: float | None) -> bytes:
-    found = bytearray()
+    found, flags = bytearray(), _flags(wire, until)
     while len(found) < size:
         left = 0.0 if until is None else until - time.monotonic()
         if until is not None and left <= 0:
             raise TooLate
         try:
-            flags = 0 if until is None else socket.MSG_DONTWAIT
             part = wire.recv(min(size - len(found), 1 << 20), flags)
         except BlockingIOError:
             if not select.select([wire], [], [], left)[0]:

@@ -47,7 +47,7 @@ def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
     notebook._queued = lambda: queued
     began = clock.now()
     with other, pytest.raises(wire.TooLate):
-        notebook._wait(began + 10.0, 10.0)
+        notebook.wait(began + 10.0, 10.0)
     assert least <= clock.now() - began < least + 5.0
     notebook.close()
 
