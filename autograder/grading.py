@@ -190,15 +190,19 @@ class Grading:
         if tried.state != "tried":
             without = without_random_models(verdict)
             lost = not_tried(self.exercise, tried)
-            return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
+            return replace(
+                lost, score=without.score, shares=without.shares, cases=without.cases,
+                unread=verdict.unread,
+            )  # fmt: skip
         known = {case.name: list[Finding]() for case in cases} | dict(tried.found)
 
         def with_drawn() -> Verdict:
             every = [*outcomes, *tried.outcomes]
-            return judge(
+            found = judge(
                 self.exercise, every, (*cases, *drawn),
                 known=known, runner=self.runner, sealed=tried.sealed,
             )  # fmt: skip
+            return replace(found, unread=verdict.unread)
 
         return _judged(self.exercise, with_drawn)
 

@@ -32,7 +32,7 @@ from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import LEFT_OUT, Redaction
-from autograder.judge.source_rules import source_findings, unreached
+from autograder.judge.source_rules import reading_of, source_findings, unreached
 
 __all__ = [
     "Evidence",
@@ -81,7 +81,9 @@ def judge(
         return verdict
     if verdict.status == "not attempted":
         return replace(verdict, findings=tuple(unreached(source)) or verdict.findings)
-    return _with_text(_with_own_lines(verdict, source), source_findings(exercise, source))
+    reading = reading_of(exercise, source)
+    verdict = replace(_with_own_lines(verdict, source), unread=reading.unread)
+    return _with_text(verdict, source_findings(exercise, reading))
 
 
 FORBIDDEN = "forbidden"
