@@ -54,6 +54,8 @@ class Tried:
         outcomes: one for each case that was tried.
         found: what is wrong with outcomes that have been looked at before, by the case; nothing
             where one holds.
+        sealed: cases that were tried after a hidden one: by then the process could know that, and
+            nothing in its own words is shown of them.
     """
 
     state: State = "untried"
@@ -62,6 +64,7 @@ class Tried:
     how: End = End.EXITED
     outcomes: list[Outcome] = field(default_factory=list)
     found: Mapping[str, list[Finding]] = field(default_factory=dict)
+    sealed: frozenset[str] = frozenset()
 
 
 class Attempt(Protocol):
@@ -155,7 +158,7 @@ class Grading:
         def hand_picked() -> Verdict:
             return judge(
                 self.exercise, outcomes, cases,
-                known=tried.found, runner=self.runner, source=self.source,
+                known=tried.found, runner=self.runner, source=self.source, sealed=tried.sealed,
             )  # fmt: skip
 
         verdict = _judged(self.exercise, hand_picked)
@@ -187,12 +190,19 @@ class Grading:
         if tried.state != "tried":
             without = without_random_models(verdict)
             lost = not_tried(self.exercise, tried)
-            return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
+            return replace(
+                lost, score=without.score, shares=without.shares, cases=without.cases,
+                unread=verdict.unread,
+            )  # fmt: skip
         known = {case.name: list[Finding]() for case in cases} | dict(tried.found)
 
         def with_drawn() -> Verdict:
             every = [*outcomes, *tried.outcomes]
-            return judge(self.exercise, every, (*cases, *drawn), known=known, runner=self.runner)
+            found = judge(
+                self.exercise, every, (*cases, *drawn),
+                known=known, runner=self.runner, sealed=tried.sealed,
+            )  # fmt: skip
+            return replace(found, unread=verdict.unread)
 
         return _judged(self.exercise, with_drawn)
 

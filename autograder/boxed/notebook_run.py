@@ -5,6 +5,10 @@ good for, not the notebook: a new process runs the earlier cells again, without 
 
 At each check the notebook's process sets the answer aside in a forked child. When the last cell has
 been run, the children are given the cases, one at a time, in an order of this submission's own.
+
+An answer can keep a hidden case in its box. So what is shown of a student's process comes first:
+the cells, answers that are defined late, and the visible cases. After the first hidden case nothing
+is shown in its own words; the cases from then on are called sealed.
 """
 
 from __future__ import annotations
@@ -158,6 +162,7 @@ class NotebookRun:
         self._ahead = self._what_comes()
         self._taken = taken_ids(nb)
         self._late: set[int] = set()  # checks whose answers come further down
+        self._seals = False  # whether a hidden case was given to an answer of this notebook
         self._used = self._astray = 0
         self._deadline = 0.0  # that of `AWAKE`; counts once the notebook is worked through
         self._end = len(nb.cells)
@@ -180,12 +185,12 @@ class NotebookRun:
             self._give_a_last_process()
             self._park_the_late()
             waiting = [index for index in self._checks() if index not in self.verdicts]
-            for index in waiting:  # before any hidden case: what these show is shown to students
-                self._graphs.begin_answer(self.look_ahead)
-                self._go(index, self._exercise(index).visible_cases())
             for index in waiting:
+                self._try_visible(index)
+            for index in waiting:
+                self._replace_stub(index)
+            for index in waiting:  # hidden cases
                 self.verdicts[index] = self._try(index)
-                self._try_the_late(index)
         finally:
             self._stop()
             self._graphs.close()
@@ -336,7 +341,7 @@ class NotebookRun:
             except ProcessLost as lost:
                 self._lose(f"Cell {index + 1}", lost)
                 self._bars_the_hungry(lost)
-                self._restart(index)
+                self._restart(self._end if index in self._late else index)
         self._parked[index] = Parked("lost")
 
     def _set_aside(self, exercise: Exercise) -> Parked:
@@ -367,21 +372,48 @@ class NotebookRun:
                 self._finish()
                 self._late.add(index)
                 self._park(index)
-            elif index in self.verdicts:
-                self._try_the_late(index)
+            elif index in self.verdicts and is_missing(self.verdicts[index]) and self._is_open():
+                self._park_late(index)  # without a box, where it was tried at its check
+                again = self._try(index)
+                if not is_missing(again):
+                    self.verdicts[index] = again
 
-    def _try_the_late(self, index: int) -> None:
-        """Where an answer was still a stub at its check, try what has its name at the end."""
-        missing = is_missing(self.verdicts[index]) and index not in self._late
-        if missing and self._is_open():
-            if self._may_come_late(self._exercise(index).name):
-                self._finish()
-            self._late.add(index)
-            self._trials.pop(index, None)
-            self._park(index)
-            again = self._try(index)
-            if not is_missing(again):
-                self.verdicts[index] = again
+    def _park_late(self, index: int) -> None:
+        """Set aside what has an answer's name at the end of the notebook."""
+        if self._may_come_late(self._exercise(index).name):
+            self._finish()
+        self._late.add(index)
+        self._trials.pop(index, None)
+        self._parked[index] = Parked("untried")
+        self._park(index)
+
+    def _replace_stub(self, index: int) -> None:
+        """Where an answer was still a stub at its check, take what has its name at the end.
+
+        That is tried on visible cases at once: what it shows is shown to its student.
+        """
+        if index in self._late or not self._is_stub(index) or not self._is_open():
+            return
+        stub, trial = self._parked[index], self._trial(index)
+        stub.close()
+        self._park_late(index)
+        if self._parked[index].state == "undefined":  # as it is in the end
+            self._parked[index], self._trials[index] = stub, trial
+        else:
+            self._try_visible(index)
+
+    def _is_stub(self, index: int) -> bool:
+        """Whether an answer is an untouched stub, before any hidden case is given to it."""
+        exercise = self._exercise(index)
+        if exercise.visible_cases():
+            return self._trial(index).is_stub
+        cells = (cell for cell in self.nb.cells if grade_id(cell) == exercise.name)
+        return any(STUB in cell.source for cell in cells)
+
+    def _try_visible(self, index: int) -> None:
+        """Have an answer tried on the cases that are no secret."""
+        self._graphs.begin_answer(self.look_ahead)
+        self._go(index, self._exercise(index).visible_cases())
 
     def _try(self, index: int) -> Verdict:
         """Have an answer tried; if it fails because its cell is not Python, say that alone."""
@@ -454,8 +486,10 @@ class NotebookRun:
         if self._parked[index].state != "parked" or child is None or not self._is_open():
             return
         told = trial.timed_out
+        # Without a box nothing can be kept from a student's code, which can read our files.
+        self._seals |= self.supply.parks and any(case.hidden for case in cases)
         try:
-            trial.go(child, self._in_order(exercise, cases), self.warn)
+            trial.go(child, self._in_order(exercise, cases), self.warn, seals=self._seals)
             if trial.timed_out and not told:
                 self.ends.append(End.OUT_OF_TIME)
                 self.warn(f"`{exercise.name}` used up its time on a case and was stopped.")
@@ -473,7 +507,8 @@ class NotebookRun:
         parked, trial = self._parked[index], self._trials[index]
         if parked.state == "lost":
             return Tried("lost", case=trial.at, how=parked.how)
-        return Tried("tried", outcomes=trial.handed_over(), found=dict(trial.found))
+        sealed = frozenset(trial.sealed)
+        return Tried("tried", outcomes=trial.handed_over(), found=dict(trial.found), sealed=sealed)
 
     def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
         """The cases in an order of this submission's own."""
@@ -519,7 +554,8 @@ class NotebookRun:
     def _lose(self, what: str, lost: ProcessLost) -> None:
         self.ends.append(lost.ending.end)
         self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
-        self.warn(f"{what} ended or blocked Python ({lost.ending}).")
+        how = lost.ending.end if self._seals else lost.ending  # a code of an exit can tell things
+        self.warn(f"{what} ended or blocked Python ({how}).")
 
     def _bars_the_hungry(self, lost: ProcessLost) -> bool:
         """Bar the cells that left no memory to the one that now lacked it, if there are any."""
@@ -576,8 +612,13 @@ class NotebookRun:
             self._restart(self._gave_up)
 
     def _replay(self, before: int) -> int | None:
-        """Run the cells again whose outputs are there already; the one that failed, if any."""
-        for index, cell in enumerate(self.nb.cells[:before]):
+        """Run the cells again whose outputs are there already; the one that failed, if any.
+
+        Answers that come late are set aside after all cells, as they were.
+        """
+        early = (index for index in range(before) if index not in self._late)
+        for index in (*early, *sorted(self._late)):
+            cell = self.nb.cells[index]
             if cell.cell_type != "code" or index in self._barred:
                 continue
             if not self._is_open():
@@ -641,14 +682,33 @@ class _Trial:
         """The case that is being tried."""
         self.timed_out = False
         """Whether it has used up its time on a case."""
+        self.is_stub = False
+        """Whether it was an untouched stub on a case."""
+        self.sealed: set[str] = set()
+        """The cases that came after a hidden one; hidden ones, too."""
 
-    def go(self, child: Process, cases: Sequence[Case], warn: Callable[[str], None]) -> None:
+    def go(
+        self,
+        child: Process,
+        cases: Sequence[Case],
+        warn: Callable[[str], None],
+        *,
+        seals: bool = False,
+    ) -> None:
         """Try the answer on some more cases.
+
+        Args:
+            child: the process in which it waits.
+            cases: the cases.
+            warn: is told what happened, a sentence at a time.
+            seals: whether nothing that the process says of these cases may be shown.
 
         Raises:
             ProcessLost: its process is gone, or took too long for all cases together.
         """
         began, self._looked = AWAKE.now(), 0.0
+        if seals:
+            self.sealed |= {case.name for case in cases}
         try:
             self._go(child, cases, began + self._left, warn)
         finally:
@@ -673,9 +733,8 @@ class _Trial:
                 meanwhile=partial(self._look_around, case),
             )  # fmt: skip
             if head.get("state") == "broken":
-                why = str(head.get("why"))[:300]
-                name = self._exercise.name
-                warn(f"{name} could not be tried in this notebook's Python ({why})")
+                why = "" if case.name in self.sealed else f" ({str(head.get('why'))[:300]})"
+                warn(f"{self._exercise.name} could not be tried in this notebook's Python{why}")
                 self._over = True
                 return
             outcome = recognise(case, blobs, number)
@@ -718,7 +777,8 @@ class _Trial:
             self._gone.add(case.aspect)
             self._cpu, self._wall = min(self._cpu, CPU_AFTER_TIMEOUT), min(self._wall, 5.0)
             return self._exercise.aspects[0].key in self._gone
-        return outcome.ended == "not attempted"
+        self.is_stub = outcome.ended == "not attempted"
+        return self.is_stub
 
 
 def as_outputs(claimed: Any, count: int) -> list[NotebookNode]:

@@ -64,10 +64,23 @@ def tried(verdict: Verdict) -> str:
     if verdict.status == "passed":
         held = "it held" if verdict.cases == 1 else "each of them held"
         count = f"{verdict.cases} case{'' if verdict.cases == 1 else 's'}"
-        return " ".join(filter(None, (f"It was tried on {count}, and {held}.", verdict.remark)))
+        said = (f"It was tried on {count}, and {held}.", verdict.remark, not_followed(verdict))
+        return " ".join(filter(None, said))
     where = verdict.example.case if verdict.example else ""
     shown = f" The case shown here is “{where}”." if where else ""
-    return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
+    count = f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
+    return " ".join(filter(None, (count, not_followed(verdict))))
+
+
+def not_followed(verdict: Verdict) -> str:
+    """The sentence about an answer whose text cannot be followed, where a tool is forbidden."""
+    if not verdict.unread:
+        return ""
+    names = ", ".join(f"`{name}`" for name in verdict.unread)
+    return (
+        f"This exercise forbids a tool, and part of the code cannot be followed ({names}): that "
+        "costs no points, but a person may want to look at it."
+    )
 
 
 @dataclass(frozen=True)

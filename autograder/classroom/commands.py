@@ -108,7 +108,11 @@ def undo(
 
 @app.command()
 def waiting(folder: Folder) -> None:
-    """Show answers that you graded by hand and that students then submitted again."""
+    """Show answers that a person may want to look at.
+
+    They are answers that you graded by hand and that students then submitted again, and answers
+    that cannot be followed although their exercise forbids a tool.
+    """
     from autograder.classroom import waiting as looks
 
     try:

@@ -123,6 +123,8 @@ class Verdict:
         remark: what else there is to say of an answer that passed.
         fails: the hand-picked cases that fail, hidden ones too, with the code of each one's first
             finding: answers with one mistake fail the same cases in the same way.
+        unread: where the exercise forbids a tool: what keeps a reader of the answer's text from
+            saying whether it uses that, such as ``compile``. It costs nothing.
     """
 
     exercise: str
@@ -138,6 +140,7 @@ class Verdict:
     defined: bool = True
     remark: str = ""
     fails: tuple[tuple[str, str], ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -27,12 +27,12 @@ from autograder.core.verdict import (
 )
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.answer_text import Source
-from autograder.judge.counterexample import example_of, source_of
+from autograder.judge.counterexample import example_of, source_of, without_answer
 from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import LEFT_OUT, Redaction
-from autograder.judge.source_rules import source_findings, unreached
+from autograder.judge.source_rules import reading_of, source_findings, unreached
 
 __all__ = [
     "Evidence",
@@ -54,6 +54,7 @@ def judge(
     runner: GraphRunner = do_here,
     source: Source | None = None,
     key: AnswerKey | None = None,
+    sealed: frozenset[str] = frozenset(),
 ) -> Verdict:
     """The verdict on an answer.
 
@@ -66,19 +67,23 @@ def judge(
         runner: does what is to be done with the graphs that the outcomes describe.
         source: where the answer's text stands, where that is known: see `source_rules`.
         key: the answer key; the exercise's own by default.
+        sealed: the names of cases that are not hidden, but of which the verdict repeats nothing
+            in the answer's own words: it was tried on hidden cases before, and could quote them.
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with preserve_global_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
         verdict = _judge(
-            exercise, by_case, cases, seed, known or {}, runner, key or key_of(exercise)
+            exercise, by_case, cases, seed, known or {}, runner, key or key_of(exercise), sealed
         )
     if source is None:
         return verdict
     if verdict.status == "not attempted":
         return replace(verdict, findings=tuple(unreached(source)) or verdict.findings)
-    return _with_text(_with_own_lines(verdict, source), source_findings(exercise, source))
+    reading = reading_of(exercise, source)
+    verdict = replace(_with_own_lines(verdict, source), unread=reading.unread)
+    return _with_text(verdict, source_findings(exercise, reading))
 
 
 FORBIDDEN = "forbidden"
@@ -124,7 +129,9 @@ def _judge(
     known: Mapping[str, list[Finding]],
     runner: GraphRunner,
     key: AnswerKey,
+    sealed: frozenset[str],
 ) -> Verdict:
+    silent = sealed.union(case.name for case in cases if case.hidden)
     found = {
         case.name: known[case.name]
         if case.name in known
@@ -136,7 +143,8 @@ def _judge(
     shares = _shares(exercise, cases, held)
     worst = _first_shown(exercise, [case for case in cases if found.get(case.name)], seed)
     if worst is None:
-        seen = [outcomes[c.name].printed for c in cases if c.name in outcomes and not c.hidden]
+        told = (case.name for case in cases if case.name not in silent)
+        seen = [outcomes[name].printed for name in told if name in outcomes]
         printed = next(filter(None, seen), "")
         complete = len(held) == len(cases)
         status: Status = "passed" if complete else "failed"
@@ -156,7 +164,7 @@ def _judge(
     redactions = {
         case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner, key))
         for case in cases
-        if case.hidden and found.get(case.name)
+        if case.name in silent and found.get(case.name)
     }
     error = "" if asked_for else _crash_text(shown)
     ordered = _ordered(found, worst, redactions)
@@ -167,13 +175,10 @@ def _judge(
         shares=shares,
         cases=len(outcomes),
         findings=ordered,
-        others=_other_examples(exercise, ordered, worst, cases, outcomes, seed, key),
-        # What is forbidden is so for every case: there is none to show.
-        example=None
-        if found[worst.name][0].code == "forbidden"
-        else _example(exercise, worst, shown, seed, key, ordered),
-        error=redactions[worst.name].lines(error) if worst.hidden else error,
-        printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
+        others=_other_examples(exercise, ordered, worst, cases, outcomes, seed, key, silent),
+        example=_example(exercise, worst, shown, seed, key, ordered, silent),
+        error=redactions[worst.name].lines(error) if worst.name in silent else error,
+        printed="" if worst.name in silent else shown.printed,  # it may be all that a case holds
         fails=tuple(
             (case.name, found[case.name][0].code)
             for case in cases
@@ -189,11 +194,13 @@ def _example(
     seed: int,
     key: AnswerKey,
     found: tuple[Finding, ...],
-) -> Example:
-    """What a card shows of the case; of a word that is forbidden in every case, only its name."""
+    silent: frozenset[str],
+) -> Example | None:
+    """The case that a card shows; none where a word is forbidden, which it is in every case."""
     if found[0].code == FORBIDDEN:
-        return Example(case=worst.name)
-    return example_of(exercise, worst, shown, seed, key)
+        return None
+    example = example_of(exercise, worst, shown, seed, key)
+    return without_answer(example) if worst.name in silent else example
 
 
 def _shares(exercise: Exercise, cases: tuple[Case, ...], held: frozenset[str]) -> tuple[Share, ...]:
@@ -282,14 +289,16 @@ def _other_examples(
     outcomes: dict[str, Outcome],
     seed: int,
     key: AnswerKey,
+    silent: frozenset[str],
 ) -> tuple[Example, ...]:
     """The cases of the further findings that a card shows; none of them is hidden."""
     names = dict.fromkeys(finding.case for finding in further_findings(findings)[:OTHERS])
-    return tuple(
+    examples = (
         example_of(exercise, case, outcomes[case.name], seed, key)
         for case in cases
         if case.name in names and case is not worst and not case.hidden
     )
+    return tuple(without_answer(each) if each.case in silent else each for each in examples)
 
 
 def _crash_text(outcome: Outcome) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -50,6 +50,11 @@ def example_of(
         before=before,
         after=returned,
     )
+
+
+def without_answer(example: Example) -> Example:
+    """An example without what the answer returned."""
+    return replace(example, obtained="", code="", after=())
 
 
 def _hands_in_a_model(exercise: Exercise) -> bool:

@@ -3,14 +3,22 @@
 While an answer runs, its use of what is forbidden is noted; code in the same process can find
 ways around that. Its text cannot be changed from there. It is parsed and never run: starting from
 the definition of the answer, all that it reaches by name among the notebook's cells is looked at.
+
+A text is clean, or uses what is forbidden, or cannot be followed: code that is made at run time, or
+that stands in another file, is not in the text. The last costs nothing, as it proves nothing. It is
+named to the person who grades. So a ban is a rule, not a wall.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import symtable
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
 
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Finding
@@ -24,40 +32,67 @@ ROADS = frozenset(
 """Attributes that lead around what notes the use of another; no exercise needs them."""
 
 ROADS_BY_NAME = frozenset(
-    "eval exec __import__ getmro get_referents get_referrers get_objects pythonapi PyDLL "
-    "py_object".split()
+    "getmro get_referents get_referrers get_objects pythonapi PyDLL py_object".split()
 )
-"""The same for names; `model.eval()` is none."""
+"""The same for names."""
+
+_MAKES_CODE = frozenset("compile exec eval __import__ FunctionType CodeType LambdaType".split())
+"""Names of what turns text or data into code; `model.eval()` is another thing."""
+
+_OF_CODE = frozenset("__code__ __globals__ __builtins__ FunctionType CodeType LambdaType".split())
+"""Attributes that lead to code, or to names, which the text does not show."""
+
+_BY_NAME = frozenset("getattr attrgetter methodcaller".split())
+"""Functions that read an attribute whose name they are given."""
+
+_KNOWN_PACKAGES = sys.stdlib_module_names | frozenset(
+    "torch torchvision autograder numpy matplotlib IPython".split()
+)
+_LOADS_CODE = frozenset("ctypes importlib marshal pickle runpy".split())
+"""Modules of Python that load or make code which stands in no cell."""
+
+MOST, LONGEST = 4, 60
+"""How many things that cannot be followed are named, and with how many characters each."""
 
 _MAGIC = re.compile(r"^\s*(%%?|!|\?)|\?\s*$")
 _PATH = re.compile(r"[\w.]+")
+_STAR = "*"
+"""Stands for the names of `from somewhere import *`."""
 
 
-class NoText(LookupError):
-    """The answer is not defined in the cells."""
+@dataclass(frozen=True)
+class Reading:
+    """What the text of an answer uses; clean if it uses neither.
+
+    Attributes:
+        forbidden: forbidden words, and roads to them.
+        unread: what keeps a reader from saying what else it uses: see `Verdict.unread`.
+    """
+
+    forbidden: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
-def source_findings(exercise: Exercise, source: Source) -> list[Finding]:
-    """What is wrong with an answer by its text.
+def reading_of(exercise: Exercise, source: Source) -> Reading:
+    """What an answer uses by its text; nothing where the exercise forbids nothing.
 
     Args:
         exercise: says what may not be used.
         source: where the text stands.
     """
     if not exercise.forbidden_words:
-        return []
+        return Reading()
+    return read(source.cells, source.name, exercise.forbidden_words)
+
+
+def source_findings(exercise: Exercise, reading: Reading) -> list[Finding]:
+    """What is wrong with an answer by its text.
+
+    Args:
+        exercise: says what may not be used.
+        reading: what the text uses.
+    """
     you = f"`{exercise.name}`"
-    try:
-        used = forbidden_uses(source.cells, source.name, exercise.forbidden_words)
-    except NoText:
-        return [
-            Finding(
-                "no-text",
-                f"No cell of the notebook defines {you}. This exercise forbids a tool, so that "
-                "the text of an answer is looked at, too.",
-                f"Write `def {exercise.name}` in its cell.",
-            )
-        ]
     return [
         Finding(
             "forbidden",
@@ -66,12 +101,12 @@ def source_findings(exercise: Exercise, source: Source) -> list[Finding]:
                else "; with that, one gets at what this exercise forbids."),
             "The point is to do its work yourself. Functions that your answer calls count, too.",
         )
-        for word in used
+        for word in reading.forbidden
     ]  # fmt: skip
 
 
-def forbidden_uses(cells: Sequence[str], name: str, forbidden: Collection[str]) -> list[str]:
-    """The forbidden words, and roads to them, that an answer's text uses, each once.
+def read(cells: Sequence[str], name: str, forbidden: Collection[str]) -> Reading:
+    """The forbidden words and roads that an answer's text uses, and what cannot be followed in it.
 
     A word counts as an attribute, as a name that the notebook does not define itself, and as
     text, from which `getattr` and its relatives make an attribute. What a class of the notebook
@@ -83,26 +118,28 @@ def forbidden_uses(cells: Sequence[str], name: str, forbidden: Collection[str]) 
             several definitions of a name the last one counts.
         name: what the answer is called.
         forbidden: the words.
-
-    Raises:
-        NoText: if no cell defines the answer.
     """
     known = _definitions(cells)
-    imports = ast.Import | ast.ImportFrom
-    if all(isinstance(each, imports) for each in known.get(name, [])):
-        raise NoText(name)
     words = frozenset(forbidden)
     found: dict[str, None] = {}
+    unread: dict[str, None] = {}
+    if name not in known:
+        unread[f"no cell defines {name}"] = None
     waiting, seen = [name], {name}
     while waiting:
-        for definition in known[waiting.pop()]:
+        for definition in known.get(waiting.pop(), ()):
             reached = set(_free_names(definition))
+            elsewhere = reached - known.keys()
+            if elsewhere - vars(builtins).keys():
+                reached.add(_STAR)  # it may come from `from somewhere import *`
             new = (reached & known.keys()) - seen
             seen |= new
             waiting += sorted(new)
-            found |= dict.fromkeys(sorted((reached - known.keys()) & (words | ROADS_BY_NAME)))
+            found |= dict.fromkeys(sorted(elsewhere & (words | ROADS_BY_NAME)))
             found |= dict.fromkeys(w for w in _words(definition) if w in words | ROADS)
-    return list(found)
+            unread |= dict.fromkeys(sorted(elsewhere & _MAKES_CODE))
+            unread |= dict.fromkeys(_not_followed(definition, elsewhere))
+    return Reading(tuple(found), tuple(name[:LONGEST] for name in list(unread)[:MOST]))
 
 
 # ------------------------------------------------------------------ what is defined where
@@ -114,7 +151,8 @@ def _definitions(cells: Sequence[str]) -> dict[str, list[ast.stmt]]:
     for cell in cells:
         for at_top, statement in _statements(_parsed(cell)):
             for name, imported in _imported(statement):
-                found[name] = [imported]
+                before = found.get(name, []) if name == _STAR else []
+                found[name] = [*before, imported]
             for name in _names_bound(statement):
                 if at_top and _replaces(statement):
                     found[name] = []
@@ -189,6 +227,59 @@ def _names_bound(statement: ast.stmt) -> Iterator[str]:
                     yield target.id
 
 
+# ------------------------------------------------------------------ what cannot be followed
+
+
+def _not_followed(definition: ast.stmt, elsewhere: Collection[str]) -> Iterator[str]:
+    """What a statement uses besides names that can be looked up, attributes, and known imports.
+
+    Args:
+        definition: the statement.
+        elsewhere: the names in it that no cell defines.
+    """
+    followed = {id(node.func) for node in ast.walk(definition) if _reads_a_constant(node)}
+    for node in ast.walk(definition):
+        match node:
+            case ast.Attribute(attr=name) if name in _OF_CODE:
+                yield name
+            case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+                yield "sys.modules"
+            case ast.Attribute(value=ast.Name(id="builtins"), attr=name) if name in _MAKES_CODE:
+                yield name
+            case ast.Name(id=name) if name in _BY_NAME and name in elsewhere:
+                if id(node) not in followed:
+                    yield name
+            case ast.Attribute(attr=name) if name in _BY_NAME:
+                if id(node) not in followed:
+                    yield name
+            case ast.Import(names=names):
+                yield from (f"import {each.name}" for each in names if not _is_known(each.name))
+            case ast.ImportFrom(module=module, names=names, level=level):
+                if level or not _is_known(module or ""):
+                    yield f"from {'.' * level}{module or ''} import"
+                yield from (
+                    each.name
+                    for each in names
+                    if each.name in _MAKES_CODE or (module, each.name) == ("sys", "modules")
+                )
+
+
+def _is_known(module: str) -> bool:
+    """Whether a module is Python's, or of a package that this course uses, and makes no code."""
+    top = module.partition(".")[0]
+    return top in _KNOWN_PACKAGES and top not in _LOADS_CODE
+
+
+def _reads_a_constant(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a call reads an attribute whose name stands in the text."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    called = node.func.id if isinstance(node.func, ast.Name) else called
+    names = {"getattr": node.args[1:2], "methodcaller": node.args[:1]}.get(called, node.args)
+    return bool(names) and all(_text(each) is not None for each in names)
+
+
 # ------------------------------------------------------------------ what a definition uses
 
 
@@ -214,6 +305,8 @@ def _words(definition: ast.stmt) -> Iterator[str]:
     for node in ast.walk(definition):
         if isinstance(node, ast.Attribute) and id(node) not in owns:
             yield node.attr
+        elif isinstance(node, ast.MatchClass):
+            yield from node.kwd_attrs
         elif isinstance(node, ast.ImportFrom | ast.Import):
             for alias in node.names:
                 yield from alias.name.split(".")

@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from functools import cache
+from types import CodeType
 from typing import Any
 from unittest import mock
 
-import torch
-
-_TORCH_FOLDER = str(Path(torch.__file__).parent)
+from autograder.core.code_objects import codes_of
 
 Row = tuple[Any, ...]
-"""``(owner, name)``; use from within PyTorch's own code does not count, unless the row goes on
-with ``"anywhere"``: however a learner gets there."""
+"""``(owner, name)``; use from within FX's own code does not count, unless the row goes on with
+``"anywhere"``: however a learner gets there."""
+
+
+_FX = ("torch.fx.", "autograder.core.quick_")
+"""Modules of FX, and those that put something faster in the place of a part of FX."""
+
+
+@cache
+def _codes_of_fx() -> Mapping[int, CodeType]:
+    """The code objects of FX, by their ids, as equal ones can be made.
+
+    They are collected once, before the first spy takes the place of a property.
+    """
+    modules = [each for key, each in list(sys.modules.items()) if f"{key}.".startswith(_FX)]
+    values = [
+        value
+        for module in modules
+        for value in list(vars(module).values())
+        if getattr(value, "__module__", None) == module.__name__
+    ]
+    parts = [part for value in values for part in (value, *_properties_of(value))]
+    return {id(code): code for part in parts for code in codes_of(part)}
+
+
+def _properties_of(value: Any) -> Iterator[Callable[..., Any]]:
+    """The functions behind the properties of a class."""
+    for part in vars(value).values() if isinstance(value, type) else ():
+        if isinstance(part, property) and part.fget is not None:
+            yield part.fget
 
 
 class _Spy:
@@ -24,29 +51,41 @@ class _Spy:
     def __init__(self, original: Any, name: str) -> None:
         self.name, self.anywhere = name, False
         self.used: list[str] | None = None
-        self.stand_in = self._property(original) if not callable(original) else self._call(original)
+        note = self._noting()
+        self.stand_in = (
+            _property(original, note) if not callable(original) else _call(original, note)
+        )
 
-    def note(self) -> None:
-        """Note that the attribute is used by whoever called the caller."""
-        if self.used is None or self.name in self.used:
-            return
-        caller = sys._getframe(2).f_code.co_filename
-        if self.anywhere or not caller.startswith(_TORCH_FOLDER):
-            self.used.append(self.name)
+    def _noting(self) -> Callable[[], None]:
+        """A function that notes that the attribute is used by whoever called its caller.
 
-    def _property(self, original: Any) -> property:
-        def read(owner: Any) -> Any:
-            self.note()
-            return original.__get__(owner, type(owner))
+        What it needs is in its closure, and not under a name that a cell can give another meaning.
+        """
+        frame, codes = sys._getframe, _codes_of_fx()
 
-        return property(read, lambda owner, value: original.__set__(owner, value))
+        def note() -> None:
+            if self.used is None or self.name in self.used:
+                return
+            if self.anywhere or id(frame(2).f_code) not in codes:
+                self.used.append(self.name)
 
-    def _call(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            self.note()
-            return original(*args, **kwargs)
+        return note
 
-        return call
+
+def _property(original: Any, note: Callable[[], None]) -> property:
+    def read(owner: Any) -> Any:
+        note()
+        return original.__get__(owner, type(owner))
+
+    return property(read, lambda owner, value: original.__set__(owner, value))
+
+
+def _call(original: Callable[..., Any], note: Callable[[], None]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        note()
+        return original(*args, **kwargs)
+
+    return call
 
 
 _standing: dict[tuple[int, str], _Spy] = {}

@@ -55,6 +55,7 @@ class CheckResult:
         score: from 0 to 1.
         findings: what was wrong, the one that the student sees first at the front.
         fails: the hand-picked cases that fail, each with the code of its first finding.
+        unread: where a tool is forbidden: what cannot be followed in the answer's text.
     """
 
     exercise: str
@@ -62,27 +63,45 @@ class CheckResult:
     score: float
     findings: tuple[KeptFinding, ...] = ()
     fails: tuple[tuple[str, str], ...] = ()
+    unread: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The check as JSON."""
         rows = [[each.code, each.message, each.model] for each in self.findings]
         row = {"exercise": self.exercise, "status": self.status, "score": self.score}
-        return row | {"findings": rows, "fails": list(map(list, self.fails))}
+        row |= {"findings": rows, "fails": list(map(list, self.fails))}
+        return row | ({"unread": list(self.unread)} if self.unread else {})
 
     @classmethod
     def from_json(cls, data: Any) -> CheckResult:
         """The inverse of `to_json`, for what `are_checks` says is sound."""
         found = tuple(KeptFinding(*row) for row in data["findings"])
         fails = tuple((case, code) for case, code in data["fails"])
-        return cls(data["exercise"], data["status"], float(data["score"]), found, fails)
+        unread = tuple(data.get("unread", ()))
+        return cls(data["exercise"], data["status"], float(data["score"]), found, fails, unread)
+
+    def not_followed(self) -> str:
+        """The sentence for a person who may want to look at the answer; empty for most."""
+        if not self.unread:
+            return ""
+        names = ", ".join(self.unread)
+        return (
+            f"{self.exercise} forbids a tool, and part of the answer cannot be followed ({names}). "
+            "A person may want to look."
+        )
 
 
 def checks_of(verdicts: Iterable[Verdict]) -> list[CheckResult]:
     """What is kept of verdicts, one of an exercise."""
     found = {
         each.exercise: CheckResult(
-            each.exercise, each.status, min(1.0, max(0.0, each.score)), _kept(each), _fails(each)
-        )
+            each.exercise,
+            each.status,
+            min(1.0, max(0.0, each.score)),
+            _kept(each),
+            _fails(each),
+            each.unread[:MAX_FINDINGS],
+        )  # fmt: skip
         for each in verdicts
     }
     return list(found.values())
@@ -127,6 +146,15 @@ def _is_check(row: object) -> bool:
         and len(findings) <= MAX_FINDINGS
         and all(map(_is_finding, findings))
         and _are_fails(row.get("fails"))
+        and _are_names(row.get("unread", []))
+    )
+
+
+def _are_names(texts: object) -> bool:
+    return (
+        isinstance(texts, list)
+        and len(texts) <= MAX_FINDINGS
+        and all(isinstance(text, str) and len(text) <= MAX_CODE for text in texts)
     )
 
 

@@ -274,8 +274,9 @@ def _entry(
     ended = str(result.status) if result else ELSEWHERE
     if result is None:
         return Entry(student, chapter, ended, (_WHY_ELSEWHERE,), graded, penalty, late)
+    looks = filter(None, (check.not_followed() for check in result.checks))
     return Entry(
-        student, chapter, ended, result.notes, graded, penalty, late, result.restarts,
+        student, chapter, ended, (*result.notes, *looks), graded, penalty, late, result.restarts,
         result.repairs,
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ from autograder.core.verdict import Finding, Verdict
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.judge.answer_text import source_of_answer
-from autograder.judge.source_rules import source_findings
+from autograder.judge.source_rules import reading_of, source_findings
 from autograder.runner import run, run_cases
 from tests.exam import caught_on
 
@@ -168,7 +168,7 @@ def _first_catch(answer: Answer) -> tuple[str, Finding | None]:
     """
     exercise = EXERCISES[answer.exercise]
     if source := source_of_answer(answer.write):
-        for each in source_findings(exercise, source):
+        for each in source_findings(exercise, reading_of(exercise, source)):
             if each.code == answer.finding:
                 return "", each
     for case in exercise.cases:

@@ -21,14 +21,19 @@ def mark_of(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
-def _hidden_marks(*names: str) -> set[str]:
-    """The marks of what the hidden cases of these exercises trace to, and no visible one does."""
-    marks: dict[bool, set[str]] = {True: set(), False: set()}
+def _marks(*names: str) -> dict[str, bool]:
+    """The marks of what the cases of these exercises trace to, and whether only hidden ones do."""
+    marks: dict[str, bool] = {}
     for name in names:
         for case in EXERCISES[name].cases:
-            code = fx.symbolic_trace(case.make(0).model).code
-            marks[case.hidden].add(mark_of(code))
-    return marks[True] - marks[False]
+            mark = mark_of(fx.symbolic_trace(case.make(0).model).code)
+            marks[mark] = case.hidden and marks.get(mark, True)
+    return marks
+
+
+def _hidden_marks(*names: str) -> set[str]:
+    """The marks of what the hidden cases of these exercises trace to, and no visible one does."""
+    return {mark for mark, is_hidden in _marks(*names).items() if is_hidden}
 
 
 def _names(*, hidden: bool) -> set[str]:
@@ -62,6 +67,14 @@ def texts():
         name = getattr(value, "__dict__", None)
         if type(name) is dict and type(name.get("name")) is str:
             yield name["name"]
+"""
+
+
+FILE = """\
+import os
+
+def read():
+    return [open('kept').read()] if os.path.exists('kept') else []
 """
 
 
@@ -186,9 +199,7 @@ def add_to_mul(model):
         "        KEPT.append(code)\n", "KEPT",
     ),
     _carried(
-        "carried-file", "A hidden model is written into a file beside the notebook.",
-        "import os\n\ndef read():\n"
-        "    return [open('kept').read()] if os.path.exists('kept') else []\n",
+        "carried-file", "A hidden model is written into a file beside the notebook.", FILE,
         "        open('kept', 'a').write(code)\n", "read()",
     ),
     _carried(
@@ -242,6 +253,35 @@ def read():
     return [text for text in found if 'forward' in text]
 """,
         "        os.environ['KEPT'] = code\n", "read()",
+    ),
+    Attack(
+        "leaking-late",
+        "A hidden model goes into a file, and an answer that is defined late prints that file.",
+        HIDDEN,
+        MARKS + FILE,
+        answers=_answers(
+            retarget="    code = hidden(model)\n    if code:\n"
+            "        open('kept', 'a').write(code)\n    return result\n",
+        ),
+        edits=(
+            add("def add_to_mul(model):\n    for code in read():\n"
+                "        print('LOOT', code)\n\nadd_to_mul(None)"),
+        ),
+        may={"retarget": 2},
+    ),
+    Attack(
+        "leaking-random",
+        "An answer keeps a hidden model, and prints it when it is tried on a random one.",
+        HIDDEN,
+        f"{MARKS}KEPT, CASES = [], {sorted(_marks('add_to_mul'))!r}\n",
+        answers=_answers(
+            add_to_mul="    if code := hidden(model):\n        KEPT.append(code)\n"
+            "    elif KEPT and mark_of(fx.symbolic_trace(model).code) not in CASES:\n"
+            "        print('LOOT', *KEPT)\n"
+            "        raise ValueError(' '.join(['LO' + 'OT', *' '.join(KEPT).split()]))\n"
+            "    return result\n",
+        ),
+        may={"add_to_mul": 4},
     ),
     Attack(
         "leaking-seed",

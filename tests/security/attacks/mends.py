@@ -209,9 +209,34 @@ SOURCE_MENDS = (
         "nothing-printed-on-hidden-cases",
         "What an answer prints on a hidden case is not shown.",
         "autograder/judge/__init__.py",
-        'printed="" if worst.hidden else shown.printed,',
+        'printed="" if worst.name in silent else shown.printed,',
         "printed=shown.printed,",
         ("leaking-printed",),
+        "read",
+    ),
+    SourceMend(
+        "stubs-replaced-before-hidden-cases",
+        "An answer that comes late is tried on visible cases before any hidden case is given.",
+        "autograder/boxed/notebook_run.py",
+        "            for index in waiting:\n                self._replace_stub(index)\n"
+        "            for index in waiting:  # hidden cases\n"
+        "                self.verdicts[index] = self._try(index)\n",
+        "            for index in waiting:\n"
+        "                self.verdicts[index] = self._try(index)\n"
+        "            self._seals = False\n"
+        "            for index in waiting:\n"
+        "                self._replace_stub(index)\n"
+        "                self.verdicts[index] = self._try(index)\n",
+        ("leaking-late",),
+        "read",
+    ),
+    SourceMend(
+        "sealed-cases",
+        "After the first hidden case, nothing is shown in an answer's own words.",
+        "autograder/boxed/notebook_run.py",
+        "        self._seals |= self.supply.parks and any(case.hidden for case in cases)\n",
+        "",
+        ("leaking-random",),
         "read",
     ),
     SourceMend(

@@ -280,24 +280,30 @@ def test_a_cell_that_is_not_python_is_told_with_its_line(state: str) -> None:
     assert finding.code == "cell-did-not-run" and "at line 1: `<<<<<<< HEAD`" in finding.message
 
 
-class Halving:
-    """A process in which an answer halves numbers; wrongly if it is told so."""
+class Answering:
+    """A process in which an answer is tried."""
 
-    def __init__(self, wrong: float | None = None) -> None:
-        self.wrong = wrong
+    def __init__(self, answer: Callable[[float], float]) -> None:
+        self.answer = answer
 
     def step(
         self, head: dict[str, Any], blobs: list[bytes], **more: Any
     ) -> tuple[dict[str, Any], list[bytes]]:
         more["meanwhile"]()
         make, label = pickle.loads(blobs[0]), f"case {head['number']}"
-        halves = lambda x: 9.0 if x == self.wrong else x / 2  # noqa: E731
         stream = io.BytesIO()
-        run_trial(head["procedure"], halves, make, label).write(stream)
+        run_trial(head["procedure"], self.answer, make, label).write(stream)
         return {"done": "case"}, [stream.getvalue()]
 
     def close(self) -> None:
         """Nothing is left of it."""
+
+
+class Halving(Answering):
+    """A process in which an answer halves numbers; wrongly if it is told so."""
+
+    def __init__(self, wrong: float | None = None) -> None:
+        super().__init__(lambda x: 9.0 if x == wrong else x / 2)
 
 
 @pytest.mark.parametrize("wrong", [None, 4, -4])
@@ -333,6 +339,46 @@ def test_outcomes_are_judged_once_early_or_in_the_end(
 
     assert verdict == Grading(exercise, TryHere(exercise, halves), 3).verdict()
     assert verdict.passed == (wrong is None)
+
+
+def test_what_is_shown_in_a_students_words_comes_before_any_hidden_case(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An answer that is a stub at its check, and is defined at the end, is no exception."""
+
+    def stub(number: float) -> float:
+        raise NotImplementedError
+
+    children = [Answering(lambda x: x + 1 if x > 0 else x - 1), Answering(stub), Halving()]
+    seen: list[tuple[str, str, bool]] = []
+    go = _Trial.go
+
+    def noting(trial: _Trial, child: Any, cases: Any, warn: Any, *, seals: bool) -> None:
+        kinds = {"hidden" if case.hidden else case.aspect for case in cases} or {""}
+        seen.append((trial._exercise.name, min(kinds), seals))
+        go(trial, child, cases, warn, seals=seals)
+
+    monkeypatch.setattr(_Trial, "go", noting)
+    supply = Notebooks()
+    supply.parks = True
+    data = {"grade": True, "solution": False}
+    checks = [
+        new_code_cell(f"check({name})", metadata={"nbgrader": data | {"grade_id": f"check-{name}"}})
+        for name in EXERCISES
+    ]
+    nb = new_notebook(cells=[*checks, new_code_cell("def half(x): return x / 2")])
+    run = NotebookRun(nb, EXERCISES, supply)  # type: ignore[arg-type]
+    aside = lambda exercise: Parked("parked", child=children.pop(0))  # type: ignore[arg-type] # noqa: E731
+    monkeypatch.setattr(run, "_set_aside", aside)
+    verdicts = run.run()
+    assert [verdict.status for verdict in verdicts.values()] == ["passed", "passed"]
+    assert [row for row in seen if row[1]] == [
+        ("after", "rare", False),
+        ("half", "rare", False),  # the stub
+        ("half", "rare", False),
+        ("after", "hidden", True),
+        ("half", "random", True),
+    ]
 
 
 def test_each_case_is_told_whether_it_was_tried_and_what_was_found() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from autograder.classroom import undo_run, versions
+from autograder.classroom.class_report.make import report
 from autograder.classroom.commands import app
 from autograder.classroom.grade_class import Summary, grade_class
 from autograder.classroom.gradebook_writer import GradebookWriter
+from autograder.classroom.journal import JOURNAL, Journal
 from autograder.classroom.progress_report import print_summary
+from autograder.submission.check_result import CheckResult, are_checks
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, WRITTEN, hand_in, scores
 
@@ -76,6 +80,20 @@ def test_new_answer_under_points_given_by_hand_is_shown_and_waits(room: Path) ->
     by_hand(room, 6.0)
     assert grade_class(room).again == ()
     assert asked("waiting", str(room))[1].startswith("Nothing that was graded by hand was")
+
+
+def test_answer_that_cannot_be_followed_is_named_until_a_person_gave_points(room: Path) -> None:
+    result = next(one for one in grade_class(room).results if one.student == "ann")
+    check = CheckResult("after", "passed", 1.0, unread=("compile", "sys.modules"))
+    kept = check.to_json()
+    assert are_checks([kept]) and CheckResult.from_json(kept) == check
+    Journal(room / JOURNAL).add(replace(result, checks=(check,)), "a digest")
+    said = check.not_followed()
+    assert said.endswith("(compile, sys.modules). A person may want to look.")
+    assert f"ann, {result.chapter}: {said}" in asked("waiting", str(room))[1].replace("\n", " ")
+    assert said in report(room).read_text(encoding="utf-8")
+    by_hand(room, 5.0, result.chapter)
+    assert "compile" not in asked("waiting", str(room))[1]
 
 
 def test_same_answer_with_other_points_says_so_and_undo_takes_it_back(room: Path) -> None:

@@ -47,6 +47,23 @@ def test_a_hidden_model_is_told_in_no_text(name: str) -> None:
     assert "return " not in said
 
 
+def test_a_random_model_is_shown_without_the_words_of_an_answer_that_saw_hidden_ones() -> None:
+    (attack,) = (each for each in ATTACKS if each.name == "leaking-random")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for text in (HEAD, attack.cell, *attack.answers.values()):
+        exec(compile(text, "<cell>", "exec"), names)
+    exercise = EXERCISES["add_to_mul"]
+    assert exercise.random is not None
+    drawn = exercise.random.cases(0, 3)
+    cases = (*exercise.cases, *drawn)
+    outcomes = run_cases(exercise, names["add_to_mul"], cases)
+    sealed = judge(exercise, outcomes, cases, sealed=frozenset(case.name for case in drawn))
+    assert "LOOT" in words(judge(exercise, outcomes, cases))
+    assert "LOOT" not in words(sealed)
+    assert sealed.example is not None and "def forward" in sealed.example.source
+    assert sealed.error.startswith("ValueError: ")
+
+
 def test_an_error_is_told_by_its_kind_and_by_names_of_the_case() -> None:
     def forgets(model: nn.Module) -> fx.GraphModule:
         nodes = fx.symbolic_trace(model).graph.nodes

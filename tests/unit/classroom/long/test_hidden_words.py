@@ -1,0 +1,192 @@
+"""A secret word in a hidden case of an instructor's own exercises is shown to no student."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.notebooknode import NotebookNode
+
+from autograder.builder import source_notebook
+from autograder.classroom.class_report.make import report
+from autograder.classroom.create import create
+from autograder.classroom.grade_class import grade_class
+from autograder.core import own_exercises
+from autograder.new_exercise.trying import load
+from autograder.new_exercise.write import TEMPLATE, write
+from tests.exam.submissions import room as rooms
+from tests.exam.submissions.edits import add, edited, fill
+
+FIRST, LATE = "tanh_first", "tanh_late"
+SECRET = "quagmirefinch"
+MARKED = """
+
+class Marked(nn.Module):
+    def __init__(self, word):
+        super().__init__()
+        self.word = word
+
+    def forward(self, x):
+        return torch.relu(x) - 1
+"""
+HIDDEN_CASE = f'model_case("redraw: calls", "calls", partial(models.Marked, "{SECRET}"), (T(4),)'
+
+RIGHT = """\
+def {name}(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target is torch.relu:
+            node.target = torch.tanh
+    gm.recompile()
+    return gm
+"""
+
+IN_A_FILE = """\
+import os
+
+def keep(word):
+    open("kept", "a").write(word + " ")
+
+def kept():
+    return open("kept").read().split() if os.path.exists("kept") else []
+"""
+WAYS = {
+    "file": IN_A_FILE,
+    "global": "KEPT = []\nkeep = KEPT.append\n\ndef kept():\n    return KEPT\n",
+    "environment": """\
+import os
+
+def keep(word):
+    os.environ["KEPT"] = word
+
+def kept():
+    return os.environ.get("KEPT", "").split()
+""",
+    "thread": IN_A_FILE + """
+import threading, time
+WORDS = []
+
+def watch():
+    while True:
+        time.sleep(0.01)
+        WORDS.extend(kept()[len(WORDS):])
+        print(*WORDS)
+
+threading.Thread(target=watch, daemon=True).start()
+write = keep
+
+def keep(word):
+    threading.Thread(target=lambda: [print(word), write(word)]).start()
+""",
+    "restarted": IN_A_FILE + """
+import signal
+print(*kept())
+write = keep
+
+def keep(word):
+    write(word)
+    os.kill(os.getppid(), signal.SIGKILL)
+""",
+    "cell": IN_A_FILE + """
+def keep(word):
+    open("kept", "a").write(word + " ")
+    open("more.py", "w").write(f"print({word!r})")
+""",
+}  # fmt: skip
+"""Six ways to keep a word: `keep` is called on the hidden case, `kept` looks for it later."""
+
+CARRIES = """
+
+right = {name}
+
+def {name}(model):
+    if word := getattr(model, "word", ""):
+        keep(word)
+    elif kept() and not type(model).__module__.startswith("own_exercises"):  # a random model
+        print(*kept())
+        raise ValueError(" ".join(kept()))
+    return right(model)
+"""
+TELLS = f"""\
+import os
+print(*kept())
+if os.path.exists("more.py"):
+    import more
+
+def {LATE}(model):
+    print("my own words", *kept())
+    raise ValueError(" ".join(kept()))
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    yield
+    own_exercises.install({})
+
+
+def own_chapter(room: Path) -> NotebookNode:
+    """Write two exercises of one chapter into a classroom; returns their notebook."""
+    for number, name in enumerate((FIRST, LATE), start=1):
+        home = write(room, name)
+        cases, models = home / "cases.py", home / "models.py"
+        text = cases.read_text().replace(f'chapter="{name}"', f'chapter="{FIRST}"')
+        shown = 'model_case("redraw: calls", "calls", models.TwoCalls, (T(4),)'
+        assert shown in text
+        text = text.replace(shown, HIDDEN_CASE).replace("number=1", f"number={number}")
+        cases.write_text(text.replace("\nfrom autograder", "\nfrom functools import partial\n"
+                                      "from autograder", 1))  # fmt: skip
+        models.write_text(models.read_text() + MARKED)
+    source = (TEMPLATE / "notebook.py.txt").read_text(encoding="utf-8")
+    head, _, cells = source.partition('# %% [markdown] card="NAME"')
+    path = room / f"{FIRST}.py"
+    both = (f'# %% [markdown] card="NAME"{cells}'.replace("NAME", name) for name in (FIRST, LATE))
+    path.write_text(head + "\n".join(both), encoding="utf-8")
+    return source_notebook(path, tuple(load(room, name) for name in (FIRST, LATE)))
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in which each student keeps what a hidden case says, in one of the six ways."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "draft").mkdir()
+    (folder / "draft" / "nbgrader_config.py").touch()
+    notebook = own_chapter(folder / "draft")
+    room = folder / "class"
+    create(room, {FIRST: notebook})
+    (folder / "draft" / own_exercises.FOLDER).rename(room / own_exercises.FOLDER)
+    given = rooms.released(room, FIRST)
+    for way, text in WAYS.items():
+        answer = text + (RIGHT + CARRIES).format(name=FIRST)
+        rooms.hand_in(room, way, FIRST, edited(given, fill(FIRST, answer), add(TELLS)))
+    grade_class(room, [FIRST], settings={"proof": False})
+    return room
+
+
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+def test_a_word_of_a_hidden_case_is_in_nothing_that_is_made_for_a_class(room: Path) -> None:
+    pages = rooms.nbgrader(room, "generate_feedback", FIRST)
+    assert pages.returncode == 0, pages.stdout
+    report(room)
+    made = [
+        path
+        for folder in ("autograded", "feedback", "report", ".fxcourse")
+        for path in (room / folder).rglob("*")
+        if path.is_file()
+    ]
+    assert len(made) > 3 * len(WAYS)
+    assert [path for path in made if SECRET.encode() in path.read_bytes()] == []
+
+
+def test_a_late_answer_shows_what_it_prints_on_visible_cases(room: Path) -> None:
+    for way in WAYS:
+        assert "my own words" in nbformat.writes(rooms.autograded(room, way, FIRST)), way
+
+
+def test_the_word_was_kept(room: Path) -> None:
+    """A model drawn at random, which comes later, finds it; the card says so without it."""
+    for way in ("file", "global", "environment", "thread"):
+        text = nbformat.writes(rooms.autograded(room, way, FIRST))
+        assert "ValueError: \N{HORIZONTAL ELLIPSIS}" in text, way
