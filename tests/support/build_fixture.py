@@ -55,7 +55,7 @@ check(after)
 hint("after")
 
 # %% [markdown] card="again"
-# **Given** a number. **Return** the same as before.
+# **Given** a number. **Return** the same as before. Use your `after`: run its cell first.
 
 # %% solve="again"
 def again(number: int) -> int:

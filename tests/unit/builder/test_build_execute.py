@@ -68,7 +68,7 @@ def test_readers_see_no_markers(run: NotebookNode) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "at", "says"),
     [
-        ("print(picture)", "print(pictures)", 'picture = "1', "NameError"),
+        ("print(picture)", "print(picture.width)", 'picture = "1', "AttributeError"),
         ("return secret + 1", "return secret", 'check="after"', "AssertionError"),
         ("return abs(number)", "return number", 'check="after"', "AssertionError"),
         ("1 / 0", "1 / 1", "1 / 1", "meant to raise ZeroDivisionError, but it raised nothing"),
