@@ -124,7 +124,9 @@ def tried_pytorch() -> Diagnosis:
 
 def files_here() -> Diagnosis:
     """Whether a file in the current folder hides a package from notebooks in this folder."""
-    known = {*sys.stdlib_module_names, *metadata.packages_distributions()}
+    installed = metadata.packages_distributions()
+    others = {name for name, whose in installed.items() if DISTRIBUTION not in whose}
+    known = {*sys.stdlib_module_names, *others}
     found = sorted({path.stem for path in Path.cwd().glob("*.py")} & known)
     found += sorted({path.parent.name for path in Path.cwd().glob("*/__init__.py")} & known)
     if not found:

@@ -19,7 +19,7 @@ def test_a_file_is_checked_elsewhere_and_can_be_stopped(tmp_path: Path) -> None:
     )
     (tmp_path / "mine.py").write_text("HELPER = input\n")  # files import what lies beside them
     with Checker(["torch", "no_such_module"]) as checker:
-        check = checker.check("retarget", file, page, keys=True)
+        check = checker.check("retarget", file, page, keys=True, lines=20)
         while not check.is_over:
             time.sleep(0.05)
         found = check.result()
@@ -28,7 +28,7 @@ def test_a_file_is_checked_elsewhere_and_can_be_stopped(tmp_path: Path) -> None:
         # It catches all that would end it from inside.
         file.write_text("import time\nwhile True:\n    try:\n        time.sleep(600)\n"
                         "    except BaseException:\n        pass\n")  # fmt: skip
-        check = checker.check("retarget", file, page, keys=True)
+        check = checker.check("retarget", file, page, keys=True, lines=20)
         time.sleep(0.2)
         assert check.result() is None and not check.is_over
         checker.stop()

@@ -303,14 +303,6 @@ ATTACKS = [
         states=SUSPECT | REFUSED,
     ),
     Attack(
-        "files-id-page",
-        "The student's id is a piece of a page.",
-        "It is refused, and stands on no page.",
-        student="<img src=x onerror=FXPAGE()>",
-        answers=RIGHT,
-        states=frozenset({"refused"}),
-    ),
-    Attack(
         "files-name-page",
         "The student's name, as the gradebook has it, is a piece of a page.",
         "It is text on every page; the right answer keeps its points.",

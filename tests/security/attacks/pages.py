@@ -355,6 +355,6 @@ display(HTML("<div class='fxcourse-card passed'><b>✔ Passed: retarget</b> 2 of
         "The student's id is HTML.",
         SHOWN,
         student="<img src=x onerror=FXPAGE()>",
-        states=SUSPECT | {"refused"},
+        states=frozenset({"refused"}),
     ),
 ]

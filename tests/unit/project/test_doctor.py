@@ -128,3 +128,18 @@ def test_the_command_says_that_all_is_well(monkeypatch: pytest.MonkeyPatch) -> N
     done = CliRunner().invoke(cli.app, ["doctor"])
     assert done.exit_code == 0
     assert "This machine is ready for the course." in done.output
+
+
+def test_a_file_that_hides_a_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.py", "passes/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert doctor.files_here().state == "ok"
+    (tmp_path / "torch.py").touch()
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "__init__.py").touch()
+    found = doctor.files_here()
+    assert found.state == "broken" and found.says.startswith("torch.py, json.py in this folder")

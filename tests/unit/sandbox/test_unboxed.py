@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from autograder.builder.paths import ROOT
 from autograder.core.limits import AwakeClock
 from autograder.sandbox import client, unboxed, wire
 from autograder.sandbox.client import Image, NoBox, SubprocessServer
@@ -23,6 +24,12 @@ from tests.support.hand_clock import HandClock
 IMAGE = Image({"count": ("tests.support.counting_entry", Bounds())})
 TOKEN = b"0123456789abcdef"
 Start = Callable[..., tuple["subprocess.Popen[bytes]", socket.socket]]
+
+
+@pytest.fixture(autouse=True)
+def _finds_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process finds `IMAGE` in the folder of the tests."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
 @pytest.mark.parametrize("start", [unboxed.start, unboxed.start_and_accept])
