@@ -347,7 +347,7 @@ display(HTML("<div class='fxcourse-card passed'><b>✔ Passed: retarget</b> 2 of
         "pages-formula",
         "The student's id is a formula that a spreadsheet would work out.",
         "It is text in the exported table.",
-        student='=HYPERLINK("x","y")+1',
+        student="=HYPERLINK(x)+1",
         states=SUSPECT | {"refused"},
     ),
     Attack(
