@@ -45,7 +45,11 @@ def _lock(file: Any) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE}
+_OF_THE_DISK = {
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
+    errno.ENFILE,
+}  # fmt: skip
+"""Errors with which no submission of the class can be written."""
 
 
 def is_of_the_disk(error: OSError) -> bool:
