@@ -37,7 +37,7 @@ import math
 
 import torch
 from IPython.display import display
-from torch import fx, nn
+from torch import fx, library, nn
 from torch.func import functional_call
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
@@ -424,7 +424,7 @@ assert rms_norm(x.half(), None, 1e-6).dtype == torch.float16
 
 
 # %%
-@torch.library.custom_op("fxcourse12c::halved", mutates_args=())
+@library.custom_op("fxcourse12c::halved", mutates_args=())
 def halved(x: torch.Tensor) -> torch.Tensor:
     return x.half()
 
@@ -442,9 +442,9 @@ lie = make_fx(lambda x: halved(x), tracing_mode="fake")(x)
 (node,) = lie.graph.find_nodes(op="call_function", target=torch.ops.fxcourse12c.halved.default)
 assert node.meta["val"].dtype == torch.float32 and lie(x).dtype == torch.float16
 with fails(Exception):
-    torch.library.opcheck(halved, (x,), test_utils="test_faketensor")
+    library.opcheck(halved, (x,), test_utils="test_faketensor")
 for value in (x, x.half()):
-    good = torch.library.opcheck(rms_norm, (value, weight, 1e-6))
+    good = library.opcheck(rms_norm, (value, weight, 1e-6))
     assert set(good.values()) == {"SUCCESS"}
 
 # %% [markdown]
