@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
@@ -124,10 +124,11 @@ def collect(
             else:
                 done.left_out.append(one)
         keeper = Keeper(room, source.name, max((t.when for t in taken if t.when), default=None))
-        whence = _whence(room, source, taken, layout)
-        for files in _by_student(room, whence, people, done, dates):
+        known = known_notebooks(room)
+        whence = _whence(known, source, taken, layout)
+        for student, files in _by_student(known, whence, people, done, dates).items():
             try:
-                _place(keeper, people, files, done)
+                _place(keeper, student, files, done)
             except OSError as error:
                 if is_of_the_disk(error):
                     raise
@@ -146,8 +147,13 @@ _Whence = list[tuple[Taken, Origin | str]]
 """Files with where they come from, or with why their path does not say it."""
 
 
-def _whence(room: Path, source: Path, taken: Sequence[Taken], layout: Layout | None) -> _Whence:
-    assignments = {key.assignment for key in known_notebooks(room)}
+def _whence(
+    known: Mapping[Known, frozenset[str]],
+    source: Path,
+    taken: Sequence[Taken],
+    layout: Layout | None,
+) -> _Whence:
+    assignments = {key.assignment for key in known}
     files = [(one.path, one.outer) for one in taken]
     try:
         return list(zip(taken, origins(files, assignments, source.stem, layout), strict=True))
@@ -156,10 +162,13 @@ def _whence(room: Path, source: Path, taken: Sequence[Taken], layout: Layout | N
 
 
 def _by_student(
-    room: Path, whence: _Whence, people: People, done: Collected, dates: bool
-) -> list[list[_File]]:
-    """The files, together with those of the same student."""
-    known = known_notebooks(room)
+    known: Mapping[Known, frozenset[str]],
+    whence: _Whence,
+    people: People,
+    done: Collected,
+    dates: bool,
+) -> dict[str, list[_File]]:
+    """The files of each student."""
     are_dates, done.dated = _dated(whence, dates)
     stamps = _stamps(whence)
     groups: dict[tuple[str, str], list[_File]] = {}
@@ -181,8 +190,8 @@ def _by_student(
 
 def _each_of_one_student(
     groups: list[list[_File]], people: People, done: Collected
-) -> list[list[_File]]:
-    """The groups, but for those that mean one student by two names, and those of strangers."""
+) -> dict[str, list[_File]]:
+    """The groups by student, but for those that mean one student by two names, and of strangers."""
     of: dict[str, list[list[_File]]] = {}
     for files in groups:
         try:
@@ -195,16 +204,15 @@ def _each_of_one_student(
             why = f"{len(several)} names at the top mean {student}: {names}. Leave one of them."
             done.left_out += [one.left_out(why) for files in several for one in files]
             done.unusable[student] = why
-    return [several[0] for several in of.values() if len(several) == 1]
+    return {student: several[0] for student, several in of.items() if len(several) == 1}
 
 
 _NO_NOTEBOOK = "It is none of this class's notebooks, by its grade ids and by its name."
 _ALONE = "It is not a notebook, and no notebook of this class is next to it."
 
 
-def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collected) -> None:
+def _place(keeper: Keeper, student: str, files: Sequence[_File], done: Collected) -> None:
     """Take in what one student has handed in."""
-    student = people.student(files[0].origin)
     beside = [one for one in files if one.notebook is None]
     assignments = sorted({one.notebook.assignment for one in files if one.notebook})
     for assignment in assignments:

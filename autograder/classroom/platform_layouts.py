@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from os.path import commonprefix
 
-_MARK = r"_(?P<number>\d+)_assignsubmission_(?P<plugin>file|onlinetext)"
-_MOODLE = re.compile(rf"(?P<name>.+?){_MARK}(?:_(?P<file>.*))?$")
-_TWICE = re.compile(rf".+{re.sub('[?]P<[a-z]+>', '', _MARK)}.*{_MARK}(?:_|$)")
+_MOODLE = re.compile(
+    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?$"
+)
+_MARK = re.compile(r"_\d+_assignsubmission_(?:file|onlinetext)(?=_|$)")
 _CANVAS = (
     re.compile(r"(?P<late>LATE_)?(?P<name>anon)_(?P<number>[^\W_]+)_(?P<serial>\d+)_(?P<file>.+)$"),
     re.compile(
@@ -205,7 +206,7 @@ def _origin(entry: _Entry, inside: Path, layout: Layout | None) -> Origin | str:
 
 def _of_moodle(entry: _Entry, inside: Path) -> Origin | str:
     found = _MOODLE.match(entry.name)
-    if not found or _TWICE.match(entry.name):
+    if not found or len(_MARK.findall(entry.name)) > 1:
         return "Its name says more than once whose it is."
     name = found["name"].strip()
     file = _beside(found["file"] or "", inside)
