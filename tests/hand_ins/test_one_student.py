@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import mimetypes
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from autograder.classroom.grade_class import CannotGrade, Summary, grade_class
 from autograder.classroom.people import People
 from autograder.classroom.roster import Person
 from autograder.submission.result import SubmissionStatus
-from autograder.submission.sanitize.harmless_files import is_harmless
+from autograder.submission.sanitize.harmless_files import HARMLESS, is_harmless
 from tests.support import stub_class
 from tests.support.stub_class import ONE
 
@@ -210,6 +212,13 @@ def test_beside_a_graded_notebook_lies_only_what_no_browser_runs(room: Path) -> 
     graded = {path.name for path in (room / "autograded/eve" / ONE).iterdir()} - {f"{ONE}.ipynb"}
     assert len(graded) == len(INVENTED) + 1 and "table.csv" in graded
     assert all(map(is_harmless, graded))
+
+
+def test_no_ending_on_the_list_is_run_by_a_browser() -> None:
+    run = re.compile(r"html|xml|svg|javascript|pdf|flash|wasm|message/")
+    types = {ending: mimetypes.guess_type(f"x.{ending}")[0] or "" for ending in HARMLESS}
+    assert {ending for ending, said in types.items() if run.search(said)} == set()
+    assert run.search(mimetypes.guess_type("x.svg")[0] or "")
 
 
 def test_no_two_files_are_shown_under_one_name() -> None:
