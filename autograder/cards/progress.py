@@ -183,16 +183,11 @@ def _go_on_html(place: Place | None, *, linked: bool) -> str:
         return escaped(go_on(place))
     chapter, section = place
     title = links.linked(escaped(_title(section)), chapter.name, section.cell)
-    return f"Go on here: {title}, in {_chapter_name(chapter.name, linked=linked)}."
+    return f"Go on here: {title}, in {links.linked(escaped(chapter.name), chapter.name)}."
 
 
 def _title(section: Section) -> str:
     return f"{section.number} {section.title}".replace("`", "")
-
-
-def _chapter_name(chapter: str, *, linked: bool) -> str:
-    name = escaped(chapter)
-    return links.linked(name, chapter) if linked else name
 
 
 def _exercise_name(row: Row, *, linked: bool) -> str:
@@ -223,7 +218,10 @@ def _bar(rows: Sequence[Row], length: int) -> tuple[int, int]:
 def _chapter_html(
     chapter: str, rows: Sequence[Row], count: str, *, linked: bool, is_open: bool
 ) -> str:
-    """A fold with a chapter's exercises; its line has the name, a bar and the count."""
+    """A fold with a chapter's exercises; its line has the name, a bar and the count.
+
+    The line is a button, which holds no link: the link to the chapter is in the fold.
+    """
     done, _ = _bar(rows, 120)
     bar = (
         '<span style="display:inline-block;width:120px;height:8px;background:#80808055;'
@@ -234,12 +232,14 @@ def _chapter_html(
     cell = f"padding:1px 14px 1px 0;border:0;background:none;color:{INK};text-align:left"
     table = "border-collapse:collapse;border:0;margin:0 0 0 14px;font-size:13.5px;background:none"
     body = "".join(_row_html(row, cell, linked=linked) for row in rows)
+    name = escaped(chapter)
+    way = f'<div style="margin:0 0 0 14px">{links.linked(f"Open {name}", chapter)}</div>'
     return (
         f'<details{" open" if is_open else ""} style="margin:2px 0 0 0;color:{INK}">'
         f'<summary style="cursor:pointer">{bar}'
-        f"<strong>{_chapter_name(chapter, linked=linked)}</strong> "
+        f"<strong>{name}</strong> "
         f'<span style="color:{QUIET};font-size:13px">{count}</span></summary>'
-        f'<table style="{table}"><tbody>{body}</tbody></table></details>'
+        f'{way if linked else ""}<table style="{table}"><tbody>{body}</tbody></table></details>'
     )
 
 

@@ -105,9 +105,12 @@ def test_the_current_chapter_is_open_and_the_place_comes_last() -> None:
         for chapter in course_map().chapters
         if chapter.name == ROWS[1].chapter
     )
-    progress = Progress(ROWS, place=place)
+    progress = Progress(ROWS, place=place, linked=True)
     html = progress._repr_mimebundle_()["text/html"]
     assert re.findall(r"<details( open)?", html) == ["", " open"]
+    buttons = re.findall(r"<summary.*?</summary>", html)
+    assert len(buttons) == 2 and not any("<a " in each for each in buttons), "a link in a button"
+    assert html.count(f"Open {place[0].name}</a>") == 1
     lines = repr(progress).splitlines()
     assert lines[-1].startswith("Go on here: ") and len(lines) == 3 + 3 + 1
     assert "node_names" not in repr(progress) and "✗ retarget" in repr(progress)
