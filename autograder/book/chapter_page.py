@@ -18,6 +18,7 @@ from autograder.exercises import EXERCISES
 from autograder.lessons import debriefs, predictions
 
 ANSWER, SOLUTION, DEBRIEF = "The answer, and why", "The solution", "Debrief: a trap and two answers"
+PROOF = "A proof of the text above"
 LEFT_OUT = (
     "*Only the headings of this chapter are here: `fxcourse book --pages` executes nothing. "
     "`fxcourse book` has the whole chapter.*"
@@ -38,15 +39,18 @@ def page_of(notebook: NotebookNode, found: Sequence[Heading], links: Links) -> N
 
     Returns:
         A notebook whose tags tell myst-nb what lies behind a fold: solutions, answers of
-        predictions, debriefs.
+        predictions, debriefs, proofs.
     """
     page = copy.deepcopy(notebook)
     for index, cell in enumerate(page.cells):
         grading = cell.metadata.get("nbgrader", {})
+        is_proof = cell.metadata.get("fxcourse", {}).get("proof", False)
         cell.metadata = NotebookNode()
         if cell.cell_type == "markdown":
             labels = {each.line: each.label for each in found if each.cell == index}
             cell.source = _prose(cell.source, labels, links, found[0].chapter)
+        elif is_proof:
+            _fold(cell, PROOF, "hide-input")
         elif cell.cell_type == "code":
             _code(cell, grading, found[0].chapter)
     page.cells = [cell for cell in page.cells if not _left_out(cell)]

@@ -10,7 +10,7 @@ from autograder.builder.predictions import predictions_are_sound
 from autograder.builder.problems import Problem
 from autograder.builder.release import released
 from autograder.builder.solution_regions import BEGIN, END, OWN_STUB, markers
-from autograder.builder.source import TAGS, Cell
+from autograder.builder.source import FLAGS, TAGS, Cell
 
 Rule = Callable[[Cell], Iterator[Problem]]
 
@@ -23,6 +23,9 @@ def tags_are_known(cell: Cell) -> Iterator[Problem]:
             said = value if key in ("incorrectly_encoded_metadata", "title") else key
             mend = f'The tags are {known}; write them as card="name".'
             yield Problem(cell.line, f"The cell header says '{said}', which is not a tag.", mend)
+        elif key in FLAGS:
+            if value is not True:
+                yield Problem(cell.line, f"The tag '{key}' has a value.", f"Write {key}=true.")
         elif not isinstance(value, str) or not value.isidentifier():
             mend = f'Write {key}="name".'
             yield Problem(cell.line, f"The tag '{key}' does not give a name.", mend)

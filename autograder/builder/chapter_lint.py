@@ -7,7 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_lint, comparisons, plain_english, standalone, statements
+from autograder.builder import (
+    cell_lint,
+    comparisons,
+    plain_english,
+    proofs,
+    standalone,
+    statements,
+)
 from autograder.builder.card_headings import Card
 from autograder.builder.minutes import effort
 from autograder.builder.predictions import is_prediction
@@ -197,6 +204,11 @@ def exercises_stand_alone(chapter: Chapter, cards: Sequence[Card]) -> Iterator[P
     yield from standalone.findings(chapter)
 
 
+def proofs_are_not_needed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """The learner's notebook has no proofs, so no other cell needs a name of one."""
+    yield from proofs.findings(chapter)
+
+
 def _names_in(source: str) -> set[str]:
     """The names that a cell defines or imports at its top level; none, where it is no Python."""
     try:
@@ -223,6 +235,7 @@ RULES: tuple[Rule, ...] = (
     statements_are_executed,
     comparisons_can_fail,
     exercises_stand_alone,
+    proofs_are_not_needed,
 )
 
 

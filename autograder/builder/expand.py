@@ -112,6 +112,17 @@ class ErrorsGoOn(Preprocessor):
         return cell, resources
 
 
+class FoldedProofs(Preprocessor):
+    """Folds the code of proofs, in the notebooks that have them."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Mark one cell."""
+        if resources["chapter"].cells[index].tag == "proof":
+            cell.metadata.fxcourse = {"proof": True}
+            cell.metadata.jupyter = {"source_hidden": True}
+        return cell, resources
+
+
 class StableIds(Preprocessor):
     """Gives each cell an id that says what it is: a cell more, or elsewhere, changes no other's."""
 
@@ -147,6 +158,7 @@ CHAIN = (
     GradeMetadata,
     HiddenTests,
     ErrorsGoOn,
+    FoldedProofs,
     StableIds,
     ClearOutput,
     CheckCellMetadata,

@@ -15,7 +15,7 @@ LINES_A_MINUTE = 12
 ROUNDED_TO = 5
 """The minutes of a whole chapter are rounded up to a multiple of this."""
 
-_OF_EXERCISES = ("card", "solve", "check", "hint")
+_NOT_READ_HERE = ("card", "solve", "check", "hint", "proof")
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
 _NOT_READ = re.compile(r"</?[a-z][^<>]*>|\]\([^()\s]*\)")
 _WORD = re.compile(r"\w")
@@ -50,7 +50,8 @@ class Effort:
 def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:
     """What there is to read and to do in a chapter.
 
-    The cells of an exercise are not read: its minutes hold the time for card, stub and check.
+    The cells of an exercise are not counted: its minutes include the time for card, stub and
+    check. Neither are proofs, which the learner's notebook does not have.
 
     Args:
         chapter: as it was read; all of its cells, or those of a section.
@@ -58,7 +59,7 @@ def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:
     """
     words = lines = 0
     for cell in chapter.cells:
-        if cell.tag in _OF_EXERCISES:
+        if cell.tag in _NOT_READ_HERE:
             continue
         if cell.kind == "code":
             lines += _lines(cell.source)

@@ -11,6 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder.builder.card_headings import Card, found_exercises
 from autograder.builder.chapter_lint import examine
 from autograder.builder.expand import expand
+from autograder.builder.proofs import without_proofs
 from autograder.builder.release import release
 from autograder.builder.sections import sections
 from autograder.builder.source import read
@@ -18,7 +19,11 @@ from autograder.builder.unfold import Unfolded, unfold
 
 
 def unfolded(
-    chapter_path: Path, cards: Sequence[Card] | None = None, *, solved: bool = False
+    chapter_path: Path,
+    cards: Sequence[Card] | None = None,
+    *,
+    solved: bool = False,
+    proofs: bool = False,
 ) -> tuple[Unfolded, Sequence[Card]]:
     """A chapter that keeps to the rules, with the cells that its notebook has; and its exercises.
 
@@ -26,6 +31,7 @@ def unfolded(
         chapter_path: a file such as ``solutions/03_manipulation.py``.
         cards: its exercises in course order; by default those that are found.
         solved: pick the right letters in predictions.
+        proofs: keep the cells that prove what the text says.
 
     Raises:
         BuildRefused: the chapter breaks a rule; the message names file and line.
@@ -33,17 +39,23 @@ def unfolded(
     chapter, notebook = read(chapter_path)
     cards = found_exercises(chapter.name) if cards is None else cards
     examine(chapter, cards)
+    if not proofs:
+        chapter, notebook = without_proofs(chapter, notebook)
     return unfold(chapter, notebook, solved=solved), cards
 
 
 def source_notebook(
-    chapter_path: Path, cards: Sequence[Card] | None = None, *, solved: bool = False
+    chapter_path: Path,
+    cards: Sequence[Card] | None = None,
+    *,
+    solved: bool = False,
+    proofs: bool = False,
 ) -> NotebookNode:
     """A chapter as a classroom's ``source/`` holds it: with solutions and hidden tests.
 
     Args and errors are those of `unfolded`.
     """
-    made, cards = unfolded(chapter_path, cards, solved=solved)
+    made, cards = unfolded(chapter_path, cards, solved=solved, proofs=proofs)
     by_name = {card.name: card for card in cards}
     minutes = {each.number: each.minutes for each in sections(read(chapter_path)[0], cards)}
     resources = {"chapter": made.chapter, "cards": by_name, "minutes": minutes}

@@ -31,7 +31,7 @@ def is_current(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | Non
     if not path.is_file():
         return False
     try:
-        now = solved(source_notebook(chapter, cards, solved=True))
+        now = solved(source_notebook(chapter, cards, solved=True, proofs=True))
     except BuildRefused as refusal:
         raise SolvingFailed(str(refusal)) from None
     then = nbformat.read(path, as_version=4)
@@ -48,11 +48,11 @@ def write_solved(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | N
         SolvingFailed: with the line of the cell at which it failed.
     """
     try:
-        run = execute(source_notebook(chapter, cards, solved=True))
+        run = execute(source_notebook(chapter, cards, solved=True, proofs=True))
     except BuildRefused as refusal:
         raise SolvingFailed(str(refusal)) from None
     except ExecutionFailed as failure:
-        line = unfolded(chapter, cards)[0].chapter.cells[failure.index].line
+        line = unfolded(chapter, cards, proofs=True)[0].chapter.cells[failure.index].line
         raise SolvingFailed(f"{shown(chapter)}:{line}: {failure}") from None
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chapter.stem}.ipynb"

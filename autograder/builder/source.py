@@ -15,9 +15,12 @@ from autograder.builder.problems import BuildRefused, Problem
 
 TAGS = {
     "card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code",
-    "uses": "code",
+    "uses": "code", "proof": "code",
 }  # fmt: skip
 """The tags a cell header may carry, with the kind of cell that each belongs to."""
+
+FLAGS = ("proof",)
+"""Tags that name nothing: they are written ``proof=true``."""
 
 DERIVED = ("predict", "debrief")
 """Tags of cells that the builder makes, and that no header carries; see `unfold`."""

@@ -57,7 +57,7 @@ def names_missing(sources: list[str]) -> set[str]:
 
     Functions are looked into. Lines with magic commands count as empty.
     """
-    text = "\n".join(line for source in sources for line in _python(source))
+    text = "\n".join(line for source in sources for line in python_lines(source))
     try:
         table = symtable.symtable(text, "<cells>", "exec")
     except SyntaxError:
@@ -70,7 +70,8 @@ def names_missing(sources: list[str]) -> set[str]:
     return _read_globally(table) - defined - _AT_HAND
 
 
-def _python(source: str) -> Iterator[str]:
+def python_lines(source: str) -> Iterator[str]:
+    """The lines of a cell; for one with a magic command, a line that does nothing."""
     for line in source.splitlines():
         is_magic = line.lstrip().startswith(("%", "!"))
         yield line[: len(line) - len(line.lstrip())] + "pass" if is_magic else line

@@ -1,4 +1,4 @@
-"""Every chapter runs from its first to its last cell, solved and as learners get it."""
+"""Every chapter runs from first to last cell: solved, with proofs; and as learners get it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.unit.builder.test_build_execute import validate
 def run_solved(path: Path) -> NotebookNode:
     """A chapter with its solutions, executed."""
     with forked_kernels():
-        return execute(builder.source_notebook(path))
+        return execute(builder.source_notebook(path, proofs=True))
 
 
 @lru_cache

@@ -65,6 +65,19 @@ CHANGES = {
     "a bare word": ('hint="after"', "hint", "# %% hint", "says 'hint', which is not a tag"),
     "no quotes": ('hint="after"', "hint=after", "# %% hint=after", "says 'hint=after', which is"),
     "a number": ('hint="after"', "hint=7", "# %% hint=7", "'hint' does not give a name"),
+    "a proof with a name": (
+        'raises="ZeroDivisionError"\n1 / 0',
+        'proof="after"\nassert True',
+        'proof="after"',
+        "The tag 'proof' has a value. Write proof=true.",
+    ),
+    "a proof that is needed": (
+        '# %%\npicture = "1 -> 2"\n',
+        "# %% proof=true\npicture = 2\nassert picture\n\n# %%\n",
+        "print(picture)",
+        "'picture' is set by a proof",
+        -1,
+    ),
     "two tags": (
         'hint="after"',
         'hint="after" raises="ValueError"',

@@ -1,0 +1,60 @@
+"""Proofs: cells that only show that the text is true. The learner's notebook does not have them."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nbformat.notebooknode import NotebookNode
+
+from autograder.builder.problems import Problem
+from autograder.builder.source import Cell, Chapter
+from autograder.builder.standalone import python_lines
+
+
+def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, NotebookNode]:
+    """A chapter and its notebook without the cells that are proofs. The notebook is changed."""
+    kept = [cell.tag != "proof" for cell in chapter.cells]
+    cells = tuple(cell for cell, is_kept in zip(chapter.cells, kept, strict=True) if is_kept)
+    notebook.cells = [n for n, is_kept in zip(notebook.cells, kept, strict=True) if is_kept]
+    return replace(chapter, cells=cells), notebook
+
+
+def findings(chapter: Chapter) -> Iterator[Problem]:
+    """Proofs that assert nothing, and cells that read a name which a proof was the last to set.
+
+    A name that a function reads when it is called is not seen here. For that, the chapters are
+    executed without their proofs, too.
+    """
+    set_by_proof: set[str] = set()
+    for cell in chapter.cells:
+        if cell.kind != "code":
+            continue
+        read, defined = _names(cell)
+        if cell.tag == "proof":
+            if not any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(cell.source))):
+                yield Problem(cell.line, "This proof asserts nothing.", "Remove its tag.")
+            set_by_proof |= defined
+            continue
+        for name in sorted((read - defined) & set_by_proof):
+            yield Problem(
+                cell.line,
+                f"'{name}' is set by a proof, which the learner's notebook does not have.",
+                "Set it in another cell, or let the proof use another name.",
+            )
+        set_by_proof -= defined
+
+
+def _names(cell: Cell) -> tuple[set[str], set[str]]:
+    """The names of the notebook that a cell's own lines read, and those that it sets."""
+    try:
+        table = symtable.symtable("\n".join(python_lines(cell.source)), "<cell>", "exec")
+    except SyntaxError:
+        return set(), set()
+    symbols = table.get_symbols()
+    return (
+        {symbol.get_name() for symbol in symbols if symbol.is_referenced()},
+        {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()},
+    )
