@@ -1,4 +1,4 @@
-"""All that a learner calls, such as `check`, `hint`, `draw`, `predict` and `progress`."""
+"""All that a learner calls, such as `check`, `hint`, `draw`, `drill` and `progress`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         CheckFailed,
         check,
         debrief,
+        drill,
         failed,
         grade,
         hint,
@@ -26,6 +27,7 @@ __all__ = [
     "check",
     "debrief",
     "draw",
+    "drill",
     "failed",
     "fails",
     "grade",

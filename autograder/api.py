@@ -24,6 +24,7 @@ from autograder.debriefing import (
     show_debrief,
     show_solution,
 )
+from autograder.drilling import drill
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.failed_case import FailedCase, failed_case
 from autograder.fuzz.random_models import AT_HAND
@@ -34,7 +35,7 @@ from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import closing_figures, restoring_functions, with_kept_state
 from autograder.lessons.course_map import course_map
 from autograder.lessons.standing import Standing
-from autograder.predicting import predict, predicted
+from autograder.predicting import predict, small_tasks
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.quickly import quickly
 from autograder.runner.stopped import stop_record
@@ -48,6 +49,7 @@ __all__ = [
     "NoSuchExercise",
     "check",
     "debrief",
+    "drill",
     "failed",
     "grade",
     "hint",
@@ -338,7 +340,7 @@ def progress_so_far(chapter: str | None = None) -> Progress:
         if e.chapter not in elsewhere
     ]
     place = Standing(course, done, learners_record.first_picks()).place()
-    return Progress(rows, predicted(), place, linked=workspace_root.current() is not None)
+    return Progress(rows, small_tasks(), place, linked=workspace_root.current() is not None)
 
 
 class NoSuchExercise(KeyError):

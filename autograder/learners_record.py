@@ -20,6 +20,9 @@ IN_WORKSPACE = "progress.json"
 _PICKS = "predictions"
 """A key of the file that is not an exercise: first picks, by the prediction's mark."""
 
+_DRILLS = "drills"
+"""Another such key: the marks of the drills that were passed."""
+
 _FAILURES = "failures"
 """Another such key: for each exercise, digests of the different answers that have failed."""
 
@@ -96,6 +99,19 @@ def note_pick(mark: str, letter: str) -> str:
         picks[mark] = letter
         _write({**_read(), _PICKS: picks})
     return picks[mark]
+
+
+def passed_drills(workspace: Path | None = None) -> set[str]:
+    """The marks of the drills that were passed."""
+    noted = _read(workspace).get(_DRILLS)
+    return {each for each in noted if isinstance(each, str)} if isinstance(noted, list) else set()
+
+
+def note_drill(mark: str) -> None:
+    """Note that a drill was passed."""
+    passed = passed_drills()
+    if mark not in passed:
+        _write({**_read(), _DRILLS: sorted({*passed, mark})})
 
 
 def _read(workspace: Path | None = None) -> dict[str, Any]:

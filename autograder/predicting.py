@@ -6,7 +6,8 @@ import difflib
 
 from autograder import learners_record
 from autograder.cards.prediction import PredictionCard
-from autograder.cards.progress import Predicted
+from autograder.cards.progress import SmallTasks
+from autograder.drilling import drilled
 from autograder.lessons import Prediction, predictions
 
 OPEN = "?"
@@ -46,14 +47,14 @@ def predict(name: str, letter: str) -> None:
     show(PredictionCard(asked, pick, learners_record.note_pick(asked.mark, pick)))
 
 
-def predicted() -> dict[str, Predicted]:
-    """By chapter, how many predictions there are, were made, and were right at first."""
+def small_tasks() -> dict[str, SmallTasks]:
+    """For each chapter, how many predictions and drills it has, and how many were done."""
     picks = learners_record.first_picks()
-    found = {}
+    found, drills = {}, drilled()
     for chapter, asked in predictions().items():
         made = [one for one in asked.values() if one.mark in picks]
         right = sum(picks[one.mark] == one.right for one in made)
-        found[chapter] = Predicted(len(asked), len(made), right)
+        found[chapter] = SmallTasks(len(asked), len(made), right, *drills[chapter])
     return found
 
 

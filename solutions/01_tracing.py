@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 0, *Start here*; how `nn.Module` holds parameters, buffers and submodules |
-# | **Time** | about 135 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
+# | **Time** | about 140 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
 #
 # **When you are done, you can**
 #

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records |
-# | **Time** | about 100 minutes: 55 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
+# | **Time** | about 110 minutes: 55 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
 #
 # **When you are done, you can**
 #

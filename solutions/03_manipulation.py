@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: you can trace a model and read its graph |
-# | **Time** | about 120 minutes, 54 of them for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.3 |
+# | **Time** | about 130 minutes, 54 of them for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.3 |
 # | **After it** | the deep dive `03b_effects`: probes, dead code, parameters that are fixed for good, passes in a row, and a duel |
 #
 # **When you are done, you can**

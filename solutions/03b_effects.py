@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, and passes that insert and erase nodes |
-# | **Time** | about 120 minutes, 60 of them for the exercises; the minutes of a section include its exercise. Take two sittings, with a break after 3b.2 |
+# | **Time** | about 125 minutes, 60 of them for the exercises; the minutes of a section include its exercise. Take two sittings, with a break after 3b.2 |
 # | **Deep dive** | You can go on to chapter 4 without it. Section 3b.2, about dead code, is needed: chapter 15 uses it, and chapters 7 to 9 come back to it |
 #
 # **When you are done, you can**

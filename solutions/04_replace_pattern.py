@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, reading a graph, editing single nodes |
-# | **Time** | about 105 minutes, 25 of them for the exercises; the minutes of a section include its exercises. Sections 4.1 to 4.3 are a good first sitting |
+# | **Time** | about 115 minutes, 25 of them for the exercises; the minutes of a section include its exercises. Sections 4.1 to 4.3 are a good first sitting |
 # | **After it** | the deep dive `04b_matchers`: matchers of your own, for what patterns cannot reach |
 #
 # **When you are done, you can**

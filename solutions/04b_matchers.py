@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4, above all sections 3.4 (modules), 3.5 (erasing) and 4.5 (what a pattern cannot say) |
-# | **Time** | about 70 minutes, 40 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 4b.1 |
+# | **Time** | about 75 minutes, 40 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 4b.1 |
 # | **Deep dive** | You can go on to chapter 5 without it. Chapter 10 needs section 4b.2, which finds modules by their type |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; chapter 4 helps, but you can do without it |
-# | **Time** | about 105 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. The deep dive `05b_programs` has a notebook of its own |
+# | **Time** | about 110 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. The deep dive `05b_programs` has a notebook of its own |
 #
 # **When you are done, you can**
 #

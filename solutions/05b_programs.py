@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 5, sections 5.1 to 5.3: Proxies, `node_copy`, `map_arg` |
-# | **Time** | about 115 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercises |
+# | **Time** | about 120 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercises |
 # | **Deep dive** | No later chapter needs this part. It is for those who want to see how far a graph of Proxies goes |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, passes; chapter 5 for section 6.6 |
-# | **Time** | about 120 minutes with *Common mistakes*, 45 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes). The deep dive `06b_measuring` has a notebook of its own |
+# | **Time** | about 125 minutes with *Common mistakes*, 45 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes). The deep dive `06b_measuring` has a notebook of its own |
 #
 # **When you are done, you can**
 #

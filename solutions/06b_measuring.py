@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces and the six kinds of node; chapter 6 up to section 6.3: handlers, `run_node` |
-# | **Time** | about 65 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 70 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 7 without it |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
-# | **Time** | about 115 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. The deep dive `07b_cutting` has a notebook of its own, and chapter 13 refers to it |
+# | **Time** | about 125 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. The deep dive `07b_cutting` has a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
 #

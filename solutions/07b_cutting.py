@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 7.3, a Tracer that logs; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
-# | **Time** | about 85 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 90 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
 # **When you are done, you can**

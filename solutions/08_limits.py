@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 1, where traces fail for the first time; chapter 3, passes; section 7.3, a tracer that logs |
-# | **Time** | about 120 minutes, 50 of them for the exercises; a good place for a break is after 8.5 |
+# | **Time** | about 125 minutes, 50 of them for the exercises; a good place for a break is after 8.5 |
 #
 # **When you are done, you can**
 #

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 8 |
-# | **Time** | about 85 minutes, 50 of them for the exercise; a good place for a break is before 8b.6 |
+# | **Time** | about 95 minutes, 50 of them for the exercise; a good place for a break is before 8b.6 |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

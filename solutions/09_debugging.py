@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 6: traces, passes, the Interpreter |
-# | **Time** | about 115 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting (40 minutes) |
+# | **Time** | about 120 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting (40 minutes) |
 #
 # **When you are done, you can**
 #

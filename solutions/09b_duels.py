@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4: traces, nodes, passes, patterns. Chapter 9 helps |
-# | **Time** | about 105 minutes, 56 of them for seven duels; each duel is a sitting of its own |
+# | **Time** | about 115 minutes, 56 of them for seven duels; each duel is a sitting of its own |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

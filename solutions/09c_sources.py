@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1, 3 and 6 |
-# | **Time** | about 75 minutes, 40 of them for the exercises |
+# | **Time** | about 80 minutes, 40 of them for the exercises |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

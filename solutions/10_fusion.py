@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 4b.2 for modules found by type |
-# | **Time** | about 115 minutes, 54 of them for the exercises; sections 10.1 to 10.3 are a good first sitting (80 minutes) |
+# | **Time** | about 120 minutes, 54 of them for the exercises; sections 10.1 to 10.3 are a good first sitting (80 minutes) |
 #
 # **When you are done, you can**
 #

@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3, and section 10.3 about modules that a pass adds |
-# | **Time** | about 60 minutes, 30 of them for the exercise |
+# | **Time** | about 65 minutes, 30 of them for the exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3, and the Interpreter of chapter 6; chapter 4 helps with section 11.4 |
-# | **Time** | about 100 minutes, 50 of them for the exercises |
+# | **Time** | about 110 minutes, 50 of them for the exercises |
 #
 # **When you are done, you can**
 #

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | sections 11.4 to 11.6 of chapter 11 |
-# | **Time** | about 110 minutes, 70 of them for the exercises |
+# | **Time** | about 115 minutes, 70 of them for the exercises |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4 and 11: traces, editing a graph, replacing, ATen graphs |
-# | **Time** | about 110 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 115 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
 #
 # **When you are done, you can**
 #

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4, 6 and 11: traces, editing, Interpreters, ATen graphs; chapter 12 for passes as classes |
-# | **Time** | about 100 minutes with *Common mistakes*, 50 of them for the two exercises; the minutes of a section include its exercise |
+# | **Time** | about 110 minutes with *Common mistakes*, 50 of them for the two exercises; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 2 to 4, and sections 12.3 and 12.5 of chapter 12 |
-# | **Time** | about 100 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 105 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 6: traces, editing a graph, `node.users`, the Interpreter. Chapter 7b, where a model is cut in two, is near to this one, but you can do without it |
-# | **Time** | about 90 minutes with *Common mistakes*, 48 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 95 minutes with *Common mistakes*, 48 of them for the exercises; the minutes of a section include its exercise |
 #
 # **When you are done, you can**
 #

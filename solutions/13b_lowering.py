@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, `users`; chapter 13 for the team's device |
-# | **Time** | about 115 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 120 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; chapter 6 for Interpreters |
-# | **Time** | about 120 minutes, 73 of them for the exercises |
+# | **Time** | about 130 minutes, 73 of them for the exercises |
 #
 # **When you are done, you can**
 #

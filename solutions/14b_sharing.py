@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, `users`, editing a graph; chapter 14 for scales and pairs |
-# | **Time** | about 60 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
+# | **Time** | about 65 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**

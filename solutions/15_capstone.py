@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 10; section 3b.2 for calls with an effect |
-# | **Time** | about 100 minutes, 45 of them for the exercise; sections 15.1 to 15.3 are a good first sitting |
+# | **Time** | about 105 minutes, 45 of them for the exercise; sections 15.1 to 15.3 are a good first sitting |
 #
 # **When you are done, you can**
 #

@@ -18,13 +18,14 @@ from autograder.exercises import EXERCISES
 from autograder.lessons import debriefs, predictions
 
 ANSWER, SOLUTION, DEBRIEF = "The answer, and why", "The solution", "Debrief: a trap and two answers"
-PROOF = "A proof of the text above"
+PROOF, LINE = "A proof of the text above", "The line"
 LEFT_OUT = (
     "*Only the headings of this chapter are here: `fxcourse book --pages` executes nothing. "
     "`fxcourse book` has the whole chapter.*"
 )
 _SEE = re.compile(r"\s+See how far you are:\s*$")
 _CALL = re.compile(r"^(predict|hint|debrief)\(\"([\w.]+)\"")
+_DRILL = re.compile(r"^drill\(\"", re.M)
 _PLACE = re.compile(r"/\S*/site-packages/")
 """Where this machine has its packages; a reader has them elsewhere."""
 
@@ -39,7 +40,7 @@ def page_of(notebook: NotebookNode, found: Sequence[Heading], links: Links) -> N
 
     Returns:
         A notebook whose tags tell myst-nb what lies behind a fold: solutions, answers of
-        predictions, debriefs, proofs.
+        predictions, debriefs, proofs, drills.
     """
     page = copy.deepcopy(notebook)
     for index, cell in enumerate(page.cells):
@@ -79,6 +80,8 @@ def _code(cell: NotebookNode, grading: NotebookNode, chapter: str) -> None:
     elif grading.get("grade"):
         cell.source = cell.source.split("\n")[0]  # the next line tries the hidden cases
         cell.outputs = cell.outputs[-1:]
+    elif _DRILL.search(cell.source):
+        _fold(cell, LINE, "hide-input")
     elif call and call[1] == "predict":
         cell.outputs = [_shown(PredictionCard(predictions()[chapter][call[2]], "", ""))]
         _fold(cell, ANSWER, "remove-input", "hide-output")

@@ -79,6 +79,9 @@ def install(exercises: Mapping[str, Exercise]) -> None:
     def predict(name: str = "", letter: str = "") -> None:
         """Nothing: what a learner picks carries no points."""
 
+    def drill(name: str = "", value: Any = None) -> None:
+        """Nothing: drills carry no points."""
+
     def debrief(name: object = "") -> None:
         """Nothing: it is for a learner's own notebook."""
 
@@ -86,7 +89,7 @@ def install(exercises: Mapping[str, Exercise]) -> None:
         """Nothing: as `debrief`."""
 
     vars(module)["check"] = Check()
-    for thing in (CheckFailed, debrief, failed, grade, hint, predict, progress, solution):
+    for thing in (CheckFailed, debrief, drill, failed, grade, hint, predict, progress, solution):
         setattr(module, thing.__name__, thing)
     sys.modules[module.__name__] = module
     vars(sys.modules["autograder"])["api"] = module

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from autograder.builder import (
     cell_lint,
     comparisons,
+    drills,
     plain_english,
     proofs,
     standalone,
@@ -27,6 +28,7 @@ Rule = Callable[[Chapter, Sequence[Card]], Iterator[Problem]]
 
 _TIME = re.compile(r"^\| \*\*Time\*\* \| about (\d+) minutes(?:.*?(\d+) of them for )?", re.M)
 _MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
+_IMPORT = "Add a line 'from autograder import ...' to a cell above; the builder completes it."
 _PARTS = ("card", "solve", "check")
 _NAMING = ("card", "solve", "check", "hint")
 
@@ -175,10 +177,7 @@ def calls_are_at_hand(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Probl
             if OWN_IMPORT.search(cell.source):
                 return
         elif is_prediction(cell) and "predict" not in known:
-            mend = (
-                "Add a line 'from autograder import ...' to a cell above; the builder completes it."
-            )
-            yield Problem(cell.line, "This prediction needs `predict`.", mend)
+            yield Problem(cell.line, "This prediction needs `predict`.", _IMPORT)
             return
 
 
@@ -204,8 +203,13 @@ def exercises_stand_alone(chapter: Chapter, cards: Sequence[Card]) -> Iterator[P
     yield from standalone.findings(chapter)
 
 
+def drills_are_sound(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """A drill has a solution, a likely mistake, and a name in the text above it."""
+    yield from drills.findings(chapter)
+
+
 def proofs_are_not_needed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """The learner's notebook has no proofs, so no other cell needs a name of one."""
+    """No cell needs a name that only a proof sets, or a drill: a learner may not have it."""
     yield from proofs.findings(chapter)
 
 
@@ -235,6 +239,7 @@ RULES: tuple[Rule, ...] = (
     statements_are_executed,
     comparisons_can_fail,
     exercises_stand_alone,
+    drills_are_sound,
     proofs_are_not_needed,
 )
 

@@ -8,7 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from autograder.builder.card_headings import Card
+from autograder.builder.drills import drill_of
 from autograder.builder.notebook_forms import unfolded
+from autograder.builder.source import read
 from autograder.lessons import unreadable
 
 
@@ -31,5 +33,9 @@ def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
         name: {key: unreadable(text) for key, text in asdict(debrief).items()}
         for name, debrief in made.debriefs.items()
     }
-    lesson = {"predictions": rows, "debriefs": debriefs}
+    drills = {}
+    for cell in read(chapter_path)[0].tagged("drill"):
+        told = asdict(drill_of(cell))
+        drills[told.pop("name")] = {key: unreadable(text) for key, text in told.items()}
+    lesson = {"predictions": rows, "drills": drills, "debriefs": debriefs}
     return json.dumps(lesson, indent=1, ensure_ascii=False) + "\n"

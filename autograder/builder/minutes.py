@@ -1,4 +1,4 @@
-"""How long a chapter or a section takes: its prose and code are read, its exercises are done."""
+"""How long a chapter or a section takes: the minutes of reading, and the minutes of doing."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.builder.card_headings import Card
+from autograder.builder.predictions import is_prediction
 from autograder.builder.source import Chapter
 
 WORDS_A_MINUTE = 150
 LINES_A_MINUTE = 12
+DRILL_MINUTES = 3
+PREDICTION_MINUTES = 1
 ROUNDED_TO = 5
 """The minutes of a whole chapter are rounded up to a multiple of this."""
 
-_NOT_READ_HERE = ("card", "solve", "check", "hint", "proof")
+_NOT_READ_HERE = ("card", "solve", "check", "hint", "proof", "drill")
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
 _NOT_READ = re.compile(r"</?[a-z][^<>]*>|\]\([^()\s]*\)")
 _WORD = re.compile(r"\w")
@@ -29,17 +32,24 @@ class Effort:
         words: of prose, predictions and *Common mistakes* included.
         lines: of code that a learner reads, without blank ones.
         exercises: minutes, as the cards say.
+        small: minutes of drills and predictions.
     """
 
     words: int
     lines: int
     exercises: int
+    small: int = 0
 
     @property
     def minutes(self) -> int:
         """All of it, in minutes; a begun one is counted."""
         reading = self.words / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE
-        return math.ceil(reading) + self.exercises
+        return math.ceil(reading) + self.doing
+
+    @property
+    def doing(self) -> int:
+        """The minutes that are not reading."""
+        return self.exercises + self.small
 
     @property
     def about(self) -> int:
@@ -67,7 +77,10 @@ def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:
             lines += sum(_lines(code) for code in _FENCE.findall(cell.source))
             words += _words(_FENCE.sub("", cell.source))
     asked = {cell.value for cell in chapter.tagged("card")}
-    return Effort(words, lines, sum(card.minutes for card in cards if card.name in asked))
+    exercises = sum(card.minutes for card in cards if card.name in asked)
+    small = DRILL_MINUTES * len(chapter.tagged("drill"))
+    small += PREDICTION_MINUTES * sum(map(is_prediction, chapter.cells))
+    return Effort(words, lines, exercises, small)
 
 
 def minutes_of(chapter: Chapter, cards: Sequence[Card]) -> int:

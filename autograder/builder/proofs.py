@@ -1,4 +1,7 @@
-"""Proofs: cells that only show that the text is true. The learner's notebook does not have them."""
+"""Proofs: cells that only show that the text is true. The learner's notebook does not have them.
+
+Other cells can need neither a name that a proof sets nor one that a drill sets.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, N
 
 
 def findings(chapter: Chapter) -> Iterator[Problem]:
-    """Proofs that assert nothing, and cells that read a name which a proof was the last to set.
+    """Proofs that assert nothing, and cells that read what a proof or a drill was the last to set.
 
     A name that a function reads when it is called is not seen here. For that, the chapters are
     executed without their proofs, too.
     """
-    set_by_proof: set[str] = set()
+    setters: dict[str, str] = {}
     for cell in chapter.cells:
         if cell.kind != "code":
             continue
@@ -36,15 +39,15 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
         if cell.tag == "proof":
             if not any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(cell.source))):
                 yield Problem(cell.line, "This proof asserts nothing.", "Remove its tag.")
-            set_by_proof |= defined
-            continue
-        for name in sorted((read - defined) & set_by_proof):
-            yield Problem(
-                cell.line,
-                f"'{name}' is set by a proof, which the learner's notebook does not have.",
-                "Set it in another cell, or let the proof use another name.",
-            )
-        set_by_proof -= defined
+        elif cell.tag != "drill":
+            for name in sorted((read - defined) & setters.keys()):
+                message = f"'{name}' is set by a {setters[name]}, so a learner may not have it."
+                mend = f"Set it in another cell, or let the {setters[name]} use another name."
+                yield Problem(cell.line, message, mend)
+        for name in defined:
+            setters.pop(name, None)
+            if cell.tag in ("proof", "drill"):
+                setters[name] = cell.tag
 
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:

@@ -15,11 +15,11 @@ from autograder.builder.problems import BuildRefused, Problem
 
 TAGS = {
     "card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code",
-    "uses": "code", "proof": "code",
+    "uses": "code", "proof": "code", "drill": "code",
 }  # fmt: skip
 """The tags a cell header may carry, with the kind of cell that each belongs to."""
 
-FLAGS = ("proof",)
+FLAGS = ("proof", "drill")
 """Tags that name nothing: they are written ``proof=true``."""
 
 DERIVED = ("predict", "debrief")

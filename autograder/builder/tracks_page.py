@@ -16,7 +16,7 @@ How much time do you have, and what do you want to do with torch.fx? Choose a tr
 its end, and continue with another one later.
 
 All times are **estimated**, and nobody was timed: {words} words or {lines} lines of code a minute,
-and the minutes that are written on each exercise.
+the minutes on each exercise, 3 minutes for a drill and one for a prediction.
 
 | track | time | chapters and sections | you need | it ends with |
 |---|---|---|---|---|

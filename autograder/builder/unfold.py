@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograder.builder import drills
 from autograder.builder.debriefs import debrief_of
 from autograder.builder.predictions import (
     call_source,
@@ -47,7 +48,7 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
     Args:
         chapter: as it was read; it has no problems.
         notebook: what jupytext makes of the chapter; it is changed.
-        solved: pick the right letters.
+        solved: pick the right letters, and keep the solutions of drills.
     """
     asked: list[Prediction] = []
     cells: list[Cell] = []
@@ -55,6 +56,10 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
     debriefs = _debriefs(chapter)
     last = {c.value: c for c in chapter.cells if c.tag in ("solve", "check", "hint")}
     for cell, node in zip(chapter.cells, notebook.cells, strict=True):
+        if cell.tag == "drill":
+            cells.append(_drill_cell(cell, solved))
+            nodes.append(new_code_cell(cells[-1].source))
+            continue
         if not is_prediction(cell):
             cells.append(cell)
             nodes.append(node)
@@ -71,7 +76,8 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
             made += [replace(cell, source=parts.rest)]
         cells += made
         nodes += _nodes(made)
-    for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs):
+    has_drills = bool(chapter.tagged("drill"))
+    for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs) + ["drill"] * has_drills:
         _import(nodes, name)
     notebook.cells = nodes
     return Unfolded(replace(chapter, cells=tuple(cells)), notebook, tuple(asked), debriefs)
@@ -101,6 +107,11 @@ def _predict_cell(cell: Cell, asked: Prediction, letter: str) -> Cell:
     source = call_source(asked, letter)
     header: dict[str, object] = {"predict": asked.name}
     return replace(cell, kind="code", header=header, source=source, id=f"predict-{asked.mark}")
+
+
+def _drill_cell(cell: Cell, solved: bool) -> Cell:
+    name = drills.drill_of(cell).name.replace(".", "-")
+    return replace(cell, source=drills.given(cell, solved=solved), id=f"drill-{name}")
 
 
 def _nodes(cells: Sequence[Cell]) -> Iterator[NotebookNode]:

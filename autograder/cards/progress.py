@@ -67,22 +67,28 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """How the predictions of one chapter stand.
+class SmallTasks:
+    """How many predictions and drills of one chapter are done.
 
     Attributes:
         asked: how many the chapter has.
         made: for how many a letter was picked.
         right: how many of these were right at the first pick.
+        drills: how many the chapter has.
+        drilled: how many of these were passed.
     """
 
     asked: int
     made: int
     right: int
+    drills: int = 0
+    drilled: int = 0
 
     def __str__(self) -> str:
-        said = f"{self.made} of {self.asked} predictions made"
-        return f"{said}, {self.right} right at first" if self.made else said
+        first = f", {self.right} right at first" if self.made else ""
+        predictions = f"{self.made} of {self.asked} predictions made{first}"
+        drills = f"{self.drilled} of {self.drills} drills"
+        return " · ".join([predictions] * bool(self.asked) + [drills] * bool(self.drills))
 
 
 @dataclass(frozen=True)
@@ -91,26 +97,26 @@ class Progress:
 
     Attributes:
         rows: those of the exercises to show, in course order.
-        predictions: how those of each chapter stand, by the stem of the chapter's file.
+        small: the small tasks of each chapter, by the stem of the chapter's file.
         place: the section to go on with, as the index shows it; nothing when all is done.
         linked: whether the chapters lie beside the notebook, so that their names can be links.
     """
 
     rows: Sequence[Row]
-    predictions: Mapping[str, Predicted] = field(default_factory=dict)
+    small: Mapping[str, SmallTasks] = field(default_factory=dict)
     place: Place | None = None
     linked: bool = False
 
     def __repr__(self) -> str:
-        return progress_text(self.rows, self.predictions, self.place)
+        return progress_text(self.rows, self.small, self.place)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        shown = progress_html(self.rows, self.predictions, self.place, linked=self.linked)
+        shown = progress_html(self.rows, self.small, self.place, linked=self.linked)
         return {"text/html": shown, "text/plain": repr(self)}
 
 
 def progress_text(
-    rows: Sequence[Row], predictions: Mapping[str, Predicted], place: Place | None = None
+    rows: Sequence[Row], small: Mapping[str, SmallTasks], place: Place | None = None
 ) -> str:
     """The table as plain text."""
     if not rows:
@@ -120,7 +126,7 @@ def progress_text(
     longest = max(len(chapter) for chapter, _ in chapters)
     lines = [headline(rows)]
     for chapter, own in chapters:
-        count = _count(own, predictions.get(chapter))
+        count = _count(own, small.get(chapter))
         lines.append(f"{chapter:<{longest}}  {_bar_text(own)}  {count}")
         if _is_open(chapter, chapters, place):
             lines += [
@@ -133,7 +139,7 @@ def progress_text(
 
 def progress_html(
     rows: Sequence[Row],
-    predictions: Mapping[str, Predicted],
+    small: Mapping[str, SmallTasks],
     place: Place | None = None,
     *,
     linked: bool = False,
@@ -149,7 +155,7 @@ def progress_html(
     chapters = _chapters(rows)
     body = "".join(
         _chapter_html(
-            chapter, own, _count(own, predictions.get(chapter)), linked=linked,
+            chapter, own, _count(own, small.get(chapter)), linked=linked,
             is_open=_is_open(chapter, chapters, place),
         )
         for chapter, own in chapters
@@ -200,9 +206,9 @@ def _chapters(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     return [(chapter, list(own)) for chapter, own in groupby(rows, key=lambda row: row.chapter)]
 
 
-def _count(rows: Sequence[Row], predicted: Predicted | None) -> str:
+def _count(rows: Sequence[Row], small: SmallTasks | None) -> str:
     passed = f"{sum(row.passed for row in rows)} of {len(rows)} passed"
-    return f"{passed} · {predicted}" if predicted and predicted.asked else passed
+    return f"{passed} · {small}" if small and str(small) else passed
 
 
 def _bar_text(rows: Sequence[Row]) -> str:

@@ -72,6 +72,36 @@ class Debrief:
     trap: str
 
 
+@dataclass(frozen=True)
+class Drill:
+    """A small task whose answer is one value.
+
+    Attributes:
+        name: section and letter, such as ``03.2a``.
+        variable: the name that the learner's line sets.
+        solution: right lines. They change no object of the notebook.
+        mistake: lines with the likeliest mistake.
+        says: a sentence for a learner who has made it.
+        mark: the same for the same task, whatever its name.
+    """
+
+    name: str
+    variable: str
+    solution: str
+    mistake: str
+    says: str
+    mark: str
+
+
+@cache
+def drills() -> dict[str, dict[str, Drill]]:
+    """All drills: by chapter, such as ``03_manipulation``, then by name."""
+    return {
+        chapter: {name: Drill(name, **_all_readable(row)) for name, row in lesson["drills"].items()}
+        for chapter, lesson in _lessons().items()
+    }
+
+
 @cache
 def predictions() -> dict[str, dict[str, Prediction]]:
     """All predictions: by chapter, such as ``03_manipulation``, then by name."""
@@ -85,7 +115,7 @@ def predictions() -> dict[str, dict[str, Prediction]]:
 def debriefs() -> dict[str, Debrief]:
     """All debriefs, by the exercise's name."""
     return {
-        name: Debrief(**{key: _readable(text) for key, text in row.items()})
+        name: Debrief(**_all_readable(row))
         for lesson in _lessons().values()
         for name, row in lesson["debriefs"].items()
     }
@@ -94,6 +124,10 @@ def debriefs() -> dict[str, Debrief]:
 def unreadable(text: str) -> str:
     """A text as the files hold it where nobody should read it by accident. It is no secret."""
     return base64.b64encode(text.encode()).decode()
+
+
+def _all_readable(row: dict[str, str]) -> dict[str, str]:
+    return {key: _readable(text) for key, text in row.items()}
 
 
 def _readable(text: str) -> str:

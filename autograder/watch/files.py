@@ -20,7 +20,7 @@ FOLDER = "exercises"
 """The folder in a workspace with the files, one folder per chapter."""
 
 WIDTH = 96
-_OF_NOTEBOOKS = {"check", "debrief", "hint", "predict", "progress"}
+_OF_NOTEBOOKS = {"check", "debrief", "drill", "hint", "predict", "progress"}
 _ITEM = re.compile(r"(?:[*-]|\d+\.) +")
 
 

@@ -7,18 +7,40 @@ from pathlib import Path
 
 import pytest
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell
 
 from autograder import builder
 from autograder.builder.execute import execute
+from autograder.lessons import drills
 from tests.support.forked_kernels import forked_kernels
 from tests.unit.builder.test_build_execute import validate
+
+TOLD_APART = 8
+"""From this length on, a value before its drill gives the answer away; `2` may be any number."""
 
 
 @lru_cache
 def run_solved(path: Path) -> NotebookNode:
-    """A chapter with its solutions, executed."""
+    """A chapter with its solutions and proofs, executed; each drill is tried three times."""
+    notebook = builder.source_notebook(path, solved=True, proofs=True)
     with forked_kernels():
-        return execute(builder.source_notebook(path, proofs=True))
+        return execute(with_tries(notebook, path.stem))
+
+
+def with_tries(notebook: NotebookNode, chapter: str) -> NotebookNode:
+    """The notebook, and after each drill a cell that tries its likely mistake, and no answer."""
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        for drill in drills()[chapter].values() if cell.id.startswith("drill-") else ():
+            if f'drill("{drill.name}", ' not in cell.source:
+                continue
+            wrong = f"own = dict(globals()); exec({drill.mistake!r}, own)\n"
+            call = f'drill("{drill.name}", own["{drill.variable}"])\ndrill("{drill.name}", ...)'
+            value = f"\nprint(repr({drill.variable}))"
+            cells.append(new_code_cell(wrong + call + value, id=f"tries-{cell.id}"))
+    notebook.cells = cells
+    return notebook
 
 
 @lru_cache
@@ -42,6 +64,28 @@ by_chapter = pytest.mark.parametrize(
 def test_every_cell_of_a_solved_chapter_succeeds(path: Path, total) -> None:
     run = run_solved(path)
     total("cells executed in solved chapters", sum(c.cell_type == "code" for c in run.cells))
+
+
+@by_chapter
+def test_drills_tell_right_from_the_likely_mistake(path: Path) -> None:
+    run = run_solved(path)
+    for drill in drills()[path.stem].values():
+        at = next(i for i, c in enumerate(run.cells) if f'drill("{drill.name}", ' in c.source)
+        assert f"Drill {drill.name}: right." in shown_by(run.cells[at]), drill.name
+        tries = shown_by(run.cells[at + 1])
+        assert f"Drill {drill.name}: not right yet." in tries and drill.says in tries, drill.name
+        assert "not attempted yet" in tries, drill.name
+        value = tries.rstrip().splitlines()[-1]
+        if len(value) >= TOLD_APART:
+            assert all(value not in shown_by(cell) for cell in run.cells[:at]), drill.name
+
+
+def shown_by(cell: NotebookNode) -> str:
+    """The text that a cell has, and that it shows."""
+    parts = [cell.source]
+    for output in cell.get("outputs", ()):
+        parts += [output.get("text", ""), output.get("data", {}).get("text/plain", "")]
+    return "\n".join(parts)
 
 
 @by_chapter

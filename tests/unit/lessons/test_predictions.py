@@ -13,7 +13,7 @@ from autograder.boxed import stub_api
 from autograder.builder import lesson_data, solved_chapter
 from autograder.builder.paths import COURSE
 from autograder.cards.prediction import PredictionCard
-from autograder.cards.progress import Predicted, Progress, Row
+from autograder.cards.progress import Progress, Row, SmallTasks
 from autograder.exercises import EXERCISES
 from autograder.lessons import Option, Prediction, predictions
 from autograder.predicting import CannotPredict
@@ -285,7 +285,7 @@ def test_a_write_that_breaks_off_loses_nothing(
 
 def test_progress_without_predictions_is_as_it_was() -> None:
     rows = [Row("00_start", "node_names", "The names", 1, "passed")]
-    assert "predictions" not in repr(Progress(rows, {"00_start": Predicted(0, 0, 0)}))
+    assert "predictions" not in repr(Progress(rows, {"00_start": SmallTasks(0, 0, 0)}))
 
 
 def test_in_the_box_predict_says_nothing(
