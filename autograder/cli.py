@@ -845,11 +845,17 @@ def _print_minutes(names: list[str]) -> None:
     from autograder.builder.source import read
 
     table = Table("chapter", box=None, padding=(0, 2, 0, 0))
-    for heading in ("words", "code lines", "exercises, minutes", "total, minutes"):
+    for heading in (
+        "words",
+        "code lines",
+        "exercises, minutes",
+        "doing, minutes",
+        "total, minutes",
+    ):
         table.add_column(heading, justify="right")
     for path in choose(names):
         found = effort(read(path)[0], found_exercises(path.stem))
-        figures = (found.words, found.lines, found.exercises, found.minutes)
+        figures = (found.words, found.lines, found.exercises, found.doing, found.minutes)
         table.add_row(path.stem, *map(str, figures))
     out.print(table)
 

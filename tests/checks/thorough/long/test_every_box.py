@@ -1,0 +1,14 @@
+"""Every exercise can be solved in the box, where much of what a learner's kernel has is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.thorough.test_submissions import CHAPTERS, grade_in_boxes
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_exercise_can_be_solved_in_the_box(chapter: str, tmp_path: Path) -> None:
+    grade_in_boxes(tmp_path / "a classroom", {("ada", chapter)})
