@@ -79,7 +79,7 @@ def test_it_shows_tracks_sections_and_chapters() -> None:
     assert re.search(r"2 · The IR: six kinds of node · \d+ min · 4 of 4", words)
     assert words.count("3 · Direct manipulation") == 1  # its sections are open instead
     text = repr(Overview(SOME))
-    assert re.search(r"^Essentials +\d+ hours  \[#{15}\.{5}\]  7 of 9$", text, re.M)
+    assert re.search(r"^Essentials +[\d½]+ hours  \[#{15}\.{5}\]  7 of 9$", text, re.M)
     assert re.search(r"^> 3\.3 Insert a node · \d+ min · 1 exercise$", text, re.M)
     assert "(deep dive)" in text and "`" not in text
 
