@@ -35,7 +35,7 @@ __all__ = [
 
 
 class LinearReLU(nn.Module):
-    """A linear layer and the ReLU behind it, as one module.
+    """A linear layer and the ReLU after it, as one module.
 
     It stands for a fused kernel: one call in the graph instead of two. It holds the linear
     layer that it is given, not a copy, so the parameters stay shared with the model.

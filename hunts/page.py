@@ -35,10 +35,10 @@ INTRODUCTION = """# Bugs of today
 
 Which of PyTorch's own passes give wrong results today, and what can you do instead?
 
-This page lists {count} bugs of PyTorch {version}. `make hunt` found them with random models. Each
-has a model of at most six lines. {silent} of them are silent: the result is wrong, and nothing is
-raised. Two bugs are different if the fix of one leaves the other. A test tries each fix on all
-others.
+This page lists {count} bugs of PyTorch {version}. `make hunt` found most of them with random
+models. Each has a model of at most six lines. {silent} of them are silent: the result is wrong, and
+nothing is raised. Two bugs are different if the fix of one leaves the other. A test tries each fix
+on all others.
 
 Every result below was computed when this page was made, and a test computes it again. If a new
 PyTorch has fixed a bug, that test fails and says so. [Hunting](hunting.md) shows how to test your

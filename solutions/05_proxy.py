@@ -5,8 +5,8 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; chapter 4 helps, but you can do without it |
-# | **Time** | about 110 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. The deep dive `05b_programs` has a notebook of its own |
+# | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; section 4.7 helps, but you can do without it |
+# | **Time** | about 115 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. The deep dive `05b_programs` has a notebook of its own |
 #
 # **When you are done, you can**
 #
@@ -88,7 +88,7 @@ assert new.args == (new,)
 # </details>
 # <details><summary>None</summary>
 #
-# Right. <code>a + b</code> is recorded as <code>operator.add</code>: another target (rule 3 of chapter 4). This chapter will bring spellings together.
+# Right. <code>a + b</code> is recorded as <code>operator.add</code>: another target (rule 3 of chapter 4). This chapter reduces spellings to one.
 # </details>
 # <details><summary>Two: <code>a + b</code> and <code>b + a</code></summary>
 #
@@ -139,19 +139,21 @@ assert [n.name for n in graph.nodes][:3] == ["x", "neg", "mul"]
 
 # %% [markdown]
 # **Each operation leaves a node, whether you use its result or not.**
-# FX cannot know that you will throw it away.
+# FX cannot know that you will throw it away. (An attribute alone, such as `x.shape`, is not an operation yet.)
 
 # %%
 graph = fx.Graph()
 tracer = GraphAppendingTracer(graph)
 x = fx.Proxy(graph.placeholder("x"), tracer)
 y = fx.Proxy(graph.placeholder("y"), tracer)
+x.shape  # no node
 both = torch.cat([x, y])
 forgotten = both + 1  # no other node reads this
 graph.output(torch.tanh(both).node)
 gm = fx.GraphModule(nn.Module(), graph)
 print(gm.code)
 assert forgotten.node in graph.nodes and not forgotten.node.users
+assert [n.name for n in graph.nodes] == ["x", "y", "cat", "add", "tanh", "output"]
 
 # %% [markdown]
 # Look at `x` and `y`: two Proxies, **one tracer**.
@@ -203,7 +205,7 @@ class Asked(nn.Module):
         return torch.neg(torch.tanh(torch.cat([x, y])))
 
 
-# The graph that is asked for:
+# The graph that your function must build:
 draw(fx.symbolic_trace(Asked()))
 
 
@@ -384,10 +386,9 @@ assert fx.GraphModule(root, gm.graph).linear is root["linear"]
 # Three things to see here:
 #
 # * The new graph needs no `recompile()`: `fx.GraphModule(gm, graph)` generates its code from the finished graph.
-#   The first argument is the root: modules and parameters that the graph names are taken from there.
 # * The placeholders and the output are copied, too. So the signature and the result keep their structure.
 #   (There is one exception, in *Common mistakes*.)
-# * `new[node]` is the old node's **value** in the new graph. What read the old node now reads this value.
+# * `new[node]` is the old node's **value** in the new graph. The readers of the old node now read this value.
 #
 # **When does a rule run?** Look at what `my_relu` printed above: `Proxy(add)`.
 #
@@ -401,7 +402,7 @@ assert fx.GraphModule(root, gm.graph).linear is root["linear"]
 # <details><summary>Nothing</summary>
 #
 # Right. The rule ran once for each call in the graph, while the graph was made.
-# What it recorded are the operations on Proxies. <code>print</code> is no such operation: it ran at once, and showed a Proxy.
+# It recorded the operations on Proxies. <code>print</code> is not such an operation: it ran at once, and showed a Proxy.
 #
 # </details>
 # <details><summary><code>my_relu: Proxy(add)</code>, once more</summary>
@@ -418,8 +419,8 @@ gm(x, y)
 assert seen == ["Proxy(add)"]  # and never again
 
 # %% [markdown]
-# So different parts of a rule run at different times, as in a `forward` that is traced.
-# Its Python runs when the graph is made: a branch on a number or a string is decided then.
+# So part of a rule runs while the graph is made, and part when the model runs, as in a traced `forward`.
+# Its Python runs while the graph is made: a branch on a number or a string is decided then.
 # Its operations on Proxies run with the model.
 #
 # ### Whatever the arguments are
@@ -478,7 +479,7 @@ rows = torch.randn(2, 3)
 torch.testing.assert_close(fx.GraphModule({}, graph)(rows), rows.mean(1))
 
 # %% [markdown]
-# `3` has no `.node`. Where a rule returns a constant, the readers of the old node must get that constant.
+# `3` has no `.node`. If a rule returns a constant, the readers of the old node must get that constant.
 # `node_copy` accepts that, because a number may be an argument of a node.
 #
 # **Predict the graph.** `rules` has a rule for `torch.sub` which returns `torch.add(x, torch.neg(y))`,
@@ -530,7 +531,7 @@ class After(nn.Module):
         return (x + (y - x) * 0.25).sin()
 
 
-# What is asked of decompose(model, {torch.lerp: lambda start, end, weight: start + (end - start) * weight}):
+# What decompose(model, {torch.lerp: lambda start, end, weight: start + (end - start) * weight}) must do:
 draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
 
 
@@ -575,8 +576,8 @@ hint("decompose")
 # %% [markdown]
 # ### What the new graph loses, and a way that loses less
 #
-# `decompose` begins with a trace, and then fills a new graph. Both steps make new nodes, and new nodes know little.
-# Here is what becomes of the notes in `node.meta` if you only fill a new graph:
+# `decompose` begins with a trace, and then fills a new graph. Both steps create new nodes.
+# What happens to the notes in `node.meta` if you only fill a new graph?
 
 
 # %%
@@ -588,24 +589,32 @@ def named(gm: fx.GraphModule) -> dict[str, fx.Node]:
 noted = fx.symbolic_trace(model)
 for node in noted.graph.nodes:
     node.meta["mine"] = f"a note on {node.name}"
+    node.meta["stack_trace"] = f"the line of {node.name}"
 
 graph = fx.Graph()
 tracer = GraphAppendingTracer(graph)
 new = {}
 for node in noted.graph.nodes:
     if node.target is torch.relu:
-        new[node] = my_relu(fx.Proxy(new[node.args[0]], tracer)).node
+        with fx.traceback.preserve_node_meta(), fx.traceback.set_current_meta(node, "my pass"):
+            new[node] = my_relu(fx.Proxy(new[node.args[0]], tracer)).node
     else:
         new[node] = graph.node_copy(node, new.__getitem__)
 filled = fx.GraphModule(noted, graph)
 print({name: node.meta.get("mine") for name, node in named(filled).items()})
 assert named(filled)["linear"].meta["mine"] == "a note on linear"  # copied nodes keep theirs
 assert "mine" not in named(filled)["gt"].meta  # recorded nodes have none
+assert named(filled)["gt"].meta["stack_trace"] == "the line of relu"
+assert "from_node" in named(filled)["gt"].meta
 assert not any(
     "mine" in node.meta for node in fx.symbolic_trace(noted).graph.nodes
 )  # a trace: all gone
 
 # %% [markdown]
+# Copied nodes keep their notes. A recorded node has none of your keys.
+# The two contexts of `fx.traceback` give it the old node's `stack_trace`, which holds the source line,
+# and `from_node`, the node that it comes from. (Neither context is promised to stay as it is.)
+#
 # A second way makes no new graph at all. Copy the graph, set the insertion point, and let the rule record **there**:
 
 
@@ -637,10 +646,11 @@ assert named(noted)["relu"].target is torch.relu  # the given graph is as it was
 # | | a new trace | a new graph, filled by `node_copy` | a copy, edited in place |
 # |---|---|---|---|
 # | notes of untouched nodes | lost | kept | kept |
-# | notes of recorded nodes | lost | none | none, unless you copy them |
+# | notes of recorded nodes | lost | none, unless you copy them | none, unless you copy them |
 # | leaf modules of your own | opened (section 4.7) | kept | kept |
 #
-# Which one is better? A new graph cannot be left half done, so it is easier to get right. Editing in place loses less.
+# Which one is better? A new graph needs no insertion point and no erasing, so it is easier to get right.
+# Editing in place loses less. (In both, a copied note is the *same object*: do not change it in place.)
 
 # %% [markdown]
 # ## 5.4 Rules that are right for every number
@@ -655,7 +665,7 @@ assert torch.relu(numbers)[2] == 0
 assert ((numbers > 0) * numbers)[2].isnan()  # 0 * -inf
 
 # %% [markdown]
-# `-inf` has become NaN. Attention masks are full of `-inf`, so this is no rare case.
+# `-inf` has become NaN. Attention masks are full of `-inf`, so this is not rare.
 #
 # (The second number is printed as `-0.`. It is equal to 0, and a check of values accepts it.
 # But it is not the same in every use: `1 / -0.` is `-inf`, and `1 / 0.` is `inf`.)
@@ -668,7 +678,7 @@ assert ((numbers > 0) * numbers)[2].isnan()  # 0 * -inf
 # | overflow on the way | `exp(1000)`, `3e38 + 3e38` in float32 | `inf`, and then one of the forms above |
 # | cancellation | `exp(x) - 1` for a tiny `x` | two numbers are nearly equal, and the digits that differ are lost |
 # | comparisons with NaN | `nan > 0`, `nan <= 0`, `nan == nan` | all false: a NaN takes the branch "otherwise" |
-# | dtypes | `x.float()`, a tensor of ones in float32 | float64 loses its digits |
+# | dtypes | `x.float()`, `x * torch.tensor(0.1)` | float64 loses its digits |
 
 # %%
 inf, nan, tiny = torch.tensor(math.inf), torch.tensor(math.nan), torch.tensor(1e-8)
@@ -679,7 +689,7 @@ assert (
 )  # expm1 is exp(x) - 1, with all digits
 assert not (nan > 0) and not (nan <= 0) and not (nan == nan)
 digits = torch.tensor(0.1, dtype=torch.float64)
-assert digits.float().double() != digits
+assert digits.float().double() != digits and digits * torch.tensor(0.1) != digits * 0.1
 minus = torch.tensor(-0.0)
 assert minus == 0 and 1 / minus == -inf
 
@@ -707,7 +717,7 @@ torch.testing.assert_close(textbook_tanh(numbers[:2]), torch.tanh(numbers[:2]))
 assert textbook_tanh(numbers)[2:].isnan().all()  # inf / inf, at 1000 already
 
 # %% [markdown]
-# A first way out: rearrange the formula so that a large exponential is only in the *denominator*.
+# A first way out: rearrange the formula so that a large exponential appears only in the *denominator*.
 # Multiply numerator and denominator by `exp(x)`, then split off the 1.
 #
 # `tanh(x)  =  (exp(2x) - 1) / (exp(2x) + 1)  =  1 - 2 / (exp(2x) + 1)`
@@ -772,7 +782,7 @@ assert worst(better_tanh, torch.tanh) >= 1  # 100 percent
 #
 # `tanh(x)  =  t / (t + 2)`
 #
-# For large `x` that would be `inf / inf`. But beyond 20, `tanh` is 1 in float64, to the last digit. So we can cut `x` off there.
+# For large `x` that would be `inf / inf`. But beyond 20, `tanh` is 1 in float64, to the last digit. So clamp `x` to ±20.
 # (`clamp` keeps a NaN.)
 
 
@@ -792,7 +802,7 @@ for dtype in (torch.float32, torch.float64):
 assert 1 / tanh_rule(minus) == -inf  # even the sign of zero
 
 # %% [markdown]
-# Do both for each of your rules: think through every kind of number, and let random numbers search.
+# Test each rule twice: by hand on special values, and with random numbers of all sizes.
 #
 # A second example, for a function with `dim`. The logarithm of a sum of exponentials overflows early.
 # Subtract the largest entry first, and no exponent is above 0:
@@ -837,7 +847,7 @@ for rows in (scores, masked, masked.double()):
     )
 
 # %% [markdown]
-# **Predict the result.** Someone takes `x.amax()`, the largest entry of *all*, for `top`. Which of the three rows is wrong?
+# **Predict the result.** A rule takes `x.amax()`, the largest entry of *all*, for `top`. Which of the three rows of `scores` is wrong?
 #
 # <details><summary>None: any number may be subtracted</summary>
 #
@@ -920,7 +930,7 @@ check(decomposition_rules)
 hint("decomposition_rules")
 
 # %% [markdown]
-# `torch.export` and `torch.compile` take operators apart with tables of such rules; chapter 11 shows one at work.
+# `torch.export` and `torch.compile` decompose operators with tables of such rules; chapter 11 shows one at work.
 #
 # ### Two models for the chip
 #
@@ -959,45 +969,37 @@ image = images(1)
 attention = Attention().eval()
 tokens = 40 * torch.randn(2, 5, 16)  # large, so that the scores are large, too
 
-# %% [markdown]
-# This cell uses your `decompose` and your rules. Run it again when both checks have passed.
-
-# %%
-try:
-    rules = decomposition_rules()
-    relu = rules[torch.relu]
-    chip_net = decompose(net, {F.relu: lambda x, inplace=False: relu(x)})
-    chip_attention = decompose(attention, rules)
-    wrong = decompose(attention, rules | {torch.softmax: textbook_softmax})
-except NotImplementedError:
-    print("one of the two is not written yet")
-else:
-    assert_same_results(chip_net, net, image)
-    assert_same_results(chip_attention, attention, tokens)
-    with torch.no_grad():
-        print("with the textbook's softmax:", int(wrong(tokens).isnan().sum()), "values are NaN")
-        print("with yours:", int(chip_attention(tokens).isnan().sum()))
-        assert wrong(tokens).isnan().any()
-    print("GoogLeNet:", dict(functions_of(net)), "->", dict(functions_of(chip_net)))
-    print("attention:", dict(functions_of(attention)), "->", dict(functions_of(chip_attention)))
-    assert "relu" not in functions_of(chip_net)
-    assert set(functions_of(net)) == {"relu", "cat", "flatten"}
+# %% uses="decomposition_rules"
+rules = decomposition_rules()
+relu = rules[torch.relu]
+chip_net = decompose(net, {F.relu: lambda x, inplace=False: relu(x)})
+chip_attention = decompose(attention, rules)
+wrong = decompose(attention, rules | {torch.softmax: textbook_softmax})
+assert_same_results(chip_net, net, image)
+assert_same_results(chip_attention, attention, tokens)
+with torch.no_grad():
+    print("with the textbook's softmax:", int(wrong(tokens).isnan().sum()), "values are NaN")
+    print("with yours:", int(chip_attention(tokens).isnan().sum()))
+    assert wrong(tokens).isnan().any()
+print("GoogLeNet:", dict(functions_of(net)), "->", dict(functions_of(chip_net)))
+print("attention:", dict(functions_of(attention)), "->", dict(functions_of(chip_attention)))
+assert "relu" not in functions_of(chip_net)
+assert set(functions_of(net)) == {"relu", "cat", "flatten"}
 
 # %% [markdown]
 # What is left of GoogLeNet's functions is `cat` and `flatten`, which only move numbers.
 # (Convolutions, linear layers and pools are modules. The chip has a unit of its own for them.)
 #
 # The ReLUs of GoogLeNet wrote in place, and your rule does not. That is right here, because no other node reads the value
-# before the ReLU. Chapter 7 shows what happens where one does.
+# before the ReLU. Chapter 7 shows what happens if one does.
 
 # %% [markdown]
 # ## Common mistakes
 #
 # (10 minutes)
 #
-# PyTorch's own documentation once had the first one ([issue 78705](https://github.com/pytorch/pytorch/issues/78705), fixed since),
-# and translations of it on the web still teach it. The second one is
-# [issue 68195](https://github.com/pytorch/pytorch/issues/68195).
+# PyTorch's own documentation once had the first one ([issue 78705](https://github.com/pytorch/pytorch/issues/78705), fixed since).
+# The second one is [issue 68195](https://github.com/pytorch/pytorch/issues/68195).
 #
 # ### The tracer of the old graph
 #
@@ -1150,9 +1152,17 @@ x = torch.tensor([2.0, -1.0, -math.inf, math.inf, math.nan])
 assert ((x > 0) * x).isnan().tolist() == [False, False, True, False, True]
 assert not torch.where(x > 0, x, 0.0).isnan().any()
 torch.testing.assert_close(x.clamp(min=0), torch.relu(x), rtol=0, atol=0, equal_nan=True)
+zero = torch.zeros(1, requires_grad=True)
+for rule, slope in (
+    (torch.relu, 0),
+    (lambda x: x.clamp(min=0), 0),
+    (lambda x: torch.maximum(x, torch.zeros_like(x)), 0.5),
+):
+    assert torch.autograd.grad(rule(zero), zero)[0] == slope
 
 # %% [markdown]
 # **Right:** `x.clamp(min=0)`. It needs no product, and it keeps a NaN.
+# It also has ReLU's gradient at 0, which counts if the model is trained. `torch.maximum(x, torch.zeros_like(x))` does not.
 #
 # ### A graph whose `forward` takes a dictionary
 #
@@ -1203,7 +1213,7 @@ with fails(fx.proxy.TraceError):
 
 # %% [markdown]
 # A rule runs on Proxies, and a Proxy has no value.
-# **Right:** what depends on values is an operation: `torch.where`, `clamp`, a comparison times a finite number.
+# **Right:** express anything that depends on values as an operation: `torch.where`, `clamp`, a comparison times a finite number.
 # A branch on a *constant* argument is fine.
 
 # %% [markdown]
@@ -1213,8 +1223,8 @@ with fails(fx.proxy.TraceError):
 # 2. While the graph is made, all of Python runs: loops, branches, `print`. Only operations on Proxies are left in the graph.
 # 3. Retracing: walk over the old graph, copy the nodes without a rule, and run the rules on Proxies of the *new* graph.
 #    A rule gets `args` and `kwargs` as they are in the node, nodes as Proxies, and may return a Proxy or a constant.
-# 4. A rule must be right for tiny and large numbers, infinities and NaN. Think it through for each, and search with random numbers.
-# 5. In a new graph, copied nodes keep their notes, and recorded nodes have none. A copy that is edited in place loses less.
+# 4. A rule must be right for tiny and large numbers, infinities and NaN. Test it by hand on each, and with random numbers.
+# 5. In a new graph, copied nodes keep their notes, and recorded nodes have none of your own. A copy that is edited in place loses less.
 #
 # ## Cheat sheet
 #

@@ -7,13 +7,13 @@
 # |---|---|
 # | **You need** | chapter 5, sections 5.1 to 5.3: Proxies, `node_copy`, `map_arg` |
 # | **Time** | about 120 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercises |
-# | **Deep dive** | No later chapter needs this part. It is for those who want to see how far a graph of Proxies goes |
+# | **Deep dive** | No later chapter needs this part. It shows how much you can do with Proxies |
 #
 # **When you are done, you can**
 #
 # 1. paste the graph of a submodule in place of each of its calls, with its arguments and defaults;
 # 2. give parameters and layers inside it the names that they have in the whole model;
-# 3. keep a second value beside each value of a graph, and write rules for both;
+# 3. keep a second value for each value of a graph, and write rules for both;
 # 4. say which of these second values are numbers, and give them a shape where a tensor is wanted;
 # 5. compute the derivative of a function as a graph, and the derivative of that.
 
@@ -62,7 +62,7 @@ print(torch.__version__)
 #
 # <details><summary>The <code>Block</code> and the second <code>nn.Linear</code></summary>
 #
-# No. Tracing goes into your own classes (section 1.3). A <code>Block</code> is no leaf.
+# No. Tracing goes into your own classes (section 1.3). A <code>Block</code> is not a leaf.
 #
 # </details>
 # <details><summary>Both <code>nn.Linear</code></summary>
@@ -123,7 +123,7 @@ with fails(fx.proxy.TraceError):
 # Often the new nodes are there already, in another graph.
 # Then you can copy them with `graph.node_copy(node, f)`, as you copied the rest of a model in section 5.3.
 #
-# That is all it takes to paste a graph behind another:
+# Here a graph is pasted after another:
 
 
 # %%
@@ -202,27 +202,16 @@ print(f"name {node.name:8} target {node.target:8} args {node.args}")
 assert (node.name, node.target) == ("input_1", "input")
 
 # %% [markdown]
-# In these dictionaries, the value of an old node is *whatever* it has become in the new graph.
-# That may be a node, but also a number, `None`, or a tuple of nodes. `node_copy` puts it where the old node was:
-
+# In these dictionaries, each old node maps to its replacement, which need not be a node.
+# It may be a number, `None`, or a tuple of nodes. `node_copy` puts it where the old node was:
 
 # %%
-def pair_sum(x):
-    pair = (torch.sin(x), torch.cos(x))
-    return pair[0] + pair[1]
-
-
 graph = fx.Graph()
 x = graph.placeholder("x")
 sin, cos = graph.call_function(torch.sin, (x,)), graph.call_function(torch.cos, (x,))
 
-
-def f(pair):
-    return pair[0] + pair[1]
-
-
 inside = {}
-for node in fx.symbolic_trace(f).graph.nodes:
+for node in fx.symbolic_trace(lambda pair: pair[0] + pair[1]).graph.nodes:
     if node.op == "placeholder":
         inside[node] = (sin, cos)  # a tuple of nodes
     else:
@@ -231,27 +220,18 @@ gm = fx.GraphModule(nn.Module(), graph)
 print(gm.code)
 gm.graph.lint()
 x = torch.randn(4)
-torch.testing.assert_close(gm(x), pair_sum(x))
+torch.testing.assert_close(gm(x), torch.sin(x) + torch.cos(x))
 
 # %% [markdown]
 # `(sin, cos)[0]` looks strange, but the graph is right: the target is `operator.getitem`, and its first
 # argument is a tuple of two nodes.
 #
-# To look up nodes yourself, however deeply they are nested, use `map_arg` from section 5.3 with the
-# dictionary's lookup as its function:
-
-# %%
-a, b = sin, cos
-swapped = map_arg(([a, 2], {"key": (b, "text")}), {a: b, b: a}.__getitem__)
-print(swapped)
-assert swapped == ([b, 2], {"key": (a, "text")})
-
-# %% [markdown]
+# To look up nested nodes yourself, use `map_arg` from section 5.3: `map_arg(value, inside.__getitem__)`.
+#
 # ### Leaves, and names inside them
 #
-# `symbolic_trace` looks into each module that is not a part of `torch.nn`.
-# Which modules stay whole is decided by a method of the tracer, `is_leaf_module`.
-# Chapter 4 wrote such a tracer already. Here is one that keeps `Part`s:
+# A method of the tracer, `is_leaf_module`, decides which modules stay whole.
+# Section 4.7 wrote such a tracer already. Here is one that keeps `Part`s:
 
 
 # %%
@@ -380,7 +360,7 @@ class After(Before):
         return torch.tanh(F.linear(x, self.lin.weight, self.lin.bias))
 
 
-# What is asked of inline(Before(), "lin"): no trace goes into an nn.Linear, and inline does.
+# What inline(Before(), "lin") must do. The layer's own graph is one call of F.linear.
 display(draw(Before(), title="given"))
 draw(After(), title="asked for")
 
@@ -445,10 +425,26 @@ check(inline)
 hint("inline")
 
 # %% [markdown]
+# For a model that you trace yourself there is a shorter way: a tracer that keeps *fewer* modules whole.
+# Paste if the outer graph must stay, with its names, notes and edits. Or if the inner graph comes without a module.
+
+
+# %%
+class Opens(fx.Tracer):
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        return module_qualified_name != "lin" and super().is_leaf_module(m, module_qualified_name)
+
+
+before = Before()
+gm = fx.GraphModule(before, Opens().trace(before))
+print(gm.code)
+assert [n.target for n in gm.graph.find_nodes(op="get_attr")] == ["lin.weight", "lin.bias"]
+
+# %% [markdown]
 # ## 5b.2 Two values for each node
 #
 # So far, one node of the old graph became one value in the new one.
-# You can keep more than one. Then the new graph computes something *about* the old one, beside it.
+# You can keep more than one. The new graph then computes an extra quantity for each value.
 #
 # Here is an example. How large can the values of a function become?
 # For each value `v` you carry a bound `b` with `|v| <= b`:
@@ -538,12 +534,12 @@ assert is_zero is False
 # ### From one example to many: `vmap`
 #
 # `torch.vmap(fn)` makes a function for a whole **batch** from a function that was written for one example.
-# A small version of it is a second program of this kind. Beside each value, keep whether it has a batch dimension (in front):
+# A small version of it is a second program of this kind. For each value, keep whether it has a batch dimension (in front):
 #
 # | value | rule for the batch |
 # |---|---|
-# | `v + w`, `v * w`, `sin(v)` | the same operation; it has a batch if one of its arguments has one |
-# | `v.sum()` | the sum over all dimensions, except the one of the batch |
+# | `v + w`, `v * w`, `sin(v)`: vectors only, or numbers only | the same operation; it has a batch if one of its arguments has one |
+# | `v.sum()` of a vector | the sum over all dimensions, except the one of the batch |
 # | `torch.dot(v, w)` | the sum of the products along the last dimension |
 
 
@@ -588,8 +584,23 @@ torch.testing.assert_close(
 )
 
 # %% [markdown]
-# (This small version is right for vectors and for numbers made from vectors. The real one knows some thousand operations,
-# and it does not work on FX graphs: it runs the function on tensors that know which of their dimensions is the batch.)
+# This small version is wrong if a vector meets a number made from vectors.
+# A batch of numbers is one-dimensional, so it broadcasts along the wrong dimension:
+
+
+# %%
+def mixed(x, weight):
+    return (torch.dot(x, weight) * x).sum()
+
+
+examples = torch.randn(3, 3)
+vmapped = torch.vmap(mixed, in_dims=(0, None))(examples, weight)
+print(batched(mixed, (True, False))(examples, weight), vmapped, sep="\n")
+assert not torch.allclose(batched(mixed, (True, False))(examples, weight), vmapped)
+
+# %% [markdown]
+# So a rule needs the number of dimensions, too. The real `vmap` does not work on FX graphs:
+# it runs the function on tensors that know which of their dimensions is the batch.
 #
 # ### The rules of calculus
 #
@@ -658,14 +669,13 @@ torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 #
 # **Return** a `GraphModule` that computes the derivative at each entry of the input.
 #
-# * The result has the shape and dtype of the input, also where the derivative is a constant.
+# * The result has the shape and dtype of the input, even if the derivative is a constant.
 #   The function itself may be constant, such as `lambda x: 3.0`; its derivative is zero.
 # * A value that is used twice counts twice.
 # * `derivative(derivative(fn))` works: your function can read what it has written.
 # * The parameter keeps its name.
 #
-# The graph is made of operations of PyTorch, and all the work is done in it. No other operations are ever tested
-# (nothing in place).
+# The graph is made of operations of PyTorch. Other operations are never tested, and nothing works in place.
 #
 # **Do not** change a `GraphModule` that you were given.
 
@@ -832,8 +842,7 @@ for low, high in ((-2.0, -1.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 2.0)):  # the sam
     print(f"{low:4} to {high:4}: slope up to {steep:.2f}, error up to {wrong:.4f}")
 
 # %% [markdown]
-# The slope says it without a single rounded number: apart from a small rest, which the slope of the slope bounds,
-# the error is at most the slope times half a step.
+# The error is at most the slope times half a step, plus a small rest that the slope of the slope bounds.
 # The most harm is around 0, where the wave is steepest. Near -2 and 2 a coarser grid would do.
 # And the slope is a graph of `exp`, `sin`, `cos` and arithmetic. The chip can run that.
 
@@ -985,7 +994,7 @@ with fails(AttributeError):
 # 1. To paste a graph, copy its nodes. Its placeholders are not copied: each becomes an argument of the call, or its default.
 # 2. A name inside a submodule is short. In the whole model it needs the path in front. The parameters stay the model's own.
 # 3. The new value of an old node may be anything: a node, a number, a tuple of nodes, or a value together with its slope.
-# 4. Such a pair is known for the parameter and for numbers. A rule for each operation gives it for everything else.
+# 4. Start with the pairs for the parameter and for numbers. A rule for each operation gives all others.
 # 5. A number has no shape. If the result is one, fill a tensor with it.
 #
 # ## Cheat sheet
@@ -993,7 +1002,7 @@ with fails(AttributeError):
 # | call | what it does |
 # |---|---|
 # | `graph.node_copy(node, f)` | a copy of a node of another graph; `f` says what it reads |
-# | `graph.graph_copy(other, values)` | copies all nodes of `other` but those in `values`, and gives what its output returns |
+# | `graph.graph_copy(other, values)` | copies all nodes of `other` except those in `values`, and returns the value of its output |
 # | `map_arg(args, f)` | puts `f(n)` in place of each node, however deep |
 # | `def is_leaf_module(self, m, module_qualified_name)` | of a Tracer: whether the call of `m` is one node |
 # | `module.get_submodule(path)`, `get_parameter(path)` | a part by its qualified name; `AttributeError` if there is none |

@@ -9,8 +9,9 @@ from typing import Any
 
 from torch import fx
 from torch.fx import subgraph_rewriter
+from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
-from hunts.bug import Bug
+from hunts.bug import Bug, returning
 from hunts.known.mending import instead, writes
 
 
@@ -84,6 +85,47 @@ def _names_that_are_free() -> Any:
                         replacement.register_buffer(free, getattr(replacement, node.target))
                         node.target = free
             return original(gm, pattern, replacement, *args, **kwargs)
+
+        return replaced
+
+    return instead(subgraph_rewriter, "_replace_pattern", make)
+
+
+def _inputs_before_the_first_reader() -> Any:
+    """Leave a match alone if a result is read before all inputs of the match are computed."""
+
+    def fits(match: Any, graph: fx.Graph, pattern: fx.Graph) -> bool:
+        place = {node: number for number, node in enumerate(graph.nodes)}
+        readers = [place[user] for node in match.returning_nodes for user in node.users]
+        inputs = [place[node] for node in match.placeholder_nodes if isinstance(node, fx.Node)]
+        return max(inputs, default=0) < min(readers, default=len(place))
+
+    def make(original: Any) -> Any:
+        def replaced(gm: Any, pattern: Any, replacement: Any = None, filters: Any = None,
+                     *args: Any, **kwargs: Any) -> Any:  # fmt: skip
+            return original(gm, pattern, replacement, [*(filters or []), fits], *args, **kwargs)
+
+        return replaced
+
+    return instead(subgraph_rewriter, "_replace_pattern", make)
+
+
+def _filters_first() -> Any:
+    """Apply the filters before overlapping matches are dropped."""
+
+    def make(original: Any) -> Any:
+        def replaced(gm: Any, pattern: Any, replacement: Any = None, filters: Any = None,
+                     *args: Any, **kwargs: Any) -> Any:  # fmt: skip
+            def filtered(drop: Any) -> Any:
+                def drop_overlaps(self: Any, matches: Any) -> Any:
+                    fit = [m for m in matches if all(f(m, gm.graph, self.pattern) for f in filters)]
+                    return drop(self, fit)
+
+                return drop_overlaps
+
+            filters = filters or []
+            with instead(SubgraphMatcher, "_remove_overlapping_matches", filtered):
+                return original(gm, pattern, replacement, filters, *args, **kwargs)
 
         return replaced
 
@@ -172,5 +214,57 @@ def replaced(gm):
         line="# result GraphModule. Whether or not it exists in",
         instead="Choose names that no model has.",
         mend=_names_that_are_free,
+    ),
+    Bug(
+        name="replaced-too-early",
+        title="`replace_pattern` puts the replacement before its inputs",
+        suspects=("replace_pattern",),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        p = torch.exp(x) + 1
+        return p * torch.log(torch.cos(x))
+""",
+        inputs="x = torch.zeros(2)",
+        change="replaced(gm)",
+        imports="""
+def both(a, b):
+    return torch.exp(a), torch.log(b)
+def replaced(gm):
+    fx.replace_pattern(gm, both, both)
+    return gm
+""",
+        why="If a pattern returns several values, the new nodes are put in front of the first one "
+        "that reads any of them. An input of another value may be computed after that.",
+        file="fx/subgraph_rewriter.py",
+        line="first_user_node if first_user_node is not None else first_next_node",
+        instead="Write one pattern for each value, and call `gm.graph.lint()` after a rewriting.",
+        raises=True,
+        mend=_inputs_before_the_first_reader,
+    ),
+    Bug(
+        name="match-hidden-by-a-refused-one",
+        title="`replace_pattern_with_filters` drops a match for one that a filter refuses",
+        suspects=("replace_pattern",),
+        code=returning("torch.sin(torch.sin(torch.sin(x)))"),
+        inputs="x = torch.ones(2)",
+        change="replaced(gm)",
+        imports="""
+from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+def not_on_input(match, graph, pattern):
+    return match.placeholder_nodes[0].op != "placeholder"
+def replaced(gm):
+    replace_pattern_with_filters(
+        gm, lambda a: torch.sin(torch.sin(a)), lambda a: torch.cos(a), [not_on_input])
+    return gm
+""",
+        right_is="(lambda x: torch.cos(torch.sin(x)))",
+        why="Overlapping matches are dropped before the filters run. The first match wins, "
+        "even if a filter refuses it, and the one that overlaps with it is lost.",
+        file="fx/subgraph_rewriter.py",
+        line="remove_overlapping_matches=True,",
+        instead="If a filter may refuse one of two overlapping matches, write a loop over the "
+        "nodes.",
+        mend=_filters_first,
     ),
 )

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
             "in training mode", "caller", models.MoreWhileTraining, models.sin_plus, training=True
         ),
         count_case(
-            "in training mode but for a part",
+            "in training mode, except for a part",
             "caller",
             models.MoreWhileTraining,
             models.sin_plus,

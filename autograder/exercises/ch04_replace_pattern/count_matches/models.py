@@ -219,7 +219,7 @@ class TwoRelus(nn.Module):
     """A pattern that is a module."""
 
     def forward(self, a: torch.Tensor) -> torch.Tensor:
-        """One ReLU behind another."""
+        """One ReLU after another."""
         return torch.relu(torch.relu(a))
 
 
@@ -238,7 +238,7 @@ PATTERNS: tuple[Pattern, ...] = (
 
 
 def handing(trial: Trial, pattern: Pattern) -> Trial:
-    """The trial with a pattern; a module is made anew, and watched for changes."""
+    """The trial with a pattern; a module is made again, and watched for changes."""
     made = pattern() if isinstance(pattern, (type, Traced)) else pattern
     watch = (made,) if isinstance(made, nn.Module) else ()
     return replace(trial, args=(trial.model, made), watch=watch)

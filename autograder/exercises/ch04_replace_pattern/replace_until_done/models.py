@@ -162,7 +162,7 @@ RESPELL: Pair = (plus_one, one_plus)
 
 @dataclass(frozen=True, eq=False)
 class ByModule:
-    """Builds a trial in which the replacement is a module, made anew."""
+    """Builds a trial in which the replacement is a module, made again each time."""
 
     plain: Callable[[int], Trial]
 

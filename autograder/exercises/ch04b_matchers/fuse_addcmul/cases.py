@@ -104,9 +104,9 @@ EXERCISE = Exercise(
         Aspect("task", 3, "`a * b + c` becomes `torch.addcmul(c, a, b)`"),
         Aspect("spellings", 3, "`operator` or `torch`, the product on either side, keywords"),
         Aspect("values", 2, "whatever the tensors are: the same twice, parameters, results"),
-        Aspect("numbers", 3, "a number or a size is no tensor"),
+        Aspect("numbers", 3, "a number or a size is not a tensor"),
         Aspect("readers", 2, "a product with another reader stays"),
-        Aspect("chains", 2, "sums of several products, one behind the other"),
+        Aspect("chains", 2, "sums of several products, one after the other"),
         Aspect("stays", 2, "all else stays as it is"),
     ),
     cases=(

@@ -152,7 +152,7 @@ class ShapedBySizes(nn.Module):
 
 
 class MadeOfSizes(nn.Module):
-    """No tensor goes in, but one comes out (in the default dtype, float32)."""
+    """No tensor goes in, but the result is one (in the default dtype, float32)."""
 
     def forward(self, x, y):
         mask = torch.ones(x.shape)

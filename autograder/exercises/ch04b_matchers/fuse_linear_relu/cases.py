@@ -1,4 +1,4 @@
-"""Exercise 4b.2: a linear layer and the ReLU behind it become one module."""
+"""Exercise 4b.2: a linear layer and the ReLU after it become one module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HINTS = (
     "reader, a new module under a name of its own, two nodes erased.",
     "`len(node.users) == 1` and then `(reader,) = node.users`. "
     "A ReLU can be a `call_module`, a `call_function` or a `call_method` node.",
-    "Never put the new module in the place of the old one: another call may need the old one. "
+    "Never overwrite the old module: another call may need the old one. "
     "Look for a name that the module does not have yet; some names are taken.",
     "```python\n"
     "for node in list(gm.graph.nodes):\n"
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     points=6,
     procedure="transform",
     aspects=(
-        Aspect("task", 3, "a linear layer and the ReLU behind it become one `LinearReLU`"),
+        Aspect("task", 3, "a linear layer and the ReLU after it become one `LinearReLU`"),
         Aspect("spellings", 2, "ReLU in each of its four spellings, and keyword calls"),
         Aspect("types", 3, "found by type, whatever its name and however deep"),
         Aspect("readers", 2, "a linear layer that something else reads stays"),
@@ -119,8 +119,8 @@ EXERCISE = Exercise(
         model_case("two ReLUs read one layer", "readers", models.TwoRelus, X3),
         model_case("the ReLU has many readers", "readers", models.ReluReadTwice, X3),
         model_case("one layer, called twice", "shared", models.CalledTwice, X3),
-        model_case("one layer, a ReLU behind the second call", "shared", models.OncePlain, X3),
-        model_case("one layer, a ReLU behind the first call", "shared", models.PlainAfterwards, X3),
+        model_case("one layer, a ReLU after the second call", "shared", models.OncePlain, X3),
+        model_case("one layer, a ReLU after the first call", "shared", models.PlainAfterwards, X3),
         model_case("a graph module", "shared", TracedInPart(models.PlainAfterwards), X3),
         model_case(
             "redraw: in training mode", "task", models.Bottle, X3, training=True, hidden=True

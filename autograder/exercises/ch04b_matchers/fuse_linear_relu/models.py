@@ -132,7 +132,7 @@ class NamesMislead(nn.Module):
 
 
 class CalledRelu(nn.Module):
-    """A module called `relu` that is none, behind a linear layer."""
+    """A module called `relu` that is not one, after a linear layer."""
 
     def __init__(self):
         super().__init__()

@@ -87,7 +87,7 @@ KEY = AnswerKey(
         places_rewritten(
             linears_before_relu,
             "a call of a `LinearReLU`",
-            "Look at the type of the layer, at who reads it, and at the spelling of the reader: a "
+            "Look at the type of the layer, at its readers, and at the spelling of the reader: a "
             "module, a function or a method.",
         ),
         layers_of_the_model,
@@ -96,6 +96,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-One layer may be called in two places, with a ReLU behind only one of them. The plain layer is still
+One layer may be called in two places, with a ReLU after only one of them. The plain layer is still
 needed then, so the fused module needs a name of its own, and that name must be free."""
 """What many answers get wrong; told after a pass."""

@@ -105,8 +105,8 @@ def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
                 evidence.finding(
                     "missed-call",
                     still,
-                    "Every `call_function` node whose target is in `rules` is meant, also one "
-                    "that nobody reads.",
+                    "Every `call_function` node whose target is in `rules` counts, even one "
+                    "that no node reads.",
                     nodes=own[-1:],
                 )
             ]

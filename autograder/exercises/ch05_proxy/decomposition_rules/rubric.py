@@ -170,7 +170,7 @@ def _difference(evidence: Evidence, i: int, record: Plain, want: torch.Tensor) -
     given = f"On `{_text(x)}` of dtype {_dtype(x)}"
     if not (isinstance(got, dict) and "tensor" in got):
         return evidence.finding(
-            "wrong-structure", f"{given}, the decomposed model gives {kind_of(got)}, no tensor.",
+            "wrong-structure", f"{given}, the decomposed model gives {kind_of(got)}, not a tensor.",
             "A rule returns what it has computed.",
         )  # fmt: skip
     found = _tensor_finding(evidence, x, given, tables[got["tensor"]], want)
@@ -189,14 +189,14 @@ def _tensor_finding(
         return evidence.finding(
             "wrong-dtype",
             f"{given}, the decomposed model gives dtype {_dtype(got)}, not {_dtype(want)}.",
-            "Which dtype has each value in your rule, for this input?",
+            "Which dtype does each value in your rule have, for this input?",
         )
     if got.shape != want.shape:
         return evidence.finding(
             "wrong-shape",
             f"{given}, the decomposed model gives shape {tuple(got.shape)}, "
             f"not {tuple(want.shape)}.",
-            "Which shape has each value in your rule, for this input? Does a sum keep its "
+            "Which shape does each value in your rule have, for this input? Does a sum keep its "
             "dimension?",
         )
     asked = ~want.isinf()

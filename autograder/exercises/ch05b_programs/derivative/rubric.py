@@ -85,7 +85,7 @@ def _unlike(evidence: Evidence, i: int, x: torch.Tensor, value: Plain) -> Findin
     return evidence.finding(
         code,
         f"For {evidence.inputs_text(i)}, your graph gives {what}.",
-        "The derivative has the shape and the dtype of the input, also where it is a constant. "
+        "The derivative has the shape and the dtype of the input, even if it is a constant. "
         "Which functions of PyTorch make a tensor like another one?",
     )
 
@@ -154,6 +154,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-A value that is read twice gets a slope from each reader, and they must be added. If the later one
-replaces the earlier one, `x * x` gets the slope `x` in place of `2 * x`."""
+In `x * x` both factors are the same value, and both count: the slope is `x + x`. An answer that
+keeps one term for each *node*, not for each argument, gets `x` instead of `2 * x`."""
 """What many answers get wrong; told after a pass."""

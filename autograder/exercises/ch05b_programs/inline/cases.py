@@ -21,7 +21,7 @@ X, WIDE = T(2, 3), T(4, 3)
 _MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"
 
 HINTS = (
-    """**Where to look.** `followed_by` in section 5b.1 pastes one graph behind another.
+    """**Where to look.** `followed_by` in section 5b.1 pastes one graph after another.
 Here you paste the graph of the submodule at each place where it is called.
 Which values do its placeholders get at such a place, and what is missing in its names?""",
     """**What to use.** A tracer with an `is_leaf_module` of its own, as `WithParts` in
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         call_case("three calls", "calls", models.ThreeCalls, "scale", (X, X), (WIDE, T(3))),
         call_case("inside what is called twice", "calls", models.BlockTwice, "block.first", (X, X)),
         call_case(
-            "the same call twice, drawn anew",
+            "the same call twice, drawn again",
             "calls",
             models.TwiceNoisy,
             "noisy",

@@ -1,6 +1,6 @@
 """What must come of `inline`: the target is called no more, its parts keep their names.
 
-What has to be there is read off a trace for which the target is no leaf. Names of nodes, how
+What has to be there is read off a trace for which the target is not a leaf. Names of nodes, how
 often a parameter is read, and whether dead nodes stay are free.
 """
 
@@ -61,7 +61,7 @@ class _OpenTarget(KeepTarget):
 
 @lru_cache(maxsize=256)
 def _opened(make: Callable[[int], Trial], seed: int) -> Names:
-    """The names in a trace for which the target is no leaf; the same for every answer."""
+    """The names in a trace for which the target is not a leaf; the same for every answer."""
     trial = make(seed)
     graph = _OpenTarget(trial.args[1]).trace(trial.model)
     return Names(_by_opcode(graph.nodes), _by_opcode(_read_by_output(graph)))
@@ -87,7 +87,7 @@ def target_inlined(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missed-call",
             f"`{calls[0]}` still calls the module `{target}`.",
-            "Replace every call: the call must not be left beside what replaced it.",
+            "Replace every call: the call must not be left next to what replaced it.",
             nodes=calls[:1],
         )
 
@@ -216,7 +216,7 @@ def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "changed-too-much",
             f"This model never calls `{_target(evidence)}`, but its graph has changed: {text}.",
-            "Where there is no call, nothing should be replaced.",
+            "If there is no call, nothing should be replaced.",
             nodes=(name,) if name else (),
         )
 
