@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook, new_output
@@ -83,7 +84,8 @@ def _code(cell: NotebookNode, grading: NotebookNode, chapter: str) -> None:
     elif _DRILL.search(cell.source):
         _fold(cell, LINE, "hide-input")
     elif call and call[1] == "predict":
-        cell.outputs = [_shown(PredictionCard(predictions()[chapter][call[2]], "", ""))]
+        asked = replace(predictions()[chapter][call[2]], proof="")  # it is the next cell
+        cell.outputs = [_shown(PredictionCard(asked, "", ""))]
         _fold(cell, ANSWER, "remove-input", "hide-output")
     elif call and call[1] == "debrief":
         cell.outputs = [_shown(DebriefCard(call[2], debriefs()[call[2]]))]

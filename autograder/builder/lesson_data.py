@@ -27,7 +27,7 @@ def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
     made, _ = unfolded(chapter_path, cards)
     rows = {}
     for asked in made.predictions:
-        row = asdict(asked)
+        row = {key: value for key, value in asdict(asked).items() if value != ""}
         rows[row.pop("name")] = row
     debriefs = {
         name: {key: unreadable(text) for key, text in asdict(debrief).items()}

@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder.builder.card_headings import Card, found_exercises
 from autograder.builder.chapter_lint import examine
 from autograder.builder.expand import expand
-from autograder.builder.proofs import without_proofs
+from autograder.builder.proofs import proofs_of_predictions, without_proofs
 from autograder.builder.release import release
 from autograder.builder.sections import sections
 from autograder.builder.source import read
@@ -39,9 +39,10 @@ def unfolded(
     chapter, notebook = read(chapter_path)
     cards = found_exercises(chapter.name) if cards is None else cards
     examine(chapter, cards)
+    of_predictions = proofs_of_predictions(chapter)
     if not proofs:
         chapter, notebook = without_proofs(chapter, notebook)
-    return unfold(chapter, notebook, solved=solved), cards
+    return unfold(chapter, notebook, solved=solved, proofs=of_predictions), cards
 
 
 def source_notebook(

@@ -59,13 +59,14 @@ def parts_of(cell: Cell) -> Parts:
     )
 
 
-def prediction(parts: Parts, chapter: str, number: int) -> Prediction:
+def prediction(parts: Parts, chapter: str, number: int, proof: str = "") -> Prediction:
     """The prediction, its options in an order that says nothing about which is right.
 
     Args:
         parts: of a sound prediction.
         chapter: the chapter's name, such as ``03_manipulation``.
         number: the prediction's place in its chapter, counted from 1.
+        proof: code that asserts what is right.
     """
     asked = f"{chapter}\n{parts.question}"
     mixed = sorted(parts.options, key=lambda option: _hash(f"{asked}\n{option[0]}"))
@@ -75,7 +76,7 @@ def prediction(parts: Parts, chapter: str, number: int) -> Prediction:
     ]
     (right,) = (option.letter for option in options if _RIGHT.match(option.why))
     mark = _hash("\n".join([asked, *(option.text for option in options)]))[:10]
-    return Prediction(f"{chapter.split('_')[0]}.{number}", right, tuple(options), mark)
+    return Prediction(f"{chapter.split('_')[0]}.{number}", right, tuple(options), mark, proof)
 
 
 def question_source(parts: Parts, asked: Prediction) -> str:

@@ -9,9 +9,11 @@ import ast
 import symtable
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from nbformat.notebooknode import NotebookNode
 
+from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import Problem
 from autograder.builder.source import Cell, Chapter
 from autograder.builder.standalone import python_lines
@@ -23,6 +25,15 @@ def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, N
     cells = tuple(cell for cell, is_kept in zip(chapter.cells, kept, strict=True) if is_kept)
     notebook.cells = [n for n, is_kept in zip(notebook.cells, kept, strict=True) if is_kept]
     return replace(chapter, cells=cells), notebook
+
+
+def proofs_of_predictions(chapter: Chapter) -> dict[int, str]:
+    """The proofs that follow a prediction at once, by the line of the prediction's cell."""
+    return {
+        cell.line: proof.source.strip("\n")
+        for cell, proof in pairwise(chapter.cells)
+        if is_prediction(cell) and proof.tag == "proof"
+    }
 
 
 def findings(chapter: Chapter) -> Iterator[Problem]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -42,13 +43,20 @@ class Unfolded:
     debriefs: dict[str, Debrief]
 
 
-def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) -> Unfolded:
+def unfold(
+    chapter: Chapter,
+    notebook: NotebookNode,
+    *,
+    solved: bool = False,
+    proofs: Mapping[int, str] = MappingProxyType({}),
+) -> Unfolded:
     """Make a question and a cell for its answer of each prediction, and a cell for each debrief.
 
     Args:
         chapter: as it was read; it has no problems.
         notebook: what jupytext makes of the chapter; it is changed.
         solved: pick the right letters, and keep the solutions of drills.
+        proofs: code that proves the right option of a prediction, by the line of its cell.
     """
     asked: list[Prediction] = []
     cells: list[Cell] = []
@@ -68,7 +76,7 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
                 nodes.append(new_code_cell(cells[-1].source))
             continue
         parts = parts_of(cell)
-        asked.append(prediction(parts, chapter.name, len(asked) + 1))
+        asked.append(prediction(parts, chapter.name, len(asked) + 1, proofs.get(cell.line, "")))
         letter = asked[-1].right if solved else "?"
         made = [replace(cell, source=question_source(parts, asked[-1]))]
         made += [_predict_cell(cell, asked[-1], letter)]

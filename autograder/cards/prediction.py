@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.cards.markdown import markdown_html
 from autograder.cards.wording import OUTCOMES
-from autograder.drawing.html import INK, QUIET, clean, framed, rich, tinted
+from autograder.drawing.html import INK, QUIET, block, clean, framed, rich, tinted
 from autograder.lessons import Option, Prediction
 
 _TICK = OUTCOMES["passed"].icon
@@ -22,11 +22,13 @@ class PredictionCard:
         prediction: what was asked.
         pick: the letter that was picked now; nothing, where readers are only told.
         first: the letter that was picked first; it is the one that counts.
+        ran: how the proof went when it was run; nothing, if it was not.
     """
 
     prediction: Prediction
     pick: str
     first: str
+    ran: str = ""
 
     def __repr__(self) -> str:
         lines = [self._headline()]
@@ -34,6 +36,9 @@ class PredictionCard:
             tick = _TICK if option.letter == self.prediction.right else " "
             lines.append(f"\n{tick} {option.letter}  {option.text}{self._note(option, '  (', ')')}")
             lines.append(textwrap.indent(option.why, "     "))
+        if self.prediction.proof:
+            lines.append(f"\nThe proof. {self.ran}")
+            lines.append(textwrap.indent(self.prediction.proof, "     "))
         return clean("\n".join(lines))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -43,7 +48,7 @@ class PredictionCard:
         """The card as HTML."""
         options = "".join(self._option(option) for option in self.prediction.options)
         head = f'<div style="margin:0 0 4px 0">{rich(self._headline())}</div>'
-        return framed(head + options)
+        return framed(head + options + self._proof())
 
     def _headline(self) -> str:
         right, name = self.prediction.right, self.prediction.name
@@ -55,6 +60,15 @@ class PredictionCard:
         if self.first == self.pick:
             return said
         return f"{said} Your first pick, {self.first}, is the one that counts."
+
+    def _proof(self) -> str:
+        if not self.prediction.proof:
+            return ""
+        return (
+            f'<details style="margin:6px 0 0 0;color:{INK}">'
+            f'<summary style="cursor:pointer">Show the proof</summary>'
+            f"<div>{rich(self.ran)}</div>{block(self.prediction.proof)}</details>"
+        )
 
     def _note(self, option: Option, before: str, after: str) -> str:
         return f"{before}your pick{after}" if option.letter == self.pick else ""

@@ -41,12 +41,14 @@ class Prediction:
         right: the letter of the right option.
         options: all options, in the order of their letters.
         mark: the same for the same question in the same chapter, whatever its number.
+        proof: code that asserts what is right, with the chapter's names; ``""`` if there is none.
     """
 
     name: str
     right: str
     options: tuple[Option, ...]
     mark: str
+    proof: str = ""
 
     @property
     def letters(self) -> str:
@@ -141,4 +143,4 @@ def _lessons() -> dict[str, dict[str, Any]]:
 
 def _prediction(name: str, row: dict[str, Any]) -> Prediction:
     options = tuple(Option(**option) for option in row["options"])
-    return Prediction(name, row["right"], options, row["mark"])
+    return Prediction(name, row["right"], options, row["mark"], row.get("proof", ""))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder import builder, learners_record, predict, progress
+from autograder import builder, learners_record, predict, predicting, progress
 from autograder.boxed import stub_api
 from autograder.builder import lesson_data, solved_chapter
 from autograder.builder.paths import COURSE
@@ -200,6 +201,37 @@ def test_a_card_explains_every_option() -> None:
         assert said.count("✓") == 1 and said.count("your pick") == 1
         assert "first pick" not in said
     assert "that is right. Your first pick, a, is the one" in repr(PredictionCard(TOLD, "b", "a"))
+
+
+PROOF = "double = count * 2\nprint(double)\nassert double == 4"
+count = 2  # a proof reads the values of the module that calls `predict`
+
+
+def test_the_proof_below_a_prediction_is_told_with_the_answer(tmp_path: Path) -> None:
+    text = WITH.replace(ASKED, f"{ASKED}# %% proof=true\n{PROOF}\n\n")
+    assert lesson(tmp_path, text)["predictions"]["07.1"]["proof"] == PROOF
+    assert "proof" not in lesson(tmp_path)["predictions"]["07.1"]
+    text = WITH.replace(ASKED, f"{ASKED}# %%\nshown = 1\n\n# %% proof=true\n{PROOF}\n\n")
+    assert "proof" not in lesson(tmp_path, text)["predictions"]["07.1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [(2, "it holds with your PyTorch 2"), (3, "does not hold with your PyTorch 2"),
+     (None, "needs the cells above, in their order (TypeError: ")],
+)  # fmt: skip
+def test_the_proof_runs_when_a_letter_is_picked(
+    value: int | None, says: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    asked = {"03_manipulation": {"03.1": replace(TOLD, proof=PROOF)}}
+    monkeypatch.setattr(predicting, "predictions", lambda: asked)
+    monkeypatch.setitem(globals(), "count", value)
+    predict("03.1", "a")
+    said = capsys.readouterr().out
+    assert said.count("The proof.") == 1 and says in said and "double = count * 2" in said
+    assert "4" not in said.splitlines() and "double" not in globals()
 
 
 def test_the_first_pick_counts(
