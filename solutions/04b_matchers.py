@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4, above all sections 3.4 (modules), 3.5 (erasing) and 4.5 (what a pattern cannot say) |
-# | **Time** | about 75 minutes, 40 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 4b.1 |
+# | **Time** | about 80 minutes, 40 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 4b.1 |
 # | **Deep dive** | You can go on to chapter 5 without it. Chapter 10 needs section 4b.2, which finds modules by their type |
 #
 # **When you are done, you can**
@@ -28,6 +28,7 @@
 
 # %%
 import itertools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -60,7 +61,7 @@ print(torch.__version__)
 #
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x, y, z: z + x * y)
 assert fx.replace_pattern(gm, lambda a, b, c: a * b + c, lambda a, b, c: a) == []
 
@@ -79,7 +80,7 @@ assert fx.replace_pattern(gm, lambda a, b, c: a * b + c, lambda a, b, c: a) == [
 # </details>
 
 
-# %%
+# %% proof=true
 def twice(x):
     y = x * 2
     return y + y
@@ -110,6 +111,8 @@ ShapeProp(gm).propagate(torch.ones(2, 6), 2.0)  # runs the graph, and notes the 
 for node in gm.graph.nodes:
     if node.op != "output":
         print(f"{node.name:10} {node.op:14} {node.target!s:28.28} {node.meta['type'].__name__}")
+
+# %% proof=true
 types = {node.name: node.meta["type"] for node in gm.graph.nodes}
 assert all(types[name] is int for name in ("getitem", "floordiv", "dim", "numel"))
 assert types["item"] is types["scale"] is float and types["getattr_1"] is torch.Size
@@ -127,13 +130,41 @@ assert types["item"] is types["scale"] is float and types["getattr_1"] is torch.
 # A tensor and a number make a tensor: `x * half` is one.
 # `x.reshape(rows, columns)` and `torch.ones(rows)` take numbers and return a tensor.
 # (A few functions return a number, too, such as `torch.numel(x)`. They are rare in models.)
+#
+# All functions of the last row are in two modules, `_operator` and `math`:
 
 # %%
-x = torch.ones(2, 6)
-asked = [getattr(x, name)() for name in ("dim", "ndimension", "numel", "nelement", "stride")]
+operator.mul.__module__, math.sqrt.__module__
+
+# %% proof=true
+ones = torch.ones(2, 6)
+asked = [getattr(ones, name)() for name in ("dim", "ndimension", "numel", "nelement", "stride")]
 assert not any(isinstance(answer, torch.Tensor) for answer in asked)
-assert isinstance(x * 3, torch.Tensor) and torch.numel(x) == 12
-assert operator.mul.__module__ == "_operator"  # how you know an operator
+assert isinstance(ones * 3, torch.Tensor) and torch.numel(ones) == 12
+assert operator.mul.__module__ == "_operator" and math.sqrt.__module__ == "math"
+
+# %% [markdown]
+# Here is a function that computes with sizes and with tensors:
+
+
+# %%
+def mixed(x, y):
+    n = x.size(0) * 2
+    scaled = x * n
+    return scaled + y, n + 1
+
+
+mixed_graph = fx.symbolic_trace(mixed).graph
+mixed_graph.print_tabular()
+
+# %% [markdown]
+# **Drill 04b.1a.** Which of these nodes hold numbers? Write the list of their names, in the order of the graph.
+
+# %% drill=true
+numbers = ["size", "mul", "add_1"]
+drill("04b.1a", numbers)
+# Mistake: `x * n` multiplies a tensor by a number, and that is a tensor.
+# numbers = ["size", "mul", "mul_1", "add_1"]
 
 # %% [markdown]
 # ### A loop instead of patterns
@@ -198,7 +229,6 @@ gm = sqrt_to_rsqrt(f)
 x, y = torch.rand(3) + 1, torch.rand(3) + 1
 for got, want in zip(gm(x, y), f(x, y), strict=True):
     torch.testing.assert_close(got, want)
-assert sum(node.target is torch.rsqrt for node in gm.graph.nodes) == 2
 
 
 def written(x, y):
@@ -419,8 +449,30 @@ draw(gm)
 linear = nn.Linear(3, 2)
 fused = LinearReLU(linear)
 x = torch.randn(4, 3)
-assert fused.linear is linear  # it holds this layer, not a copy
+print("holds the layer, not a copy:", fused.linear is linear)
+print("computes its ReLU:", torch.equal(fused(x), torch.relu(linear(x))))
+
+# %% proof=true
+assert fused.linear is linear
 assert torch.equal(fused(x), torch.relu(linear(x)))
+
+# %% [markdown]
+# One more drill with the model of the example:
+
+# %%
+heads = fx.symbolic_trace(Heads())
+print(heads.graph)
+
+# %% [markdown]
+# **Drill 04b.2a.** Find the names of all nodes that call an `nn.Linear`, by the type of the module.
+
+# %% drill=true
+calls = [node for node in heads.graph.nodes if node.op == "call_module"]
+linears = [n.name for n in calls if isinstance(heads.get_submodule(n.target), nn.Linear)]
+drill("04b.2a", linears)
+# Mistake: This node is called like the attribute `head`, but its module has another type.
+# linears = [node.name for node in heads.graph.nodes if node.op == "call_module"]
+# linears = [name for name in linears if name.startswith("head")]
 
 # %% [markdown] card="fuse_linear_relu"
 # **Given** a model.
@@ -598,8 +650,10 @@ gm = fx.symbolic_trace(taken)
 gm.add_submodule("fused", nn.Tanh())  # meant to be new, for another call
 gm.recompile()
 x = torch.randn(1, 3)
-assert torch.equal(gm(x), torch.tanh(x))  # the layer is gone, and nothing was said
-assert isinstance(taken.fused, nn.Linear)
+torch.equal(gm(x), torch.tanh(x))  # the layer is gone, and nothing was said
+
+# %% proof=true
+assert torch.equal(gm(x), torch.tanh(x)) and isinstance(taken.fused, nn.Linear)
 
 # %% [markdown]
 # **Right:** try names until `hasattr(gm, name)` is false.

@@ -36,6 +36,7 @@ def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
     drills = {}
     for cell in read(chapter_path)[0].tagged("drill"):
         told = asdict(drill_of(cell))
-        drills[told.pop("name")] = {key: unreadable(text) for key, text in told.items()}
+        name = told.pop("name")
+        drills[name] = {key: unreadable(text) for key, text in told.items()}
     lesson = {"predictions": rows, "drills": drills, "debriefs": debriefs}
     return json.dumps(lesson, indent=1, ensure_ascii=False) + "\n"

@@ -13,6 +13,7 @@ import keyword
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.builder.paths import chapters
@@ -71,8 +72,10 @@ def findings(chapter: Chapter, course: Path | None = None) -> list[Problem]:
 
 
 def asserted(chapter: Chapter) -> frozenset[str]:
-    """The names in those cells of a chapter that hold an assertion."""
-    cells = [cell for cell in chapter.cells if cell.kind == "code" and _asserts(cell)]
+    """The names in those cells of a chapter that assert something, or whose proof is the next."""
+    code = [cell for cell in chapter.cells if cell.kind == "code"]
+    proved = [cell for cell, below in pairwise(chapter.cells) if below.tag == "proof"]
+    cells = [cell for cell in code if cell in proved or _asserts(cell)]
     return frozenset(name for cell in cells for name in _NAME.findall(cell.source))
 
 
@@ -82,8 +85,8 @@ def _asserted_anywhere(folder: Path) -> frozenset[str]:
 
 
 def _asserts(cell: Cell) -> bool:
-    """Whether a cell says what must come out; a solution does, since its check is run."""
-    if "raises" in cell.header or cell.tag == "solve":
+    """Whether a cell states its result; a solution and a drill do, since they are checked."""
+    if cell.tag in ("raises", "solve", "drill"):
         return True
     try:
         nodes = list(ast.walk(ast.parse(cell.source)))

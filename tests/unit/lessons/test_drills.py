@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 import torch
 from torch import fx
 
-from autograder import builder, drill, drilling, learners_record
+from autograder import builder, drill, drilling, learners_record, lessons
 from autograder.builder import lesson_data
 from autograder.builder.drills import drill_of, findings
 from autograder.builder.minutes import DRILL_MINUTES, effort
@@ -70,6 +71,14 @@ def test_a_learner_gets_the_cell_without_its_line(tmp_path: Path) -> None:
     (cell,) = (cell for cell in solved.cells if cell.id == "drill-07-1a")
     assert cell.source == f'{TASK}\ndrill("07.1a", even)'
     assert "number % 2" not in lesson_data.lesson_text(path, CARDS), "nobody reads it by accident"
+
+
+def test_a_file_of_lessons_has_all_of_a_drill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = lesson_data.lesson_text(build_fixture.write(tmp_path, WITH), CARDS)
+    monkeypatch.setattr(lessons, "_lessons", lambda: {"07_numbers": json.loads(text)})
+    assert lessons.drills.__wrapped__() == {"07_numbers": {"07.1a": asked()}}
 
 
 def test_a_drill_takes_minutes_and_is_not_read(tmp_path: Path) -> None:
