@@ -9,6 +9,10 @@ STRETCH = 3
 """From this many stars on, the card says that a learner may move on."""
 
 
+FINE_PRINT = "**Fine print**"
+"""A line of a card; what follows it is folded."""
+
+
 class Card(Protocol):
     """The part of `autograder.core.exercise.Exercise` that a notebook shows."""
 
@@ -53,6 +57,20 @@ def heading(card: Card, chapter: str, number: int) -> str:
     if card.stars < STRETCH:
         return line
     return line + "\n\n*This one is a stretch. It is fine to move on and to come back later.*"
+
+
+def above_the_fold(source: str) -> str:
+    """The part of a card that is always visible."""
+    return source.partition(f"\n{FINE_PRINT}\n")[0]
+
+
+def with_fold(source: str) -> str:
+    """A card whose fine print is folded."""
+    above, mark, below = source.partition(f"\n{FINE_PRINT}\n")
+    if not mark:
+        return source
+    fold = f"<details>\n<summary>Fine print</summary>\n\n{below.strip()}\n\n</details>"
+    return f"{above.rstrip()}\n\n{fold}"
 
 
 def _counted(count: float, noun: str) -> str:

@@ -16,8 +16,8 @@ from autograder.builder import (
     standalone,
     statements,
 )
-from autograder.builder.card_headings import Card
-from autograder.builder.minutes import effort
+from autograder.builder.card_headings import FINE_PRINT, Card, above_the_fold
+from autograder.builder.minutes import effort, words_of
 from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import BuildRefused, Problem
 from autograder.builder.sections import NUMBERED
@@ -29,6 +29,10 @@ Rule = Callable[[Chapter, Sequence[Card]], Iterator[Problem]]
 _TIME = re.compile(r"^\| \*\*Time\*\* \| about (\d+) minutes(?:.*?(\d+) of them for )?", re.M)
 _MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
 _IMPORT = "Add a line 'from autograder import ...' to a cell above; the builder completes it."
+MOST_WORDS = 100
+SHORT_BEFORE = "01"
+"""The cards of chapters before this one are short."""
+
 _PARTS = ("card", "solve", "check")
 _NAMING = ("card", "solve", "check", "hint")
 
@@ -208,6 +212,16 @@ def drills_are_sound(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Proble
     yield from drills.findings(chapter)
 
 
+def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """At most so many words of a card are visible at first."""
+    for cell in chapter.tagged("card") if chapter.name < SHORT_BEFORE else ():
+        words = words_of(above_the_fold(cell.source))
+        if words > MOST_WORDS:
+            message = f"The card of '{cell.value}' shows {words} words, and not {MOST_WORDS}."
+            mend = f"Write a line '{FINE_PRINT}' above the rare clauses: they are folded."
+            yield Problem(cell.line, message, mend)
+
+
 def proofs_are_not_needed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
     """No cell needs a name that only a proof sets, or a drill: a learner may not have it."""
     yield from proofs.findings(chapter)
@@ -239,6 +253,7 @@ RULES: tuple[Rule, ...] = (
     statements_are_executed,
     comparisons_can_fail,
     exercises_stand_alone,
+    cards_are_short,
     drills_are_sound,
     proofs_are_not_needed,
 )

@@ -15,7 +15,7 @@ from nbformat import from_dict
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
 
-from autograder.builder.card_headings import heading
+from autograder.builder.card_headings import heading, with_fold
 from autograder.builder.cell_ids import id_of_text
 from autograder.builder.metadata import NOTEBOOK, check_metadata, solve_metadata
 from autograder.builder.sections import NUMBERED, with_minutes
@@ -44,7 +44,7 @@ class PlainMetadata(Preprocessor):
 
 
 class CardHeadings(Preprocessor):
-    """Puts the heading above an exercise card."""
+    """Puts the heading above an exercise card, and folds its fine print."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
         """Number the cards and head them."""
@@ -54,7 +54,7 @@ class CardHeadings(Preprocessor):
             if cell.tag == "card":
                 card = resources["cards"][cell.value]
                 above = heading(card, chapter.name, cards.index(card) + 1)
-                node.source = f"{above}\n\n{node.source}"
+                node.source = f"{above}\n\n{with_fold(node.source)}"
         return nb, resources
 
 

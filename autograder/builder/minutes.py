@@ -75,7 +75,7 @@ def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:
             lines += _lines(cell.source)
         else:
             lines += sum(_lines(code) for code in _FENCE.findall(cell.source))
-            words += _words(_FENCE.sub("", cell.source))
+            words += words_of(_FENCE.sub("", cell.source))
     asked = {cell.value for cell in chapter.tagged("card")}
     exercises = sum(card.minutes for card in cards if card.name in asked)
     small = DRILL_MINUTES * len(chapter.tagged("drill"))
@@ -88,7 +88,7 @@ def minutes_of(chapter: Chapter, cards: Sequence[Card]) -> int:
     return effort(chapter, cards).minutes
 
 
-def _words(text: str) -> int:
+def words_of(text: str) -> int:
     """How many words a person reads in markdown: no tags, addresses or rules of tables."""
     return sum(bool(_WORD.search(word)) for word in _NOT_READ.sub(" ", text).split())
 

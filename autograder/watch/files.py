@@ -21,6 +21,7 @@ FOLDER = "exercises"
 
 WIDTH = 96
 _OF_NOTEBOOKS = {"check", "debrief", "drill", "hint", "predict", "progress"}
+_FOLD = re.compile(r"^</?details>\n+|</?summary>|\n*^</details>$", re.M)
 _ITEM = re.compile(r"(?:[*-]|\d+\.) +")
 
 
@@ -160,7 +161,7 @@ def as_comments(card: str) -> str:
         )  # fmt: skip
         paragraph = ""
 
-    for line in card.strip().splitlines():
+    for line in _FOLD.sub("", card).strip().splitlines():
         fence = line.lstrip().startswith("```")
         in_code ^= fence
         if in_code or fence or line.lstrip().startswith("|") or not line.strip():

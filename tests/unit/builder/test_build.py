@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -15,7 +16,9 @@ from nbgrader.nbgraderformat import MetadataValidator
 from autograder import builder
 from autograder.builder import generate
 from autograder.builder.card_headings import heading
+from autograder.builder.chapter_lint import MOST_WORDS, cards_are_short
 from autograder.builder.origin import without_origin
+from autograder.builder.source import read
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS
 
@@ -94,6 +97,22 @@ def test_the_released_form_has_neither(chapter: Path) -> None:
     cells = cells_of(builder.build(chapter, CARDS))
     assert cells["check-after"].source == "check(after)"
     assert cells["after"].source.startswith("def after(number: int) -> int:\n")
+
+
+def test_fine_print_is_folded_and_the_rest_of_a_card_is_short(tmp_path: Path) -> None:
+    card = "# **Given** a number. **Return** the next one.\n"
+    text = build_fixture.CHAPTER.replace(card, f"{card}#\n# **Fine print**\n#\n# * Zero, too.\n")
+    cells = cells_of(builder.build(build_fixture.write(tmp_path, text), CARDS))
+    assert cells["card-after"].source.endswith(
+        "**Return** the next one.\n\n<details>\n<summary>Fine print</summary>\n\n* Zero, too.\n\n"
+        "</details>"
+    )
+    long = replace(read(build_fixture.write(tmp_path, text))[0], path=Path("00_numbers.py"))
+    assert not list(cards_are_short(long, CARDS))
+    wordy = text.replace("# **Fine print**", "# " + "word " * MOST_WORDS + "\n#\n# **Fine print**")
+    long = replace(read(build_fixture.write(tmp_path, wordy))[0], path=Path("00_numbers.py"))
+    (problem,) = cards_are_short(long, CARDS)
+    assert "The card of 'after' shows 107 words, and not 100." in problem.message
 
 
 def test_the_stub_runs_and_says_that_it_is_one(chapter: Path) -> None:

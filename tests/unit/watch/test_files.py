@@ -81,6 +81,12 @@ def test_a_task_becomes_comments() -> None:
     assert lines[-7:] == ["# ```python", "# x = 1", "#", "# y = 2", "# ```", "#", "# | a | b |"]
 
 
+def test_the_fold_of_a_card_becomes_a_heading() -> None:
+    card = "### T\n\nDo.\n\n<details>\n<summary>Fine print</summary>\n\n* Zero.\n\n</details>"
+    lines = as_comments(card).splitlines()
+    assert lines == ["# T", "#", "# Do.", "#", "# Fine print", "#", "# * Zero."]
+
+
 def test_an_answer_stays_whatever_the_course_does(source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my"
     one, _ = opened(folder)
