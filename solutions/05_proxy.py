@@ -578,6 +578,7 @@ hint("decompose")
 #
 # `decompose` begins with a trace, and then fills a new graph. Both steps create new nodes.
 # What happens to the notes in `node.meta` if you only fill a new graph?
+# (The two contexts of `fx.traceback` tell FX which old node the recorded nodes come from.)
 
 
 # %%
@@ -612,7 +613,7 @@ assert not any(
 
 # %% [markdown]
 # Copied nodes keep their notes. A recorded node has none of your keys.
-# The two contexts of `fx.traceback` give it the old node's `stack_trace`, which holds the source line,
+# Thanks to the two contexts, it has the old node's `stack_trace`, which holds the source line,
 # and `from_node`, the node that it comes from. (Neither context is promised to stay as it is.)
 #
 # A second way makes no new graph at all. Copy the graph, set the insertion point, and let the rule record **there**:
