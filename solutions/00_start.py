@@ -114,7 +114,7 @@ assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "
 # 1. name the three parts of FX and say what each of them gives to the next;
 # 2. trace a model, and read its graph and its code;
 # 3. say which of `symbolic_trace`, `torch.compile` and `torch.export` fits a given need;
-# 4. name four common statements about FX that are not true, and the test that shows it;
+# 4. correct four common statements about FX that are not true;
 # 5. tell the outcomes of a check apart, and use a failing card to find the fault.
 
 # %% [markdown]
@@ -163,7 +163,7 @@ assert "num_users=1" in str(gm.graph) and "linear = None" in gm.code
 
 # %% [markdown]
 # Read the graph from top to bottom.
-# Each line is a node.
+# Each line below `graph()` is a node.
 # `%x` is the input, and `return mul` is the node called `output`.
 # In between, each node says what it calls and which nodes it reads.
 # `num_users` says how many nodes read this one. Older pages call it *#users*.
@@ -349,7 +349,7 @@ assert [node.target for node in layers] == ["linear"]
 # ```
 #
 # **ATen** is the library of operators below PyTorch's Python functions.
-# **Inductor** is the default backend. `show_me` above is a backend of our own, directly after Dynamo. Chapter 11 shows each stage.
+# **Inductor** is the default backend. `show_me` above is a backend of our own, directly after Dynamo. Chapter 11 shows Dynamo and AOTAutograd at work.
 
 # %% proof=true
 from torch._dynamo.backends.common import aot_autograd
@@ -567,7 +567,7 @@ with redirect_stdout(io.StringIO()):
 #
 # The check runs your function on many small models that were made to be awkward.
 # It looks at more than the result: at the graph, at the generated code, and at whether your function left the given model alone.
-# In most exercises it then tries models drawn at random, the same ones on every machine.
+# If all of these pass, most checks also try models drawn at random, the same ones on every machine.
 # If your function fails on one of them, the check removes lines from that model as long as your function still fails, and shows you the rest.
 #
 # It answers with a card, and there are five outcomes.
@@ -730,6 +730,9 @@ assert_same_results(ours, edited_by_hand, image)
 assert difference(ours, network, image) > 0.1  # the activation did change
 assert torch.equal(network(image), original)  # the network did not
 
+# %%
+draw(ours, around="relu_1")  # the old name, and a call of GELU
+
 # %% [markdown]
 # Next week the other team sends a new version, and you run the same ten lines again.
 # But is *every* ReLU of *every* model found in this way? It is not: `nn.ReLU` modules and `x.relu()` are missed.
@@ -738,6 +741,7 @@ assert torch.equal(network(image), original)  # the network did not
 # %% proof=true
 missed = relu_to_gelu_here(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
 assert count(missed, F.gelu) == 0  # the module is still a ReLU
+assert count(relu_to_gelu_here(lambda x: x.relu()), F.gelu) == 0
 
 # %% [markdown]
 # ### Your way through the course
