@@ -14,7 +14,7 @@ from autograder.models.renaming import perhaps_renamed
 
 HINTS = (
     "Compare the expected list on the card with the printed graph of the model. "
-    "Which part of each line of `print(gm.graph)` is asked for?",
+    "Which part of each line of `print(gm.graph)` does the task want?",
     "`fx.symbolic_trace(model)` gives a `GraphModule`. Its nodes are in `.graph.nodes`, in "
     "order. A node has `.op`, `.name`, `.target`, `.args` and `.kwargs`.",
     """```python

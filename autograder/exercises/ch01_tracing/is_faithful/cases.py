@@ -113,13 +113,13 @@ _START = "From which buffers does the second argument tuple start, in the model 
 _ERRORS = "Three things can raise: tracing, the model, the trace. Each means something else."
 _TRACING = (
     "`forward` runs once while it is traced, and may change a buffer then, or put another tensor "
-    "in its place. Note the buffers before that, by value and by object."
+    "there. Trace a copy, or note the buffers before, by value and by object."
 )
-_MODE = "The model is run in the mode that it is given in, each part in its own; the trace, too."
+_MODE = "Run model and trace in the mode in which the model is given, each part in its own."
 _ONE_COPY = "Copy a tuple as a whole: what is one tensor in it is one tensor in the copy."
 _RETURNED = "A result may be the buffer itself. What is in it when you compare the two?"
 _AFTER = "Look at how you compare the arguments after the runs. Is it how you compare results?"
-_MADE = "A graph module may have been built by hand. Its trace is made as that of any other model."
+_MADE = "A graph module may have been built by hand. Trace it like any other model."
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
 TASK = (
@@ -215,7 +215,7 @@ RANDOM = (
     faithful("redraw: a frozen number", "random", models.FrozenShift, [(T(2),)],
              "the shift of the trace was drawn while tracing", _SEED, hidden=True),
     faithful("a difference while training", "random", models.OffWhileTraining, [X],
-             "in training mode the model has an `abs` that the trace has not", _MODE,
+             "in training mode the model has an `abs` that the trace does not have", _MODE,
              training=True),
     faithful("a difference in eval mode only", "random", models.OffInEval, [X],
              "in training mode they do the same", _MODE, training=True),
@@ -223,7 +223,7 @@ RANDOM = (
              "the part that would differ is in eval mode", _MODE, training=True,
              prepare=models.part_in_eval),
     faithful("one part that trains", "random", models.PartOff, [(T(40),)],
-             "the part is in training mode, and has an `abs` that the trace has not", _MODE,
+             "the part is in training mode, and has an `abs` that the trace does not have", _MODE,
              prepare=models.part_in_training),
     faithful("frozen statistics", "random", models.NormedAndOffWhileTraining, [X],
              "the layer is in eval mode, and then the model has no `abs`", _MODE, training=True,

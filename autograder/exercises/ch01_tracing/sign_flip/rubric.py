@@ -85,7 +85,7 @@ _WAYS = {
 
 _LOOK_AT_THE_SUM = (
     "The sum of all entries decides for the whole tensor. What is it for this input, and what "
-    "should come out: `x` or `-x`?"
+    "should the result be: `x` or `-x`?"
 )
 _LOOK_AT_THE_CODE = (
     "Run as it is, your function is right here. Print `fx.symbolic_trace(sign_flip).code`: what "
@@ -114,7 +114,7 @@ def _disagreement(
             error=error,
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
-    # A changed argument changes the value, too: the cause is told, not what follows from it.
+    # A changed argument changes the value, too: report the cause, not what follows from it.
     if difference(got["args"], tables[0], want["args"], tables[1]):
         return evidence.finding(
             "argument-changed",
