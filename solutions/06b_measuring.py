@@ -24,7 +24,7 @@
 #
 # The other team of chapter 6 has two clients. The one with the NaN is happy again. The other one complains that the model is slow.
 #
-# "Slow" can mean two things. Some part of the model may take longer than it should. Or the model may be asked for more work than others.
+# "Slow" can mean two things. Some part of the model may take longer than it should. Or the client may ask for more work than others.
 # For the first you need the time of each operation, for the second the number of operations.
 # You cannot put a clock into source code that is not yours, but you can run its graph. Section 6b.3 gives both answers.
 
@@ -51,33 +51,34 @@ print(torch.__version__)
 # %% [markdown]
 # ## Two questions on earlier chapters
 #
-# **Predict the result.** A handler of an Interpreter treats one function, and has no `return` for the others. What does such a call give?
+# **Predict the result.** `f(x, scale=2.0)` is traced as `gm`. What does `fx.Interpreter(gm).run(x, scale=3.0)` do?
 #
-# <details><summary>What it gives without the handler</summary>
+# <details><summary>It uses 3</summary>
 #
-# Only <code>super().call_function(...)</code> does that, and nobody called it.
-#
-# </details>
-# <details><summary><code>None</code></summary>
-#
-# Right. The handler's value is the value of the node. A Python function without <code>return</code> gives <code>None</code> (section 6.2).
+# No. <code>gm(x, scale=3.0)</code> would, but <code>run</code> gives its arguments to the placeholders by position.
 #
 # </details>
-# <details><summary>An error says that the handler gave nothing</summary>
+# <details><summary>It uses 2, the default</summary>
 #
-# No. <code>None</code> is a value like any other, and the run goes on.
+# No. The default is used if no argument is left. Here <code>run</code> never begins.
+#
+# </details>
+# <details><summary>It raises a <code>TypeError</code></summary>
+#
+# Right. <code>run</code> takes positional arguments only (section 6.3). <code>run(x, 3.0)</code> works.
 #
 # </details>
 
 
 # %%
-class Forgets(fx.Interpreter):
-    def call_function(self, target, args, kwargs):
-        if target is torch.sin:
-            return torch.cos(*args, **kwargs)
+def scaled(x, scale=2.0):
+    return x * scale
 
 
-assert Forgets(fx.symbolic_trace(lambda x: torch.relu(x))).run(torch.ones(2)) is None
+gm, one = fx.symbolic_trace(scaled), torch.ones(1)
+assert fx.Interpreter(gm).run(one, 3.0) == gm(one, scale=3.0) == 3.0
+with fails(TypeError):
+    fx.Interpreter(gm).run(one, scale=3.0)
 
 # %% [markdown]
 # **Predict the type.** A graph has a node for `x.outer(y)`. What is the node's `target`?
@@ -89,12 +90,12 @@ assert Forgets(fx.symbolic_trace(lambda x: torch.relu(x))).run(torch.ones(2)) is
 # </details>
 # <details><summary>The method <code>torch.Tensor.outer</code></summary>
 #
-# No. When the graph is made, nobody knows what kind of object <code>x</code> will be.
+# No. When the graph is made, the class of <code>x</code> is not known.
 #
 # </details>
 # <details><summary>The string <code>"outer"</code></summary>
 #
-# Right. A <code>call_method</code> node holds the method's name (section 2.1). So a count of products has to look at functions and at names.
+# Right. A <code>call_method</code> node holds the method's name (section 2.1). So a count of products must look at functions and at names.
 #
 # </details>
 
@@ -145,7 +146,7 @@ with torch.no_grad():
         timer.run(image)
 
 # %% [markdown]
-# A list of numbers is hard to read. A bar chart, sorted, with the shares written beside the bars, is not.
+# A sorted bar chart is easier to read than a list of numbers. The share is next to each bar.
 
 # %%
 total = sum(timer.seconds.values())
@@ -162,11 +163,7 @@ axes.margins(x=0.12)
 figure.tight_layout()
 plt.show()
 
-# %% [markdown]
-# The same as text, for those who cannot see the picture:
-
-# %%
-for kind, seconds in kinds:
+for kind, seconds in kinds:  # the same as text
     print(f"{kind:18} {1000 * seconds / 5:7.2f} ms  {seconds / total:5.1%}")
 
 # %% [markdown]
@@ -211,13 +208,13 @@ timer.run(torch.randn(3))
 assert list(timer.seconds) == ["x", "relu", "sub", "output"]
 
 # %% [markdown] card="OpTimer"
-# **Given** a graph module, to the constructor.
+# **Given** a graph module, passed to the constructor.
 #
 # **Write** the class `OpTimer`. It runs the graph as an Interpreter does, with the same result, and has
 #
 # * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds, whether the processor works or waits;
 # * `calls: dict[str, int]`: how often each node has run;
-# * `slowest(n) -> list[str]`: the names of the `n` nodes (or fewer, if there are not so many) with the most time spent, longest first.
+# * `slowest(n) -> list[str]`: the names of the `n` nodes with the most time spent (or fewer, if there are fewer), longest first.
 #
 # Both dictionaries hold every `call_*` node that has run, and sum over all runs of this timer.
 # Whether the other kinds of node are there is up to you.
@@ -299,8 +296,8 @@ with FlopCounterMode(display=False) as counter, torch.no_grad():
 assert counter.get_total_flops() == 2 * 3 * 5 * 4
 
 # %% [markdown]
-# It leaves out what is cheap: biases, activations, norms, sums. How much is that? This Interpreter counts one operation for each
-# number that they give, and four for each number of a BatchNorm:
+# It leaves out what is cheap: biases, activations, norms, sums. How much is that? This Interpreter counts
+# one operation per output element, and four for a BatchNorm:
 
 
 # %%
@@ -327,7 +324,7 @@ assert rest.total < counter.get_total_flops() / 100
 # In ResNet-18, that is less than one percent.
 #
 # To count in an Interpreter, you need the shapes of operands and results. A handler has both.
-# It has them as *values*, but an operand may come by position or by keyword. A small helper finds it:
+# An operand may come by position or by keyword, so take the helper of section 6.6:
 
 
 # %%
@@ -364,7 +361,7 @@ counter.run(torch.randn(2), torch.randn(5))
 assert counter.total == 3 * 2 * 5
 
 # %% [markdown]
-# Modules come through `call_module`. There `self.fetch_attr(target)` gives you the module, and with it the weight.
+# Modules reach `call_module`. There `self.fetch_attr(target)` returns the module, and with it the weight.
 #
 # A convolution is a sum of products as well. How many products go into *one* number of its result?
 # One for each weight of one output channel: the input channels of its group times the size of the kernel.
@@ -411,8 +408,8 @@ assert grouped.weight.shape == (6, 2, 3, 3)
 # Arguments may be given by keyword. A layer that is called twice counts twice. Everything else counts zero.
 # On models made of these operations you agree with `torch.utils.flop_counter`.
 #
-# Transposed convolutions, `einsum` and attention count zero, too, though PyTorch's counter counts them. (Vectors as operands of a
-# product are never tested.)
+# Transposed convolutions, `einsum` and attention count zero, too, although PyTorch's counter counts them.
+# (Vectors as operands of a product are never tested.)
 
 
 # %%
@@ -502,7 +499,7 @@ hint("count_flops")
 
 # %% [markdown]
 # PyTorch's counter can show where the operations are, too. This is ResNet-18 on one image of the usual size.
-# (Papers say 1.8 billion for it. They count multiply-adds, so each is one.)
+# (Papers say 1.8 billion: they count a multiply-add as one.)
 
 # %%
 with FlopCounterMode(depth=1, display=False) as counter, torch.no_grad():
@@ -527,34 +524,39 @@ class Service(nn.Module):
 
 
 service = make_alive(Service())
-image = images(1)
 
 # %% [markdown]
-# Your `OpTimer` says where the time goes. (Run the next two cells again when your checks have passed.)
+# The client who complains sends images of twice the width and height. Your `OpTimer` compares the times.
+# (Run the next two cells again when your checks have passed.)
 
 # %% uses="OpTimer"
-timer = OpTimer(fx.symbolic_trace(service))
-with torch.no_grad():
-    for _ in range(4):
-        timer.run(image)
-for name in timer.slowest(3):
-    print(f"{name:30} {1000 * timer.seconds[name] / 4:6.2f} ms")
-assert set(timer.calls.values()) == {4}
+traced = fx.symbolic_trace(service)
+for size in (64, 128):
+    timer, image = OpTimer(traced), images(1, size=size)
+    with torch.no_grad():
+        fx.Interpreter(traced).run(image)  # the warm-up
+        for _ in range(4):
+            timer.run(image)
+    print(f"{size} pixels wide: {1000 * sum(timer.seconds.values()) / 4:.0f} ms per run")
+    for name in timer.slowest(3):
+        print(f"    {name:30} {1000 * timer.seconds[name] / 4:6.2f} ms")
+    assert set(timer.calls.values()) == {4}
 
 # %% [markdown]
-# Your `count_flops` says what the model has to compute. The client who complains sends images of twice the width and height:
+# Your `count_flops` compares the work:
 
 # %% uses="count_flops"
 small, large = (count_flops(service, torch.rand(1, 3, size, size)) for size in (64, 128))
 print(f"{small:,} operations, and {large:,} for the large image")
 assert 3.9 < large / small < 4.1
 with FlopCounterMode(display=False) as counter, torch.no_grad():
-    service(image)
+    service(images(1))
 assert abs(small / counter.get_total_flops() - 1) < 0.02  # PyTorch's counter leaves out the norms
 
 # %% [markdown]
-# So no part of the model is broken. This client asks for four times as much work as the others.
-# The model may still be made faster: chapter 10 fuses some of its operations, and measures what that brings.
+# So this client asks for four times as much work as the others.
+# If the time grows no faster than that on your machine, the additional work explains it.
+# The model can still be made faster: chapter 10 fuses some of its operations, and measures the gain.
 
 # %% [markdown]
 # ## Common mistakes
@@ -563,7 +565,7 @@ assert abs(small / counter.get_total_flops() - 1) < 0.02  # PyTorch's counter le
 #
 # ### The clock is read around the wrong thing
 #
-# If the note is in a `finally`, a call that raises is counted, although it gave nothing:
+# If the count is in a `finally`, a call that raises is counted, too:
 
 
 # %%
@@ -587,7 +589,7 @@ except RuntimeError:
 assert timer.calls["_0"] == 1
 
 # %% [markdown]
-# **Right:** put the note after the call. If the call raises, the note is not reached.
+# **Right:** count after the call. If the call raises, that line is not reached.
 #
 # ### An operand is looked for by position only
 #
@@ -625,7 +627,7 @@ with fails(IndexError):
 #
 # ### The modules are counted, not their calls
 #
-# A loop over `model.modules()` meets each layer once. A layer that is called twice works twice:
+# A loop over `model.modules()` visits each layer once. A layer that is called twice does its work twice:
 
 
 # %%
@@ -640,7 +642,7 @@ class Shares(nn.Module):
 
 shares, x = Shares(), torch.randn(3, 4)
 of_modules = sum(2 * 3 * m.weight.numel() for m in shares.modules() if isinstance(m, nn.Linear))
-print(of_modules, "operations by modules,", flops(shares, x), "in truth")
+print(of_modules, "operations by modules,", flops(shares, x), "by calls")
 assert 2 * of_modules == flops(shares, x)
 
 # %% [markdown]
@@ -665,9 +667,9 @@ assert few < many / 1000 and work[0] > work[1]
 #
 # 1. `run_node` sees every node. A clock around `super().run_node(n)` measures it. Warm up, and repeat.
 # 2. Times add up by target or by name. Names keep two calls of one function apart.
-# 3. A note that comes after the call is not made if the call raises.
+# 3. Count after the call, so that a call that raises is not counted.
 # 4. A product costs two operations for each number of the result and each term of its sum. With groups, the sum is shorter.
-# 5. The count depends on shapes only. The time depends on the machine, and no count of operations says it.
+# 5. The count depends on shapes only. Time depends on the machine; you cannot derive it from the count.
 #
 # ## Cheat sheet
 #

@@ -5,8 +5,8 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
-# | **Time** | about 125 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. The deep dive `07b_cutting` has a notebook of its own, and chapter 13 refers to it |
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 6.3 (`run_node`) for one cell of section 7.4 |
+# | **Time** | about 120 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. The deep dive `07b_cutting` has a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
 #
@@ -15,7 +15,7 @@
 # 3. name a value in three ways: as FX, as torchvision, and as `nn.Module` names it;
 # 4. say why a model has one graph for training and another one for evaluation;
 # 5. say how a Tracer knows in whose `forward` a node is made;
-# 6. write an extractor of your own, and say what an operation in place does to a feature.
+# 6. write an extractor of your own, and say what an in-place operation does to a feature.
 
 # %% [markdown]
 # ## A story
@@ -32,7 +32,6 @@
 
 # %%
 import copy
-import functools
 import operator
 import time
 import warnings
@@ -43,14 +42,7 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
-from torchvision.models import (
-    VisionTransformer,
-    googlenet,
-    mobilenet_v2,
-    resnet18,
-    resnet50,
-    squeezenet1_1,
-)
+from torchvision.models import VisionTransformer, googlenet, resnet18, resnet50
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.ops import FeaturePyramidNetwork
 
@@ -158,10 +150,10 @@ assert features["layer4"].shape == (1, 512, 2, 2)
 # %% [markdown]
 # Hooks work on every model, even on one that cannot be traced. But look at what they are:
 #
-# * They see what goes **into modules** and what comes **out of them**. A value that no module reads or returns is out of reach.
+# * They see what modules **read** and **return**. Any other value is out of reach.
 # * The **whole model** runs, with everything after the last feature, unless the hook raises an exception to stop it.
 # * They are **state on the model**. If you forget `remove()`, they stay there for everyone who uses the model.
-# * A module that is called several times calls its hook several times. Above, the last call wins.
+# * A module that is called several times calls its hook several times.
 #
 # The sum inside a ResNet block, for example, is not returned by any module. But the module `relu` reads it,
 # and so a *pre-hook* on that module sees it:
@@ -173,9 +165,8 @@ handle = net.layer1[0].relu.register_forward_pre_hook(
 )
 with torch.no_grad():
     net(image)
-    handle.remove()
-    total = create_feature_extractor(net, ["layer1.0.add"])(image)["layer1.0.add"]  # section 7.2
-assert len(inputs) == 2 and torch.equal(inputs[1], total)
+handle.remove()
+assert len(inputs) == 2  # `relu` is called twice, and the second call reads the sum
 
 
 class Enough(Exception):
@@ -226,7 +217,7 @@ assert_same_results(seen_in("layer1.0.relu"), seen_in("layer1.0"), image)
 # ## 7.2 torchvision's extractor
 #
 # `create_feature_extractor(model, return_nodes)` traces the model and makes a graph module of the part you want.
-# `return_nodes` maps names inside the model to keys of your choice. (The keys come out in the order of the graph,
+# `return_nodes` maps names inside the model to keys of your choice. (The keys are in graph order,
 # not in that of `return_nodes`.)
 
 # %%
@@ -249,9 +240,13 @@ assert_same_results(extractor, hooked, image)
 turned = create_feature_extractor(net, return_nodes={"layer2": "second", "layer1": "first"})
 assert list(turned(image)) == ["first", "second"]
 
+with torch.no_grad():  # a sum, for which a hook had to wait for its reader
+    total = create_feature_extractor(net, ["layer1.0.add"])(image)["layer1.0.add"]
+assert torch.equal(total, inputs[1])
+
 # %% [markdown]
-# Here is what these features look like: of each, the two channels with the largest contrast.
-# The weights are random, so the maps show edges and blobs of the image, no objects.
+# Here is what these features look like: the two channels of each with the largest contrast.
+# The weights are random, so the maps show edges and blobs, and no objects.
 
 # %%
 rows = torch.linspace(-1, 1, 64)
@@ -348,7 +343,7 @@ small.eval()
 assert not scorer.conv.training
 
 # %% [markdown]
-# **Predict the result.** `layer1` is no node: it is a Sequential, and tracing goes through it. Which value was `C2`?
+# **Predict the result.** `layer1` is not a node: it is a Sequential, and tracing goes through it. Which value was `C2`?
 #
 # <details><summary>What goes into <code>layer1</code>.</summary>
 #
@@ -356,7 +351,7 @@ assert not scorer.conv.training
 # </details>
 # <details><summary>The value of the last node that was made inside <code>layer1</code>.</summary>
 #
-# Right. If no node has that name, it means the last node whose path begins with it, part by part: <code>layer1</code> means <code>layer1.1.relu_1</code> and never <code>layer10.0</code>. In most modules this is what the module returns.
+# Right. A name means the last node whose path is this name or begins with it, part by part: <code>layer1</code> means <code>layer1.1.relu_1</code> and never <code>layer10.0</code>. In most modules this is what the module returns.
 # </details>
 # <details><summary>A list of all values inside <code>layer1</code>.</summary>
 #
@@ -408,8 +403,8 @@ torch.testing.assert_close(
 # All of it is in training mode, or all of it is in eval mode.
 #
 # **Return** a module that gives the dictionary `{"C4": ..., "C5": ...}` when it is called with images:
-# the outputs of `layer3` and `layer4`. Use `create_feature_extractor`: what it makes gives both, and a module of yours around it may choose and rename.
-# What it makes shares the model's layers. A copy is accepted, too.
+# the outputs of `layer3` and `layer4`. Use `create_feature_extractor`. You may wrap its result in a module of your own that chooses and renames.
+# The result shares the model's layers. A copy is accepted, too.
 #
 # **Do not** change the model: not its layers, not its weights, not its mode.
 
@@ -487,7 +482,7 @@ with fails(ValueError):  # `net` is a ResNet-18
     create_feature_extractor(net, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
 
 # %% [markdown]
-# The error has a side effect (run with torchvision 0.29). The extractor had switched the model to training mode, and it did not come to the line that switches back:
+# The error has a side effect (run with torchvision 0.29). torchvision had switched the model to training mode, and did not reach the line that switches back:
 
 # %%
 assert net.training
@@ -534,9 +529,9 @@ print([node.name for node in fx.symbolic_trace(Shifted()).graph.nodes])
 assert "shift" not in get_graph_node_names(Shifted())[1]
 
 # %% [markdown]
-# ### Where the dots come from
+# ### How a name gets its dots
 #
-# How does torchvision know that a node was made in `layer1.0`? The name `add_1` does not tell, and the target does not either.
+# How does torchvision know that a node was made in `layer1.0`? Neither the name `add_1` nor the target says so.
 # The *Tracer* knows it, while it traces. Two of its methods are useful here:
 #
 # * `call_module(m, forward, args, kwargs)` is called for **every call of a module**, leaf or not.
@@ -599,6 +594,7 @@ assert "first.lin begins" in log  # a leaf: its call is seen, and its `forward` 
 
 # %% [markdown]
 # Read the log as a tree: what is between the beginning and the end of `second` was made while its `forward` was running.
+# (The deep dive `07b_cutting` notes this place for each node, and cuts a model in two.)
 #
 # **Predict the name.** FX calls the second sigmoid `sigmoid_1`. What is its name in torchvision?
 #
@@ -621,12 +617,9 @@ print(paths)
 assert "second.sigmoid" in paths and "second.sigmoid_1" not in paths
 
 # %% [markdown]
-# The deep dive `07b_cutting` continues from here: there you note this place for each node, and cut a model in two.
-
-# %% [markdown]
 # ### Other networks, other leaves
 #
-# Nothing of this is only for convolutions. Here is a small vision transformer.
+# None of this is specific to convolutions. Here is a small vision transformer.
 # And `tracer_kwargs` says which modules stay leaves, so that their inside has no names:
 
 # %%
@@ -673,9 +666,25 @@ print(caught[0].message)
 assert "add" in train_names and "add" not in eval_names
 
 # %% [markdown]
-# A node that exists in one mode only needs the longer form, with names for each mode:
+# **Predict the result.** The node `add` exists in training mode only. What does `create_feature_extractor(noisy, ["add"])` do?
+#
+# <details><summary>It returns an extractor that gives <code>add</code> in training mode, and nothing in eval mode.</summary>
+#
+# No. One short list of names is for both modes.
+# </details>
+# <details><summary>It raises an error.</summary>
+#
+# Right. A name must exist in both graphs, even if you only mean to train. Give a list of names for each mode instead.
+# </details>
+# <details><summary>It returns an extractor whose call raises an error in eval mode.</summary>
+#
+# No. Both traces are made at once, so the missing name is noticed now.
+# </details>
 
 # %%
+with fails(ValueError):
+    create_feature_extractor(noisy, ["add"], suppress_diff_warning=True)
+
 dual = create_feature_extractor(
     noisy,
     train_return_nodes={"add": "noisy", "relu": "out"},
@@ -690,24 +699,13 @@ assert dual.graph is dual.eval_graph
 
 # %% [markdown]
 # `dual.train()` and `dual.eval()` exchange the graph. A `GraphModule` from `symbolic_trace` cannot do this: its one graph was made in one mode.
-#
-# **Predict the result.** `fx.symbolic_trace(noisy.eval())`, and then `.train()` on the result. Does it add noise?
-#
-# <details><summary>Yes: it is in training mode.</summary>
-#
-# No. The flag is set, but nothing in the graph asks for it. The branch was decided when it was traced.
-# </details>
-# <details><summary>No: the graph has no <code>randn_like</code>.</summary>
-#
-# Right. This is one of the silent cases of chapter 1. torchvision's two graphs are a way around it.
-# </details>
 
 # %%
-one_graph = fx.symbolic_trace(noisy.eval()).train()
 x = torch.randn(2, 3)
-torch.testing.assert_close(one_graph(x), one_graph(x))  # no noise
-noisy_twice = dual.train()(x)["noisy"], dual(x)["noisy"]
-assert not torch.equal(*noisy_twice)
+dual.train()
+assert not torch.equal(dual(x)["noisy"], dual(x)["noisy"])  # noise
+one_graph = fx.symbolic_trace(noisy.eval()).train()
+assert torch.equal(one_graph(x), one_graph(x))  # no noise
 
 # %% [markdown]
 # ## 7.4 An extractor of your own
@@ -739,7 +737,7 @@ draw.diff(fx.symbolic_trace(scorer), after_relu)
 # %% [markdown]
 # Placeholders stay, read or not: they are the signature of `forward`.
 #
-# The argument of an output node may be a dictionary whose values are nodes. So several values are no harder than one:
+# The argument of an output node may be a dictionary whose values are nodes. So several values are as easy as one:
 
 # %%
 gm = fx.symbolic_trace(scorer)
@@ -761,42 +759,21 @@ print(calls["layer1.0.relu"], calls["layer1.0.bn1"])
 assert calls["layer1.0.relu"].name == "layer1_0_relu_1"  # the second of two calls
 
 # %% [markdown]
-# Does it agree with torchvision, and with hooks? Here on four networks, each at the last call of one of its modules.
-# The values agree, and so do the parameters that are left.
+# The values of `up_to` agree with torchvision's, and so do the parameters that are left:
 
 # %%
-places = {
-    "resnet18": (net, "layer2.1.relu", "layer2.1.relu_1"),
-    "resnet50": (deep, "layer1.2.relu", "layer1.2.relu_2"),
-    "mobilenet_v2": (mobilenet_v2(num_classes=10), "features.6.conv.2", "features.6.conv.2"),
-    "squeezenet1_1": (squeezenet1_1(num_classes=10), "features.5", "features.5"),
-}
-
-
-def under(name: str, model: nn.Module) -> Callable:
-    """The model's result in a dictionary."""
-    return lambda x: {name: model(x)}
-
-
-for title, (model, module_name, torchvision_name) in places.items():
-    gm = fx.symbolic_trace(make_alive(model))
-    node = {n.target: n for n in gm.graph.nodes if n.op == "call_module"}[module_name]
-    mine = up_to(model, node.name)
-    theirs = create_feature_extractor(model, {torchvision_name: module_name})
-    hooked = functools.partial(with_hooks, model, [module_name])
-    assert_same_results(theirs, hooked, image)
-    assert_same_results(under(module_name, mine), hooked, image)
-    left = [sum(p.numel() for p in g.parameters()) for g in (mine, theirs)]
-    ops = [len([n for n in g.graph.nodes if n.op.startswith("call")]) for g in (gm, mine, theirs)]
-    print(f"{title:14} {ops[0]:3} calls, up to {module_name}: {ops[1]} (torchvision: {ops[2]})")
-    assert left[0] == left[1] < sum(p.numel() for p in model.parameters())
+second_relu = "layer2.1.relu"  # for torchvision, the second call is `layer2.1.relu_1`
+mine = up_to(net, calls[second_relu].name)
+theirs = create_feature_extractor(net, {"layer2.1.relu_1": second_relu})
+assert_same_results(lambda x: {second_relu: mine(x)}, theirs, image)
+left = [sum(p.numel() for p in model.parameters()) for model in (mine, theirs, net)]
+print("parameters:", *left)
+assert left[0] == left[1] < left[2]
 
 # %% [markdown]
-# For MobileNetV2 torchvision needs fewer nodes. Its tracer treats the layers of `torchvision.ops` as leaves, and MobileNetV2 is built of them.
-#
 # ### A feature that is overwritten
 #
-# All four names above belong to values that nothing overwrites. Now ask for the value *before* a ReLU.
+# Nothing overwrites the values above. Now ask for the value *before* a ReLU.
 # In a ResNet, `relu` is `nn.ReLU(inplace=True)`: it writes its result into the memory of its input.
 #
 # **Predict the result.** A BatchNorm gives negative values, too. How many are there under the key `"norm"`?
@@ -815,7 +792,7 @@ for title, (model, module_name, torchvision_name) in places.items():
 # </details>
 # <details><summary>An error: one tensor cannot have two names.</summary>
 #
-# No. Two names for one memory are common, and PyTorch says nothing.
+# No. Two tensors often share their memory, and PyTorch says nothing.
 # </details>
 
 
@@ -839,7 +816,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0
 # What you get depends on what *else* you ask for. Alone, the value is right: nothing after `bn1` was needed, so the ReLU was deleted.
 # Hooks have the same fault, for the same reason.
 #
-# What helps is a copy at the right moment: a node `clone` **directly after** the node whose value is wanted.
+# Copy the value at the right place: a node `clone` **directly after** the node whose value is wanted.
 # A `clone` at the end, before the output, copies what the ReLU has left.
 #
 # The other readers keep reading the original. (*Common mistakes* shows why.)
@@ -848,7 +825,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0
 #
 # ### A call without a reader
 #
-# Section 3b.2, in the deep dive `03b_effects`, shows the other half: dead code elimination deletes calls in place if no other node reads their result.
+# Section 3b.2, in the deep dive `03b_effects`, shows the other half: dead code elimination deletes in-place calls if no other node reads their result.
 
 
 # %%
@@ -890,15 +867,15 @@ draw(fx.symbolic_trace(unread))
 # Right. The dictionary holds the clone. <code>relu_</code> and <code>mul</code> go on with the original.
 # </details>
 #
-# ### Whose memory is it?
+# ### Whose storage is it?
 #
-# In `y.relu_()` you can see which tensor is overwritten. But the same memory may have several names.
-# A **view** is a tensor that uses the memory of another one.
+# In `y.relu_()` you can see which tensor is overwritten. But several tensors may share one **storage**, the memory of their numbers.
+# A **view** is a tensor that uses the storage of another one.
 
 
 # %%
-def same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two tensors lie in one storage."""
+def same_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors have the same storage."""
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
@@ -927,9 +904,9 @@ others = {
     "torch.cat([y])": torch.cat([y]),
 }
 for text, value in (aliases | others).items():
-    print(f"{text:30} {'the memory of y' if same_memory(value, y) else 'memory of its own'}")
-assert all(same_memory(value, y) for value in aliases.values())
-assert not any(same_memory(value, y) for value in others.values())
+    print(f"{text:30} {'the storage of y' if same_storage(value, y) else 'a storage of its own'}")
+assert all(same_storage(value, y) for value in aliases.values())
+assert not any(same_storage(value, y) for value in others.values())
 
 # %% [markdown]
 # Note four of them:
@@ -941,23 +918,23 @@ assert not any(same_memory(value, y) for value in others.values())
 #
 # How can a program know this? There are three ways:
 #
-# * **The schema.** For each operator of `torch.ops.aten`, PyTorch knows which argument the result may share memory with,
+# * **The schema.** For each operator of `torch.ops.aten`, PyTorch knows with which argument the result may share its storage,
 #   and which one is written. But a graph of `symbolic_trace` calls Python functions, not these operators.
-# * **One run.** Compare the memory of each value with the memory of its inputs, in a run. That is right for this run only:
+# * **One run.** Compare the storage of each value with those of its inputs, in a run. The answer holds for this run only:
 #   `reshape` may copy for one shape and not for another.
-# * **A list of names.** List the functions, methods and modules that you *know* to make new memory, and expect a view from all others.
-#   A name that is missing in the list costs a copy too many, and never a wrong value.
+# * **A list of names.** List the functions, methods and modules that you *know* to make a new storage, and expect a view from all others.
+#   A missing name costs a copy or an in-place call too many, and never a wrong value.
 
 # %%
 for operator_ in (torch.ops.aten.view.default, torch.ops.aten.relu_.default):
     alias = operator_._schema.arguments[0].alias_info
-    print(operator_, "may share its first argument's memory; writes it:", alias.is_write)
+    print(operator_, "may share its first argument's storage; writes it:", alias.is_write)
 assert torch.ops.aten.view.default._schema.arguments[0].alias_info is not None
-assert torch.ops.aten.relu.default._schema.arguments[0].alias_info is None  # new memory
+assert torch.ops.aten.relu.default._schema.arguments[0].alias_info is None  # a new storage
 
 
-class SharedMemory(fx.Interpreter):
-    """Notes which nodes gave a value in the memory of one of their inputs, in this run."""
+class SharedStorage(fx.Interpreter):
+    """Notes which values share the storage of one of their inputs, in this run."""
 
     def __init__(self, module):
         super().__init__(module)
@@ -966,15 +943,15 @@ class SharedMemory(fx.Interpreter):
     def run_node(self, n):
         inputs = [self.env[other] for other in n.all_input_nodes]
         value = super().run_node(n)
-        if n.op.startswith("call_") and any(same_memory(value, other) for other in inputs):
+        if n.op.startswith("call_") and any(same_storage(value, other) for other in inputs):
             self.shared.append(n.name)
         return value
 
 
-run = SharedMemory(fx.symbolic_trace(net))
+run = SharedStorage(fx.symbolic_trace(net))
 with torch.no_grad():
     run.run(image)
-print(len(run.shared), "values share memory, for example", run.shared[:3], run.shared[-1])
+print(len(run.shared), "values share a storage, for example", run.shared[:3], run.shared[-1])
 assert "relu" in run.shared and "flatten" in run.shared and "bn1" not in run.shared
 
 # %% [markdown]
@@ -985,7 +962,7 @@ assert "relu" in run.shared and "flatten" in run.shared and "bn1" not in run.sha
 
 # %%
 def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
-    """Whether a node changes the memory of its first input."""
+    """Whether a node changes the storage of its first input."""
     if node.op == "call_module":
         return getattr(gm.get_submodule(node.target), "inplace", False)
     if node.op == "call_function":
@@ -999,46 +976,38 @@ print(found[:4], len(found))
 assert all("relu" in name for name in found)
 
 # %% [markdown]
-# (`operator.and_` and `operator.or_` end in `_` and write nothing. `operator.setitem` writes, and this function does not see it.)
+# (The names have exceptions: `operator.and_` writes nothing, and `operator.setitem` writes. For an operator of `torch.ops.aten`, ask `target._schema.is_mutable`.)
 
 # %%
-graph = fx.Graph()
-left, right = graph.placeholder("left"), graph.placeholder("right")
-both = graph.call_function(operator.and_, (left, right))
-put = graph.call_function(operator.setitem, (left, 0, right))
-graph.output(both)
-odd = fx.GraphModule(nn.Module(), graph)
-assert writes(odd, both) and not writes(odd, put)  # wrong, twice
-bits = torch.zeros(2, dtype=torch.bool)
-odd(bits, torch.tensor(True))
-assert bits.tolist() == [True, False]
+assert operator.and_.__name__.endswith("_") and not operator.setitem.__name__.endswith("_")
+assert torch.ops.aten.relu_.default._schema.is_mutable
 
 # %% [markdown]
 # ### Backwards through the graph
 #
 # Now put it together. Go through the nodes **from the end to the beginning**, and keep two sets: the nodes that are needed,
-# and the memories that a needed node reads later. A node is needed if
+# and the storages that a needed node reads later. A node is needed if
 #
 # 1. it is wanted, or
 # 2. a needed node reads its value, or
-# 3. it writes into a memory that a needed node reads later.
+# 3. it writes into a storage that a needed node reads later.
 #
-# We name each piece of memory after the node that made it. `lin` makes new memory, and it is called `lin`.
-# `relu_` writes into it and returns it, so the value of `relu_` is in the memory `lin`, too.
+# Name each storage after the node that made it. `lin` makes a new storage, so it is called `lin`.
+# `relu_` writes into it and returns it, so the value of `relu_` has the storage `lin`, too.
 # By hand, for `Unread` and the wanted value `mul`:
 #
-# | node, from the end | needed? | memories that are read later |
+# | node, from the end | needed? | storages that are read later |
 # |---|---|---|
 # | `mul` | yes, it is wanted | `lin` |
-# | `relu_` | yes, it writes into the memory `lin` | `lin` |
+# | `relu_` | yes, it writes into the storage `lin` | `lin` |
 # | `lin` | yes, `mul` reads it | `lin`, `x` |
 #
-# With `lin` as the wanted value, the memory `lin` is not in the last column when you come to `relu_`. So `relu_` goes.
+# With `lin` as the wanted value, the storage `lin` is not in the last column when you come to `relu_`. So `relu_` goes.
 #
 # Write the exercise in three steps. The check has a part for each, so you see the first ones pass before you write the last:
 #
 # 1. **Names and pruning.** Start from `up_to`: several names, the order of the keys, a `ValueError` for an unknown name.
-# 2. **Memory.** A dictionary from each node to the memories in which its value may lie: its own if it makes a new one,
+# 2. **Storages.** A dictionary from each node to the storages that its value may have: its own if it makes a new one,
 #    else those of its inputs. Print it for `unread`, and compare it with the table above.
 # 3. **Backwards.** The walk of the table, and a `clone` where a wanted value is overwritten later.
 
@@ -1049,13 +1018,13 @@ assert bits.tolist() == [True, False]
 #
 # * A module that is called several times means its last call.
 #   If a name is both a node's and a module's, it means the last call of the module.
-# * A value that a later call in place would overwrite, directly or through an alias, is returned as it was when it was computed.
-#   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
-#   not Python's own `operator.and_` and `or_`. Unless an operation is known to make new memory, assume that its result shares the memory of its inputs.
-#   These make new memory, and it is enough to know them: `+`, `-`, `*`, `/`, `@`, negation and comparisons; functions and methods
+# * A value that a later in-place call would overwrite, directly or through an alias, is returned as it was when it was computed.
+#   In-place calls are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
+#   not Python's own `operator.and_` and `or_`. Unless an operation is known to make a new storage, assume that its result shares that of its inputs.
+#   These make a new one, and it is enough to know them: `+`, `-`, `*`, `/`, `@`, negation and comparisons; functions and methods
 #   called `add`, `sub`, `mul`, `neg`, `exp`, `sin`, `cos`, `tanh`, `sigmoid`, `relu`, `where`, `maximum`, `matmul`, `sum`, `mean`, `cat`, `stack` and `clone`;
 #   `nn.Linear`, and activations of `torch.nn` that are not in place.
-# * Nothing remains that no wanted value needs: no node and no submodule. A call in place is needed only if it changes what a wanted value still reads.
+# * Nothing remains that no wanted value needs: no node and no submodule. An in-place call is needed only if it changes what a wanted value still reads.
 # * The signature stays, and with it every placeholder.
 # * An unknown name: `ValueError`, with the name in its message.
 #
@@ -1090,7 +1059,7 @@ draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
 
 # %% solve="extract"
 ### BEGIN SOLUTION
-# What is not known to make new memory may lie in its inputs' memory, under whatever name.
+# Unless an operation is known to make a new storage, its result may share that of its inputs.
 MAKES_NEW = set(
     "add sub mul div truediv floordiv mod pow matmul mm bmm addmm neg exp log sqrt rsqrt abs sin cos tanh "
     "sum mean amax amin var std norm softmax log_softmax sigmoid relu relu6 gelu silu hardswish hardsigmoid "
@@ -1106,7 +1075,7 @@ def called(node: fx.Node) -> str:
 
 
 def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
-    """Whether a node changes the memory of its first input."""
+    """Whether a node changes the storage of its first input."""
     if node.op == "call_module":
         return getattr(gm.get_submodule(node.target), "inplace", False)
     if node.op not in ("call_function", "call_method"):
@@ -1119,7 +1088,7 @@ def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
 
 
 def passes_on(gm: fx.GraphModule, node: fx.Node) -> bool:
-    """Whether a node's value may lie in the memory of its inputs."""
+    """Whether a node's value may share the storage of its inputs."""
     if node.op == "call_module":
         module = gm.get_submodule(node.target)
         kind = type(module).__module__.rpartition(".")[2]
@@ -1144,24 +1113,24 @@ def extract(model: nn.Module, wanted: dict[str, str]) -> fx.GraphModule:
             raise ValueError(f"the model has no node and calls no module named {name!r}")
     chosen = dict.fromkeys(meant[name] for name in wanted)
 
-    # 2. In whose memory does a value lie? In that of the nodes that made it: most often one.
-    memory: dict[fx.Node, set[fx.Node]] = {}
+    # 2. Which storages may a value have? Each is named after the node that made it.
+    storage: dict[fx.Node, set[fx.Node]] = {}
     for node in nodes:
         inputs = node.all_input_nodes
         shared = inputs[:1] if writes(gm, node) else inputs if passes_on(gm, node) else []
-        memory[node] = set().union(*(memory[other] for other in shared)) or {node}
+        storage[node] = set().union(*(storage[other] for other in shared)) or {node}
 
-    # 3. What is needed? Backwards, with the memory that is read later, or changed later.
+    # 3. What is needed? Backwards, with the storages that are read or changed later.
     needed, read, changed, overwritten = set(), set(), set(), set()
     for node in reversed(nodes):
-        if node in chosen and memory[node] & changed:
+        if node in chosen and storage[node] & changed:
             overwritten.add(node)
-        matters = writes(gm, node) and memory[node] & read
+        matters = writes(gm, node) and storage[node] & read
         if node in chosen or matters or not needed.isdisjoint(node.users):
             needed.add(node)
-            read.update(*(memory[other] for other in (node, *node.all_input_nodes)))
+            read.update(*(storage[other] for other in (node, *node.all_input_nodes)))
             if writes(gm, node):
-                changed |= memory[node]
+                changed |= storage[node]
 
     # 4. Return what is wanted; copy what a later node changes, directly after it was computed.
     value = {node: node for node in chosen}
@@ -1186,7 +1155,7 @@ check(extract)
 hint("extract")
 
 # %% [markdown]
-# Your extractor gives the BatchNorm's values before the ReLU, whatever else you ask for. And the unread call is where it belongs.
+# Your extractor gives the BatchNorm's values before the ReLU, whatever else you ask for. And the unread in-place call is kept.
 # (This cell and the next one use your function. Run them again when the check has passed.)
 
 # %%
@@ -1207,7 +1176,8 @@ else:
 # ### The detector gets its features
 #
 # Back to the story. The team's detector puts a *feature pyramid* on three feature maps. For the ResNet, your `backbone_c4_c5` was
-# enough. GoogLeNet has no stages, and the maps are the results of calls of `torch.cat`. All its ReLUs write in place.
+# enough. In GoogLeNet the maps are what three blocks return. Your `extract` does not know the names of blocks, as torchvision does:
+# it takes the name of the block's last node, a call of `torch.cat`.
 
 
 # %%
@@ -1243,7 +1213,7 @@ else:
     assert not hasattr(backbone, "fc")
 
 # %% [markdown]
-# The place in GoogLeNet where your `clone` went in. The ReLU after it writes in place:
+# This is the place in GoogLeNet where your `clone` is. The ReLU after it writes in place:
 
 # %%
 try:
@@ -1253,26 +1223,7 @@ except NotImplementedError:
 draw(place)
 
 # %% [markdown]
-# Two things to remember before another pass takes this backbone (section 4.7 has them all):
-#
-# * `backbone` shares its layers with the model. `backbone.train()` would switch the model's BatchNorms, too:
-#   give the other pass `copy.deepcopy(backbone)` if it changes modes or weights.
-# * A new trace of `backbone` makes new names. Names that you have noted may mean another node there. So look them up
-#   again, or copy the graph instead of tracing.
-
-# %%
-gm = fx.symbolic_trace(scorer)
-relu = next(n for n in gm.graph.nodes if n.name == "relu")
-with gm.graph.inserting_before(relu):
-    extra = gm.graph.call_function(torch.relu, relu.args)
-relu.args = (extra,)
-gm.recompile()
-again = fx.symbolic_trace(gm)
-assert [n.name for n in gm.graph.nodes if n.target is torch.relu] == ["relu_1", "relu"]
-assert [n.name for n in again.graph.nodes if n.target is torch.relu] == [
-    "relu",
-    "relu_1",
-]  # exchanged
+# Before another pass takes this backbone, remember section 4.7: it shares its layers with the model, and a new trace makes new names.
 
 # %% [markdown]
 # ## Common mistakes
@@ -1318,7 +1269,7 @@ with fails(AssertionError):
 #
 # ### A number at the end of a module's name
 #
-# torchvision takes a number at the end of a name for FX's counter, cuts it off, and counts anew (run with torchvision 0.29).
+# torchvision takes a number at the end of a name for FX's counter, cuts it off, and counts again (run with torchvision 0.29).
 # If your module has such a name itself, you get the value of another one, without any error:
 
 
@@ -1379,7 +1330,7 @@ assert tuned.bn1.training  # no more
 #
 # ### The copy comes too late
 #
-# A `clone` before the output copies what the calls in place have left.
+# A `clone` before the output copies what the in-place calls have left.
 
 
 # %%
@@ -1404,7 +1355,7 @@ assert negatives(late_clone(unread, "lin", "mul")(x)["before"]) == 0  # overwrit
 # ### The readers read the copy
 #
 # It also looks safe to make all readers read the clone, and to return the original.
-# But it breaks the alias: a view that was taken before, or a tensor that is changed later, no longer has the same memory as the clone.
+# But it breaks the alias: a view that was taken before, or a tensor that is changed later, no longer shares its storage with the clone.
 
 
 # %%
@@ -1428,17 +1379,7 @@ assert torch.equal(RowLater()(zeros), torch.full((2,), 11.0))
 assert torch.equal(gm(zeros), torch.full((2,), 2.0))  # wrong
 
 # %% [markdown]
-# **Right:** the clone is for the dictionary alone. All other readers keep reading the original.
-#
-# ### `detach` is taken for a copy
-#
-# `detach` gives another tensor, and the same memory.
-
-# %%
-y = torch.tensor([-1.0, 2.0])
-kept = y.detach()
-y.relu_()
-assert torch.equal(kept, torch.tensor([0.0, 2.0]))  # overwritten
+# **Right:** only the dictionary uses the clone. All other readers keep reading the original.
 
 # %% [markdown]
 # ## Recap
@@ -1446,8 +1387,8 @@ assert torch.equal(kept, torch.tensor([0.0, 2.0]))  # overwritten
 # 1. A hook sees what modules return, and the whole model runs. An extractor is a shorter graph, and can return any value.
 # 2. torchvision names a value by its place: `layer1.0.relu_1`. The name of a module means the last node inside. There is a graph for each mode.
 # 3. A Tracer knows where it is: `call_module` is called for every call of a module, `create_node` makes every node.
-# 4. A feature that is overwritten later needs a copy directly after it was computed. A call in place may be needed even if no node reads it.
-# 5. Memory has many names. What is not known to make new memory may share that of its inputs; in doubt, copy.
+# 4. A feature that is overwritten later needs a copy directly after it was computed. An in-place call may be needed even if no node reads it.
+# 5. Several tensors may share one storage. Unless an operation is known to make a new one, assume that its result shares that of its inputs.
 #
 # ## Cheat sheet
 #
@@ -1459,7 +1400,7 @@ assert torch.equal(kept, torch.tensor([0.0, 2.0]))  # overwritten
 # | `tracer_kwargs={"leaf_modules": [Class]}` | of both: modules that stay whole |
 # | `tracer.path_of_module(m)` | the qualified name of a module, while tracing |
 # | `output.args = ({key: node},)` | what the graph returns |
-# | `a.untyped_storage().data_ptr()` | where a tensor's memory is |
+# | `a.untyped_storage().data_ptr()` | the address of a tensor's storage |
 #
 # See how far you are:
 

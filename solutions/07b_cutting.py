@@ -5,8 +5,8 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 7.3, a Tracer that logs; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
-# | **Time** | about 90 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; sections 6.3 (`run_node`) and 7.3 (a Tracer that logs); section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
+# | **Time** | about 85 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
 # **When you are done, you can**
@@ -22,15 +22,15 @@
 # %% [markdown]
 # ## A story
 #
-# The team of chapter 7 wants its detector on a phone. GoogLeNet is too large for the phone, and the line to the server is slow.
+# The team of chapter 7 wants its detector on a phone. GoogLeNet is too large for the phone, and the connection to the server is slow.
 # So the phone computes the first part of the network, and the server the rest.
 #
-# Whoever wrote GoogLeNet did not plan for that. Its `forward` is one piece, and half of a `forward` cannot be called.
+# GoogLeNet was not written for that. Its `forward` is one piece, and you cannot call half of a `forward`.
 # But a trace is a list of nodes in the order of execution, and a list can be cut anywhere.
 #
 # The team has three questions. Where is the best place? What must the phone send? And which blocks of the network does the phone then compute?
-# Names such as `relu` and `cat_1` do not tell, but the Tracer knows it while it traces.
-# At the end of section 7b.3 all three have an answer, and the two halves give what the whole gave.
+# Names such as `relu` and `cat_1` do not say so, but the Tracer knows it while it traces.
+# At the end of section 7b.3 all three have an answer, and the two halves together compute what the whole model does.
 
 # %%
 import copy
@@ -53,46 +53,38 @@ print(torch.__version__)
 # %% [markdown]
 # ## Two questions on earlier chapters
 #
-# **Predict the graph.** A node of a graph is the call of `y.relu_()`. No other node reads its result, but a later one reads `y`.
-# What does `eliminate_dead_code()` do with the call?
+# **Predict the graph.** `lambda x, y: torch.relu(x) + y` is traced. You make `relu` the only output, and call `eliminate_dead_code()`.
+# What is left besides `relu` and the output?
 #
-# <details><summary>It stays, because it writes into <code>y</code></summary>
+# <details><summary>The placeholder <code>x</code></summary>
 #
-# That would be right, but FX does not know that <code>relu_</code> writes (section 3b.2).
-#
-# </details>
-# <details><summary>It is deleted</summary>
-#
-# Right. For FX, a method without a reader is dead. What reads <code>y</code> gets the negative values, too.
+# No. No node reads <code>y</code> any more, but FX never takes a placeholder for dead.
 #
 # </details>
-# <details><summary>An error says that the graph has side effects</summary>
+# <details><summary>The placeholders <code>x</code> and <code>y</code></summary>
 #
-# No. Nothing is said at all.
+# Right. Placeholders are the signature of <code>forward</code>, read or not (section 7.4).
 #
 # </details>
-
+# <details><summary>The placeholders and <code>add</code></summary>
+#
+# No. No node reads <code>add</code>, so it is deleted.
+#
+# </details>
 
 # %%
-class Unread(nn.Module):
-    def forward(self, x):
-        y = x - 1
-        y.relu_()
-        return y * 2
-
-
-gm = fx.symbolic_trace(Unread())
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x) + y)
+*_, relu, _, output = gm.graph.nodes
+output.args = (relu,)
 gm.graph.eliminate_dead_code()
-gm.recompile()
-assert [n.name for n in gm.graph.nodes] == ["x", "sub", "mul", "output"]
-assert torch.equal(gm(torch.zeros(1)), torch.tensor([-2.0]))  # and 0 would be right
+assert [n.name for n in gm.graph.nodes] == ["x", "y", "relu", "output"]
 
 # %% [markdown]
 # **Predict the graph.** `nn.Sequential(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))` is traced. Which modules does the graph call?
 #
 # <details><summary><code>0</code></summary>
 #
-# No. A <code>Sequential</code> is no leaf. FX enters it, and its <code>forward</code> calls the layers.
+# No. A <code>Sequential</code> is not a leaf. FX enters it, and its <code>forward</code> calls the layers.
 #
 # </details>
 # <details><summary><code>0.0</code> and <code>0.1</code></summary>
@@ -115,12 +107,7 @@ assert calls == ["0.0", "0.1"]
 # ## 7b.1 A tracer that knows where it is
 #
 # The target of a layer's call is a path. It says where the layer *lives*, and the call of a function such as `add` has no path at all.
-# In whose `forward` was it called? The Tracer of section 7.3 knows. Here it is again, and it says which calls are of leaves.
-#
-# * `call_module(m, forward, args, kwargs)` is called for every call of a module, leaf or not.
-#   If `m` is no leaf, it calls `forward(*args, **kwargs)`, and that runs the code of the module.
-# * `create_node(kind, target, args, kwargs, ...)` makes every node, the output too. `create_proxy` calls it,
-#   and so does whatever else needs a node.
+# In whose `forward` was it called? The Tracer of section 7.3 knows. Here its log also says which calls are of leaves.
 
 
 # %%
@@ -174,17 +161,14 @@ assert all(f"    node {name!r}" in inside for name in ("gate_lin", "sigmoid", "m
 assert all(f"    node {name!r}" in outside for name in ("x", "shift", "add", "tanh"))
 
 # %% [markdown]
-# Read the log as a tree: `gate_lin`, `sigmoid` and `mul` are between the beginning and the end of `gate`, so its `forward` made them.
-# `x`, `shift`, `add` and `tanh` belong to the root.
-#
 # To which module does the node `gate_lin` belong? In the log it is between the two lines of the leaf. But a leaf's `forward`
 # never runs while you trace. The code that was running is that of `gate`: it contains the call `self.lin(x)`.
 #
-# **Predict the log.** `create_node` is replaced by `create_proxy`, with the same two lines. Which node is missing in the log?
+# **Predict the log.** You override `create_proxy`, which calls `create_node`, with the same two lines. Which nodes are missing from the log?
 #
 # <details><summary><code>x</code>: placeholders are made elsewhere.</summary>
 #
-# No. Placeholders come out of <code>create_proxy</code> like most nodes.
+# No. <code>create_proxy</code> makes placeholders like most nodes.
 # </details>
 # <details><summary><code>shift</code>, and the output.</summary>
 #
@@ -217,7 +201,7 @@ assert missing == ["shift", "output"]
 # %% [markdown]
 # ### A module that calls what it does not own
 #
-# The target of a leaf's call says where the leaf **lives**. It may be **called** somewhere else:
+# A leaf may be called by a module that does not own it:
 
 
 # %%
@@ -260,8 +244,8 @@ class Positions(nn.Module):
 
 stacks = {}
 for node in fx.symbolic_trace(Positions()).graph.nodes:
-    stacks[node.name] = list(node.meta.get("nn_module_stack", {}))
-    print(f"{node.name:12} {stacks[node.name]}")
+    stacks[node.name] = node.meta.get("nn_module_stack", {})
+    print(f"{node.name:12} {list(stacks[node.name])}")
 
 # %% [markdown]
 # Three things are different from "whose forward made it":
@@ -271,9 +255,9 @@ for node in fx.symbolic_trace(Positions()).graph.nodes:
 # * `places` was read by the root's `forward`. FX makes its node while it makes the call of `proj`, so it says `proj`.
 
 # %%
-assert stacks["gate_lin"] == ["gate", "gate.lin"]
-assert stacks["mul_1"] == ["gate@1"]
-assert stacks["places"] == ["proj"]
+assert list(stacks["gate_lin"]) == ["gate", "gate.lin"]
+assert list(stacks["mul_1"]) == ["gate@1"] and stacks["mul_1"]["gate@1"][0] == "gate"
+assert list(stacks["places"]) == ["proj"]
 
 # %% [markdown] card="node_paths"
 # **Given** a model.
@@ -284,7 +268,7 @@ assert stacks["places"] == ["proj"]
 #
 # * A `call_module` node belongs to the module that makes the call.
 # * A buffer that is handed to a leaf belongs to the module that makes the call, too.
-# * Nothing may be left of an earlier call of your function, even if that raised in the middle of a trace.
+# * An earlier call of your function must not change the result, even if it raised in the middle of a trace.
 #
 # **Do not** change the model.
 
@@ -339,7 +323,7 @@ class PathTracer(fx.Tracer):
 
     def call_module(self, m, forward, args, kwargs):
         def inside(*args, **kwargs):
-            # Reached for modules that are no leaves, after all arguments were made.
+            # Reached for modules that are not leaves, after all arguments were made.
             caller, self.path = self.path, self.path_of_module(m)
             try:
                 return forward(*args, **kwargs)
@@ -366,7 +350,7 @@ hint("node_paths")
 # %% [markdown]
 # ## 7b.2 Cut a model in two
 #
-# You need two modules: a **head** and a **tail**. The tail goes on with what the head returns.
+# You need two modules: a **head** and a **tail**. The tail continues with what the head returns.
 #
 # A chain is easy. At every place, one value crosses:
 
@@ -414,7 +398,7 @@ draw(second, title="tail")
 # %% [markdown]
 # ### What crosses
 #
-# Real models are no chains. Look at this one, cut after `lin`:
+# Real models are not chains. Look at this one, cut after `lin`:
 
 
 # %%
@@ -449,7 +433,7 @@ draw(fx.symbolic_trace(Skipping()))
 # </details>
 # <details><summary><code>x</code>, <code>shift</code>, <code>sin</code> and <code>lin</code>.</summary>
 #
-# No. No node after <code>lin</code> reads <code>x</code>. On a slow line between two devices, each value that crosses for nothing costs time.
+# No. No node after <code>lin</code> reads <code>x</code>. On a slow connection, each value that crosses for nothing costs time.
 # </details>
 #
 # So a value crosses if it is computed before the cut and has a user after it:
@@ -464,8 +448,8 @@ for place, cut in enumerate(nodes[:-1]):
         assert crossing == ["shift", "sin", "lin"]
 
 # %% [markdown]
-# A value that crosses comes into the tail as a placeholder. What was an *input* of the model is there a placeholder already.
-# Do not copy that node. It carries what belongs to the model's signature: a default, or the star of `*rest`.
+# A value that crosses becomes a placeholder of the tail. An *input* of the model is a placeholder already.
+# Do not copy that node. It carries a part of the model's signature: a default, or the star of `*rest`.
 
 
 # %%
@@ -562,8 +546,8 @@ hint("split_at")
 # %% [markdown]
 # ## 7b.3 Where to cut GoogLeNet
 #
-# The phone computes the head, and the line to the server is slow. So the best place is where the fewest numbers cross.
-# `ShapeProp` of chapter 6 would tell the sizes; here a small Interpreter does it.
+# The phone computes the head, and the connection is slow. So the best place is where the fewest numbers cross.
+# A small Interpreter notes the sizes.
 # Two cells of this section use your `split_at` and your `node_paths`. Run them again when the checks have passed.
 
 
@@ -616,7 +600,7 @@ print(len(head.graph.nodes), "nodes in the head,", len(tail.graph.nodes), "in th
 assert len(crossed) == 1 and crossed[0].numel() == crossing[best]
 
 # %% [markdown]
-# And which blocks of the network are these? Your `node_paths` tells in whose `forward` each of the nodes was made.
+# And which blocks of the network are these? Your `node_paths` says in whose `forward` each of the nodes was made.
 
 # %% uses="node_paths"
 paths = node_paths(theirs)
@@ -634,7 +618,12 @@ assert paths["cat_1"] == "inception3b" and paths["relu"] == "conv1"
 skipping = Skipping()
 gm = fx.symbolic_trace(skipping)
 order = [n.name for n in gm.graph.nodes]
-parts = split_module(gm, skipping, lambda node: int(order.index(node.name) > order.index("lin")))
+parts = split_module(
+    gm,
+    skipping,
+    lambda node: int(order.index(node.name) > order.index("lin")),
+    keep_original_order=True,  # writes in place stay where they are
+)
 print(parts.code)
 x = torch.randn(2, 3)
 torch.testing.assert_close(parts(x), skipping(x))
@@ -644,28 +633,7 @@ torch.testing.assert_close(parts(x), skipping(x))
 #
 # Here you see each of them fail. (10 minutes)
 #
-# ### The tracer's notes belong to the class
-
-
-# %%
-class Remembers(fx.Tracer):
-    made: list[str] = []  # one list for all tracers
-
-    def create_node(self, *args, **kwargs):
-        node = super().create_node(*args, **kwargs)
-        self.made.append(node.name)
-        return node
-
-
-Remembers().trace(Gate())
-second = Remembers()
-graph = second.trace(Gate())
-assert len(second.made) == 2 * len(graph.nodes)
-
-# %% [markdown]
-# **Right:** make the list in `__init__`, after `super().__init__()`. And make a new Tracer for each trace.
-#
-# ### What is noted is not taken back when a trace raises
+# ### A note is not taken back when a trace raises
 
 
 # %%
@@ -692,7 +660,7 @@ except fx.proxy.TraceError:
 assert tracer.depth == 1  # the trace is over
 
 # %% [markdown]
-# **Right:** `try: ... finally: self.depth -= 1`.
+# **Right:** `try: ... finally: self.depth -= 1`. And make a new Tracer for each trace.
 #
 # ### A value crosses once for each reader
 #
@@ -718,10 +686,17 @@ assert found.count("sin") == 2 and found.count("scale") == 1
 #
 # ### The head is cleaned up
 #
-# A head often has calls that nothing in it reads. They look dead, but the tail counts on what they write:
+# A head often has calls that nothing in it reads. They look dead, but the tail depends on their writes:
 
 
 # %%
+class Unread(nn.Module):
+    def forward(self, x):
+        y = x - 1
+        y.relu_()
+        return y * 2
+
+
 def parts_of(model: nn.Module, name: str, clean: bool) -> tuple[fx.GraphModule, fx.GraphModule]:
     """Head and tail of a model in which only the value `name` crosses."""
     gm = fx.symbolic_trace(model)
@@ -746,8 +721,13 @@ for clean in (False, True):
     print([n.name for n in head.graph.nodes], tail(*head(x)))
     assert torch.equal(tail(*head(x)), Unread()(x)) == (not clean)
 
+bare = fx.Graph()
+bare.output(bare.call_module("lin", (bare.placeholder("x"),)))
+with fails(AssertionError):
+    bare.eliminate_dead_code()
+
 # %% [markdown]
-# **Right:** leave the nodes where they are, read or not. A cut is no clean-up.
+# **Right:** do not remove dead code while cutting. (With the call of a module in it, such a graph raises an `AssertionError` instead, because it has no owner yet.)
 #
 # ### Each half gets a copy of the weights
 #
@@ -764,12 +744,12 @@ with torch.no_grad():
     assert not torch.equal(half(x), torch.zeros(2, 3))  # it knows nothing of that
 
 # %% [markdown]
-# **Right:** `fx.GraphModule(gm, graph)` for both halves. It takes the model's own parameters over. To copy a graph alone: `copy.deepcopy(gm.graph)`.
+# **Right:** `fx.GraphModule(gm, graph)` for both halves. It uses the model's own parameters. To copy a graph alone: `copy.deepcopy(gm.graph)`.
 #
 # ### The values are sent one by one
 #
-# On one machine, two values that cross may lie in the same memory, and a call in place in the tail changes both.
-# If each value is sent alone, each has memory of its own on the other side:
+# On one machine, two values that cross may share a storage, and an in-place call in the tail changes both.
+# If each value is sent alone, each has a storage of its own on the other side:
 
 
 # %%
@@ -793,7 +773,7 @@ class Tail(nn.Module):
         return getitem + exp.sum()
 
 
-def over_the_line(value):
+def sent(value):
     """What the server gets: written on one side, read on the other."""
     file = io.BytesIO()
     torch.save(value, file)
@@ -803,15 +783,15 @@ def over_the_line(value):
 
 x = torch.zeros(2, 3)
 assert torch.equal(Tail()(*Head()(x)), Aliased()(x))
-one_by_one = Tail()(*[over_the_line(value) for value in Head()(x)])
-together = Tail()(*over_the_line(Head()(x)))
+one_by_one = Tail()(*[sent(value) for value in Head()(x)])
+together = Tail()(*sent(Head()(x)))
 print(Aliased()(x), one_by_one, together, sep="\n")
 assert not torch.equal(one_by_one, Aliased()(x))
 assert torch.equal(together, Aliased()(x))
 
 # %% [markdown]
-# **Right:** one `torch.save` for the whole tuple. It writes shared memory once, and `torch.load` shares it again.
-# If the line knows nothing of that, do not cut between a view and a write. To find such a place, look for writes in place after the cut.
+# **Right:** one `torch.save` for the whole tuple. It writes a shared storage once, and `torch.load` shares it again.
+# If your transport copies each tensor separately, do not cut between a view and a write. To find such a place, look for writes in place after the cut.
 
 # %% [markdown]
 # ## Recap
@@ -820,7 +800,7 @@ assert torch.equal(together, Aliased()(x))
 # 2. A trace can be cut at every node. The head has the nodes up to there, the tail has the rest, each in a graph of its own.
 # 3. A value crosses if it is made before the cut and has a user after it. Inputs of the model may cross, too. Each crosses once.
 # 4. In the tail, every value that crosses is a new placeholder. Both halves share the model's parameters, and either can read them.
-# 5. The best place is where few numbers cross. A call in place after the cut counts on memory that is shared.
+# 5. The best place is where few numbers cross. An in-place call after the cut depends on a shared storage.
 #
 # ## Cheat sheet
 #

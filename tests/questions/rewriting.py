@@ -193,7 +193,7 @@ def a_tracer_for_each_proxy() -> None:
     assert len(list(old.nodes)) == before + 1  # the node went where its Proxy's tracer writes
 
 
-@question(51, "forum 205319", "06_interpreter: What becomes of `meta`, names and leaf modules")
+@question(51, "forum 205319", "06_interpreter: What happens to `meta`, names and leaf modules")
 def meta_after_a_transformer() -> None:
     """Why is my `meta` gone after a Transformer?"""
     gm = fx.symbolic_trace(Sum())

@@ -21,7 +21,7 @@ KINDS = ("", "tensor", "row", "default", "star")
 """The kinds of inputs that a random model may have."""
 
 OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)
-"""Operations that stand beside those that an exercise is about, where these are many."""
+"""Operations that an exercise is not about, for models that have many of the others."""
 
 
 def run_case(

@@ -51,7 +51,7 @@ EXERCISE = Exercise(
         Aspect("task", 2, "`torch.add` and `+` become multiplications"),
         Aspect("method", 2, "so does the method `add`, also of a buffer"),
         Aspect("alpha", 2, "`alpha=1` goes, any other `alpha` keeps the addition"),
-        Aspect("in place", 1, "additions in place, and what is no addition, stay"),
+        Aspect("in place", 1, "in-place additions, and other operations, stay"),
         Aspect("meta", 2, "each node keeps its own `meta`, whatever its opcode"),
     ),
     cases=(

@@ -26,7 +26,7 @@ def add(x, y):
 
 
 class AddAndShift(nn.Module):
-    """A part that adds, behind a function that is called `add` and does not."""
+    """A part that adds, after a function that is called `add` and does not."""
 
     def __init__(self):
         super().__init__()

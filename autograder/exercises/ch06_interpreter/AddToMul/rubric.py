@@ -43,7 +43,7 @@ def _meta_words(name: str, meta: Plain, got: Plain) -> tuple[str, str, str]:
         return (
             "meta-lost",
             f"The node made from `{name}` has no `meta[{lost[0]!r}]`, which `{name}` has.",
-            "Look at how the nodes of this opcode are made anew, and what `Transformer` copies.",
+            "How does `Transformer` make the nodes of this opcode, and what does it copy?",
         )
     key = next(key for key in got if key not in meta or got[key] != meta[key])
     return (
@@ -65,6 +65,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-`Transformer` leaves what you noted in `meta` behind. If you hand on the dictionary itself, both
-graphs share it, and whoever writes a note into one writes it into the other."""
+`Transformer` drops your notes in `meta`. If you pass the dictionary itself, both graphs share it,
+and a note that is written into one is then in the other, too."""
 """What many answers get wrong; told after a pass."""

@@ -62,7 +62,7 @@ def sigmoid(x):
 
 
 class Namesake(nn.Module):
-    """A function of the model's own that is called `sigmoid`, beside PyTorch's."""
+    """A function of the model's own that is called `sigmoid`, next to PyTorch's."""
 
     def forward(self, x):
         return torch.sigmoid(x) + sigmoid(x)

@@ -43,7 +43,7 @@ class ZeroByZero(nn.Module):
 
 
 class WithLimit(nn.Module):
-    """All that is computed is finite; the result holds an infinity beside it."""
+    """All that is computed is finite; the result contains an infinity, too."""
 
     def forward(self, x):
         return x.abs(), {"limit": INF}
@@ -172,7 +172,7 @@ class Volume(nn.Module):
 
 
 class AsFloat(nn.Module):
-    """A Python float that is no tensor."""
+    """A Python float."""
 
     def forward(self, x, scale=1.0):
         peak = x.max().item()

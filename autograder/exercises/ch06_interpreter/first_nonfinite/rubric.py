@@ -68,7 +68,7 @@ def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
         text = f"named `{got}`, but all values of this run are finite"
         yield evidence.finding("false-alarm", f"{evidence.you} {text}.", _LOOK_ALARM, (got,))
     elif got not in names:
-        text = f"returned {got!r}, which is no node of the trace"
+        text = f"returned {got!r}, which is not a node of the trace"
         yield evidence.finding("no-such-node", f"{evidence.you} {text}.", _LOOK_NAME)
     else:
         text = f"named `{got}`, but that is not where it begins"
@@ -104,6 +104,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-"The first node with a NaN" is not what is asked. A NaN that comes in with the inputs or with a
-weight is passed on by every node behind it. What counts is a bad value made from finite ones."""
+The first node with a NaN need not be the answer. A NaN in an input or a weight spreads to every
+node after it. Look for a bad value that is made from finite ones."""
 """What many answers get wrong; told after a pass."""

@@ -76,7 +76,9 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 2, "every node has an entry: a tuple for a tensor"),
         Aspect("nested", 2, "lists, tuples and dictionaries keep their nesting"),
-        Aspect("others", 1, "`None` for what is no tensor, `()` for a tensor without dimensions"),
+        Aspect(
+            "others", 1, "`None` for what is not a tensor, `()` for a tensor without dimensions"
+        ),
         Aspect("inputs", 1, "defaults, `*args` and nested inputs work"),
         Aspect("networks", 1, "models of every kind, real networks too"),
     ),

@@ -57,7 +57,7 @@ class Unread(nn.Module):
 
 
 class Numbers(nn.Module):
-    """Values that are no tensors, and tensors without dimensions."""
+    """Values that are not tensors, and tensors without dimensions."""
 
     def forward(self, x):
         rows = x.size(0)
@@ -77,7 +77,7 @@ class Parts(nn.Module):
 
 
 class Containers(nn.Module):
-    """A dictionary of lists and tuples, with things that are no tensors."""
+    """A dictionary of lists and tuples, with things that are not tensors."""
 
     def forward(self, x, y):
         total = x + y

@@ -49,7 +49,7 @@ def a_shape_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     extra = [key for key in got if key not in want]
     if extra:
         yield evidence.finding(
-            "extra-key", f"Your dictionary has a key {extra[0]}, which is no node's name.",
+            "extra-key", f"Your dictionary has a key {extra[0]}, which is not a node's name.",
             "The keys are the names of the nodes in a fresh trace.",
         )  # fmt: skip
     stars = {f"{n.name!r}" for n in evidence.traced.graph.nodes if str(n.target).startswith("*")}

@@ -128,7 +128,7 @@ def every_call_counted(evidence: Evidence) -> Iterable[Finding]:
         strange = next((key for key in (*calls, *seconds) if key not in known), None)
         if strange is not None:
             key = re.sub(r" at 0x[0-9a-fA-F]+", "", strange)
-            text = f"`calls` or `seconds` has a key {key!r}, which is no node's name"
+            text = f"`calls` or `seconds` has a key {key!r}, which is not a node's name"
             yield evidence.finding("extra-key", f"{text}.", "Names are unique, targets are not.")
             return
         for name, times in zip(names, _counts(evidence, names, i), strict=True):
@@ -158,7 +158,7 @@ def _count_problem(
         if error and "error" not in evidence.reference.runs[i]:
             return evidence.finding(
                 "missing-node",
-                f"Run {i + 1} did not come to its end: `{name}` is not counted, and `run` raised "
+                f"Run {i + 1} did not finish: `{name}` is not counted, and `run` raised "
                 f"{error_text(error)}.{came_from(error)}",
                 advice_for(evidence.exercise, error, "run")
                 or "Did every earlier node get its value? A method without `return` gives `None`.",
@@ -176,7 +176,7 @@ def _count_problem(
         return evidence.finding(
             "counted-error",
             f"{after}, `calls[{name!r}]` is {count}, but only {times} of these calls "
-            "came to an end; the others raised.",
+            "finished; the others raised.",
             "Which lines of yours still run when an operation raises?",
             (name,),
         )
@@ -189,7 +189,7 @@ def _count_problem(
     )
 
 
-_LOOK_BEFORE_ERROR = "What had run before an operation raised has run, too. "
+_LOOK_BEFORE_ERROR = "Operations before the one that raised count, too. "
 
 
 @rule("each timer its own", Stage.STRUCTURE)

@@ -22,13 +22,13 @@ IMAGE = T(1, 3, 4, 4)
 
 HINTS = (
     """**Where to look.** There are three questions, and each has a section above.
-Which node does a name mean? Which nodes does a value need, calls in place among them?
+Which node does a name mean? Which nodes does a value need, in-place calls among them?
 Which values are overwritten later?
 Answer them in this order, each with a loop of its own.""",
     """**What to use.** For the first question, go through the nodes once and let a later call of a
 module replace the earlier one. For the second, go through `reversed(gm.graph.nodes)` with a set of
-nodes that are needed and a set of memories that are read later.
-A node's *memory* has the name of the node that made it: a view has the memory of its input.
+nodes that are needed and a set of storages that are read later.
+Name a *storage* after the node that made it: a view has the storage of its input.
 For the third, `graph.call_method("clone", (node,))` directly after the node.""",
     """**A skeleton.**
 
@@ -41,13 +41,13 @@ for name in wanted:
     if name not in meant:
         raise ...
 
-memory = {}                                # node to the node that made its memory
+storage = {}                               # node to the node that made its storage
 for node in gm.graph.nodes:
-    memory[node] = ...                     # an alias has the memory of its input
+    storage[node] = ...                    # an alias has the storage of its input
 
 needed, read = set(), set()
 for node in reversed(gm.graph.nodes):
-    if ... or ... or (changes_in_place(node) and memory[node] in read):
+    if ... or ... or (changes_in_place(node) and storage[node] in read):
         needed.add(node)
         ...
 ...                                        # clones, the output, erasing, modules, recompile
@@ -117,7 +117,7 @@ def told(recipe: Recipe) -> Expect:
     """What is to come of a name that the model does not have, where `some_wanted` asks for it."""
     if recipe.choice % 8 != 7:
         return Expect()
-    look = "A name that is neither a node's nor a module's is not to be passed over."
+    look = "A name that is neither a node's nor a module's must raise a `ValueError`."
     return Expect(raises="ValueError", names=models.UNKNOWN, look=look)
 
 

@@ -179,7 +179,7 @@ class Residual(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class Wanting:
-    """Builds a trial whose answer is told what is wanted from its model."""
+    """Builds a trial that passes the wanted values to its answer."""
 
     plain: Callable[[int], Trial]
     wanted: dict[str, str]

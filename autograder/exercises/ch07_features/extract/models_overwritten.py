@@ -125,7 +125,7 @@ class OwnMemory(nn.Module):
 
 
 class SwitchedOff(nn.Module):
-    """Both ReLUs are told not to work in place."""
+    """Neither ReLU works in place."""
 
     def __init__(self):
         super().__init__()

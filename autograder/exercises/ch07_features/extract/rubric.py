@@ -33,9 +33,7 @@ _COPIES = ("clone", "copy_of")
 """Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
 _CUTS = ("detach", "detach_", "deepcopy")
 """Names of what gives a value without its gradient, or raises where it has one."""
-_WANTS_GRADIENT = (
-    "A snapshot is a `clone`: whoever trains with the returned value wants its gradient."
-)
+_WANTS_GRADIENT = "Copy with `clone`: training with the returned value needs its gradient."
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
@@ -94,16 +92,16 @@ def _finding_of_run(
         if not _difference(evidence, how, items[repr(key)], key, truth.values[name])[0]:
             return evidence.finding(
                 "overwritten",
-                f"{where}, the value at key {key!r} is not what `{name}` was at first, but what a "
-                "later call in place has made of it.",
-                "Which later node changes this memory, directly or through an alias?",
+                f"{where}, the value at key {key!r} is not what `{name}` was when it was computed: "
+                "a later in-place call has changed it.",
+                "Which later node changes this storage, directly or through an alias?",
                 nodes=(name,),
             )
         return evidence.finding(
             code if how != "interpreter" else "interpreter-disagrees",
             f"{where}, {found}. This key stands for the node `{name}` of the model's trace.",
             "Is it the right node, and does all that it depends on still happen, in order? "
-            "A call in place may matter though nobody reads it.",
+            "An in-place call may matter even if no node reads it.",
             nodes=(name,),
         )
     return None
@@ -142,7 +140,7 @@ def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str])
     if sorted(got) != sorted(want):
         return evidence.finding(
             "wrong-structure",
-            f"{where}, the keys of the result are {listed}; asked for are {', '.join(want)}.",
+            f"{where}, the keys of the result are {listed}; they must be {', '.join(want)}.",
             "`wanted` maps names to keys: each key is in the result once.",
         )
     if got != want:
@@ -175,8 +173,8 @@ def nothing_else(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "node-left",
             f"`{name}` is still in your result, though no wanted value needs it.",
-            "Which nodes does a wanted value read, directly or through others? Which calls in "
-            "place change what is read, before it is read? All else goes.",
+            "Which nodes does a wanted value read, directly or through others? Which "
+            "in-place calls change what is read, before it is read? Remove all others.",
             nodes=(name,),
         )
         return
@@ -265,6 +263,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-An in-place operation behind your node changes its value, although nothing of the graph says so.
+An in-place operation after your node changes its value, although nothing of the graph says so.
 It may get there through a view, so a look at the node's own users does not find it."""
 """What many answers get wrong; told after a pass."""

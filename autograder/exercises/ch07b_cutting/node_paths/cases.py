@@ -18,9 +18,9 @@ HINTS = (
 In place of printing, note a path. Two questions decide the details:
 which `forward` is running when a leaf is called, and where are you when a module is done?""",
     """**What to use.** `Tracer.call_module(m, forward, args, kwargs)` is called for each call of a
-module, and `Tracer.create_node` makes every node, whoever asks for it.
+module, and `Tracer.create_node` makes every node.
 `self.path_of_module(m)` gives a module's path.
-Only `forward(...)` runs the module's code; the Tracer calls it for modules that are no leaves.
+Only `forward(...)` runs the module's code; the Tracer calls it for modules that are not leaves.
 What you note belongs to one Tracer object, and `finally` is reached even if something raises.""",
     """**A skeleton.**
 
@@ -55,7 +55,7 @@ def path_case(
 ) -> Case:
     """A case of one model; the answer is called on the models of `after` before.
 
-    Where there is a `change`, it is made after a call on the model itself.
+    The `change` is made after a call on the model itself.
     """
     return Case(name, aspect, models.PathTrial(make, after, training, change), hidden)
 

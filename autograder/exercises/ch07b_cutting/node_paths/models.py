@@ -339,7 +339,7 @@ class OwnLinear(nn.Linear):
 
 
 class Subclassed(nn.Module):
-    """A layer that is entered beside one that is not."""
+    """A layer that is entered, next to one that is not."""
 
     def __init__(self):
         super().__init__()

@@ -88,7 +88,7 @@ def _problem(value: Plain, reference: Plain, model: nn.Module | None) -> Words |
     if extra is not None and re.fullmatch(r"output(_\d+)?", extra):
         return "lists-output", f"Your dictionary has a key {extra!r}.", _OUTPUT, ()
     if extra is not None:
-        text = f"Your dictionary has a key {extra!r}, which is no node's name."
+        text = f"Your dictionary has a key {extra!r}, which is not a node's name."
         return "extra-key", text, _NAMES, ()
     for name, path in want.items():
         if not _is_path_of(got[name], path, model):
@@ -153,7 +153,7 @@ def by_hooks(trial: Trial) -> Reference:
     for model in trial.watch:
         try:
             runs.append({"value": encoder.encode(paths_of(model))})
-        except Exception as error:  # its trace raises, whoever traces it
+        except Exception as error:  # its trace raises with any tracer
             runs.append({"error": {"type": type(error).__name__}})
     if trial.meanwhile is not None:
         trial.meanwhile(paths_of)

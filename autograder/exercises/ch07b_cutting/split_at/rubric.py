@@ -46,7 +46,7 @@ class Part:
 
     @property
     def form(self) -> Form:
-        """Its form, as the judge works it out from its rows."""
+        """Its form, as the judge computes it from its rows."""
         return self.whole.form_of(self.graph)
 
     @property
@@ -95,7 +95,7 @@ def two_graph_modules(evidence: Evidence) -> Iterable[Finding]:
         )
     yield evidence.finding(
         "not-two-modules",
-        f"{evidence.you} returned {what}; asked for is a tuple of two `GraphModule`s.",
+        f"{evidence.you} returned {what}, not a tuple of two `GraphModule`s.",
         "`fx.GraphModule(root, graph)` makes a module of a graph; return `head, tail`.",
     )
 
@@ -121,7 +121,7 @@ def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "lost-signature",
             f"`head.forward({names})` does not take the same parameters as the model's `forward`.",
-            "`head` is called with the model's arguments: names, order and defaults stay, also of "
+            "`head` is called with the model's arguments: names, order and defaults stay, even of "
             "parameters that `head` does not read.",
         )
 
@@ -137,7 +137,7 @@ def parameters_shared(evidence: Evidence) -> Iterable[Finding]:
                     yield evidence.finding(
                         "not-shared",
                         f"The parameter `{path}` of `{name}` is not the model's, but a copy.",
-                        "Whoever trains the model trains its parts, if they share parameters.",
+                        "If they share parameters, training the model also trains its parts.",
                     )
                     return
 
@@ -182,7 +182,7 @@ def _side_finding(
                 "wrong-side",
                 f"A call that belongs to `{other}` is in `{name}`: one like `{there}`, which "
                 f"comes {where} `{cut}` in the trace.",
-                "A node belongs to one of the two by its place in the graph, whoever reads it.",
+                "A node belongs to one of the two by its place in the graph, not by its readers.",
                 nodes=(there,),
             )
     for name in PARTS:
@@ -192,7 +192,7 @@ def _side_finding(
                 "node-missing",
                 f"`{name}` has {len(got[name].get(kind, ()))} of {len(want[name][kind])} calls "
                 f"like `{gone}`; the others are in neither part.",
-                "All nodes are in one of the two, also those that nobody reads.",
+                "Each node is in one of the two, even if no node reads it.",
                 nodes=(gone,),
             )
         if too_many[name] > 0:
@@ -294,5 +294,5 @@ KEY = AnswerKey(
 
 TRAP = """\
 The named value is not all that crosses. A skip connection reads an earlier value, and a second
-input may be read behind the cut only. Collect what the tail reads, and do it once for each."""
+input may be read only after the cut. Collect what the tail reads, each value once."""
 """What many answers get wrong; told after a pass."""
