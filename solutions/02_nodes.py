@@ -344,7 +344,7 @@ draw(window)
 #
 # <details><summary><code>cat</code>, because <code>users</code> was filled while tracing</summary>
 #
-# No. FX compares old and new arguments at each assignment.
+# No. FX updates <code>users</code> at each assignment.
 # </details>
 # <details><summary>None</summary>
 #

@@ -687,7 +687,7 @@ assert values.max() == 100 and torch.equal(shares, values / 101)  # all three re
 # </details>
 # <details><summary><code>([clamp, clamp],)</code></summary>
 #
-# Right. `cat` is one reader, which reads `exp` in two places. Both are replaced, however deeply they are nested.
+# Right. `users` lists `cat` once, although it reads `exp` in two places. Both are replaced, however deeply they are nested.
 #
 # </details>
 
