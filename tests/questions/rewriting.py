@@ -90,7 +90,7 @@ def several_results() -> None:
     assert gm(torch.ones(())) == (1, -1)
 
 
-@question(37, "pytorch#73992", "03_manipulation: A tensor as an argument of a node")
+@question(37, "pytorch#73992", "02_nodes: A tensor among the arguments")
 def a_tensor_as_an_argument() -> None:
     """Can a tensor be an argument of a node?"""
     gm = fx.symbolic_trace(Sum())

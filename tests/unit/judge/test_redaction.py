@@ -88,7 +88,7 @@ def test_an_error_is_told_by_its_kind_and_by_names_of_the_case() -> None:
     [
         ("add_to_mul", lambda model: None, "`add_to_mul` returned `None`."),
         ("add_to_mul", lambda model: fx.symbolic_trace(model).graph, "not a `GraphModule`."),
-        ("count_ops", lambda model: {"secret words": 1}, ", which is no opcode."),
+        ("count_ops", lambda model: {"secret words": 1}, ", which is not an opcode."),
         ("node_names", lambda model: ["one", "two", "three"], "When the model is traced, no node"),
         ("node_names", lambda model: ["placeholder"], "the kind of a node, not its name."),
         ("relu_to_gelu", fx.symbolic_trace, "relu"),

@@ -104,7 +104,7 @@ def a_buffer_called_shift(evidence: Evidence) -> Iterable[Finding]:
         if name != "shift" or entry is None:
             yield evidence.finding(
                 "not-a-buffer",
-                f"`{node['name']}` reads `{node['target']}`, which is no buffer called `shift`.",
+                f"`{node['name']}` reads `{node['target']}`, which is not a buffer called `shift`.",
                 "`get_attr` may read any tensor of the module; the task names how this one is "
                 "registered, and under which name.",
                 (node["name"],),

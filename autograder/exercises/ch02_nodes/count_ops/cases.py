@@ -52,7 +52,7 @@ EXERCISE = Exercise(
     procedure="analysis",
     aspects=(
         Aspect("task", 2, "the nodes of each opcode are counted"),
-        Aspect("keys", 1, "all six opcodes are keys, also those that do not occur"),
+        Aspect("keys", 1, "all six opcodes are keys, even if they do not occur"),
         Aspect("graphs", 1, "every node of the trace counts, in models of every kind"),
     ),
     cases=(
@@ -62,7 +62,7 @@ EXERCISE = Exercise(
         model_case("called twice", "graphs", models.CalledTwice, training=True),
         model_case("submodules of submodules", "graphs", shared.Nested),
         model_case("a graph module", "graphs", shared.renamed),
-        model_case("a graph module, traced anew", "graphs", models.called_as_one),
+        model_case("a graph module, traced again", "graphs", models.called_as_one),
         model_case("nodes without readers", "graphs", shared.DeadPlaceholder),
         model_case("a chain of two", "graphs", partial(tracing.SineChain, 2)),
         model_case("a longer chain", "graphs", tracing.SineChain),

@@ -34,7 +34,7 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
     if extra:
         yield evidence.finding(
             "extra-key",
-            f"Your dictionary has a key {extra[0]}, which is no opcode.",
+            f"Your dictionary has a key {extra[0]}, which is not an opcode.",
             "The keys are the six opcodes, spelled as `node.op` gives them.",
         )
     if missing:
@@ -75,6 +75,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Modules are no calls. A model may own a layer that its `forward` never calls, and call another one
+Modules are not calls. A model may own a layer that its `forward` never calls, and call another one
 twice. Only the graph says what runs."""
 """What many answers get wrong; told after a pass."""

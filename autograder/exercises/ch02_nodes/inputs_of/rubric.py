@@ -38,7 +38,7 @@ def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
 def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[str, str, str] | None:
     """Code, clause and place to look for what is wrong with one node's inputs."""
     if not (isinstance(row, dict) and "list" in row):
-        look = "For each node a list is asked for, also where it reads nothing."
+        look = "Return a list for every node, even if it reads nothing."
         return ("wrong-kind", f"returned {kind_of(row)}, not a `list`", look)
     got = row["list"]
     strange = next((item for item in got if not (isinstance(item, dict) and "node" in item)), None)
@@ -46,7 +46,7 @@ def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[st
         look = "Does your function remember something of an earlier call?"
         return ("extra-input", f"lists `{strange['foreign']}`, a node of another graph", look)
     if strange is not None or None in got:
-        text = f"has {kind_of(strange)} in its list, which is no node of the graph"
+        text = f"has {kind_of(strange)} in its list, which is not a node of the graph"
         return ("not-a-node", text, "The list holds the nodes themselves.")
     ours, theirs = [item["node"] for item in got], [item["node"] for item in want]
     missed = [names[i] for i in theirs if i not in ours]
@@ -56,8 +56,8 @@ def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[st
         return ("missed-input", f"leaves out `{missed[0]}`", look)
     if extra:
         look = (
-            "Where among these arguments is it? A string is no node, and what an earlier call "
-            "found does not count."
+            "Where among these arguments is it? A string is not a node, and nodes that an "
+            "earlier call found do not count."
         )
         return ("extra-input", f"lists `{extra[0]}`, which it does not read", look)
     if len(ours) != len(theirs):
@@ -94,6 +94,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Nodes hide in lists, in dictionaries and in slices, at any depth. Of the tools that walk through
-arguments, `map_arg` looks into slices, and `torch.utils._pytree` does not."""
+Nodes hide in lists, in dictionaries and in slices, at any depth. Among the tools that walk
+through arguments, `map_arg` looks into slices, and `torch.utils._pytree` does not."""
 """What many answers get wrong; told after a pass."""

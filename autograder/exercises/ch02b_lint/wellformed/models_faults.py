@@ -32,7 +32,7 @@ def inputs_of_graph(gm: GM) -> list[fx.Node]:
 
 
 def new_node(gm: GM, op: str = "call_function", target: Any = torch.exp) -> fx.Node:
-    """A node behind the first parameter; nobody reads it."""
+    """A node after the first parameter, without readers."""
     first = inputs_of_graph(gm)[0]
     with gm.graph.inserting_after(first):
         return gm.graph.create_node(op, target, () if op == "get_attr" else (first,))

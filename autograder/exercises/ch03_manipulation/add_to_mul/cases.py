@@ -82,7 +82,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("function", 2, "`torch.add(a, b)` becomes a multiplication"),
         Aspect("operator", 2, "so does `a + b`, with numbers on either side"),
-        Aspect("method", 2, "so does `a.add(b)`, also of a buffer"),
+        Aspect("method", 2, "so does `a.add(b)`, even if `a` is a buffer"),
         Aspect("alpha", 2, "`alpha=1` goes, any other `alpha` keeps the addition"),
         Aspect("in place", 1, "additions in place, and what is not an addition, stay"),
         Aspect("rest", 1, "models of every kind"),

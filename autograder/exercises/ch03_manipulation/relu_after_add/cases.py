@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         Aspect("task", 2, "a relu follows `torch.add`"),
         Aspect("operator", 1, "and the operator `+`"),
         Aspect("readers", 2, "all readers of the sum read the relu"),
-        Aspect("every", 2, "one relu for each sum, also in chains"),
+        Aspect("every", 2, "one relu for each sum, even in chains"),
         Aspect("others", 1, "everything else stays"),
         Aspect("rest", 1, "models of every kind"),
     ),

@@ -27,11 +27,11 @@ from autograder.rules.passes import PASS
 
 
 def _about_relu(readers: list[Plain]) -> str:
-    """Where to look for a relu that is missing behind a sum."""
+    """Where to look for a relu that is missing after a sum."""
     spelled = [row["name"] for row in readers if "relu" in str(row["target"]).lower()]
     if spelled:
         return f"`{spelled[0]}` reads it, another spelling. The function `torch.relu` is meant."
-    return "Both `torch.add` and `+` are meant, also where nobody reads the sum."
+    return "Both `torch.add` and `+` count, even if no node reads the sum."
 
 
 @rule("one relu for each sum", Stage.STRUCTURE)

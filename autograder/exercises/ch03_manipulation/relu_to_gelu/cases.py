@@ -105,7 +105,7 @@ EXERCISE = Exercise(
         model_case("inside a leaf", "shared", models.InsideALeaf, (LAYERED,)),
         model_case("shared with a leaf", "shared", models.SharedWithALeaf, (LAYERED,)),
         model_case("owned by a leaf", "shared", models.OwnedByALeaf, (LAYERED,)),
-        model_case("deep in a leaf, and beside it", "shared", models.DeepInALeaf, (LAYERED,)),
+        model_case("deep in a leaf, and next to it", "shared", models.DeepInALeaf, (LAYERED,)),
         model_case("other modules", "others", models.OtherModules, (X,), (WIDE,)),
         model_case("other functions", "others", models.OtherFunctions, (X,)),
         model_case("misleading names", "others", models.Namesakes, (X,)),

@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         model_case("inside a leaf", "places", models.InsideALeaf, (LAYERED,)),
         model_case("shared with a leaf", "places", models.SharedWithALeaf, (LAYERED,)),
         model_case("owned by a leaf", "places", models.OwnedByALeaf, (LAYERED,)),
-        model_case("deep in a leaf, and beside it", "places", models.DeepInALeaf, (LAYERED,)),
+        model_case("deep in a leaf, and next to it", "places", models.DeepInALeaf, (LAYERED,)),
         model_case("training mode", "caller", models.OneDropout, (X,), training=True),
         model_case(
             "functions in training mode", "caller", models.ListensToTraining, (X,), training=True

@@ -55,7 +55,7 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
     elif changed:
         yield evidence.finding(
             "other-nodes-changed",
-            f"The model's trace has a node `{changed['name']}` that is no call of "
+            f"The model's trace has a node `{changed['name']}` that is not a call of "
             f"`{target_text(old)}`; your result has no such node of that name.",
             "Look at how nodes get their names, and at which nodes you touch.",
             nodes=(changed["name"],),
@@ -71,8 +71,8 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
 
 
 _LEFT_UNREAD = (
-    "Nobody reads it any more: a new node is beside it. The task asks for another target, or "
-    "for the old node to go, and its name to stay."
+    "No node reads it any more, because you added a new one. Change its target, or erase "
+    "it and give the new node its name."
 )
 
 

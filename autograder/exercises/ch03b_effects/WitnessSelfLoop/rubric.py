@@ -16,7 +16,7 @@ TRAP = (
 
 
 def all_but_the_new_one(gm: fx.GraphModule) -> fx.GraphModule:
-    """Puts the relu behind each sum, and rewires all readers but the relu."""
+    """Puts the relu after each sum, and rewires all readers but the relu."""
     for node in list(gm.graph.find_nodes(op="call_function", target=torch.add)):
         with gm.graph.inserting_after(node):
             relu = gm.graph.call_function(torch.relu, (node,))
@@ -25,7 +25,7 @@ def all_but_the_new_one(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def copied(gm: fx.GraphModule) -> fx.GraphModule:
-    """Copies the graph, and has what reads a sum read the relu behind it."""
+    """Copies the graph, and has what reads a sum read the relu after it."""
     graph, made = fx.Graph(), {}
     for node in gm.graph.nodes:
         made[node] = graph.node_copy(node, made.__getitem__)
@@ -38,7 +38,7 @@ KEY = duel_key(
     Fight(
         suspect=suspects.self_loop,
         name="self_loop",
-        task="put a `torch.relu` behind every call of the function `torch.add`",
+        task="put a `torch.relu` after every call of the function `torch.add`",
         right=(all_but_the_new_one, copied),
         keeps_meaning=False,
         limit=2,

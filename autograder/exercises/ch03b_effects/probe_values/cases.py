@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         probe_case("one function, called twice", "task", models.SinTwice, (X,)),
         probe_case("modules and a parameter", "kinds", models.Layers, (X,), (WIDE,)),
         probe_case("names and targets", "kinds", models.Names, (X, X)),
-        probe_case("values that are no tensors", "kinds", models.Pieces, (X,)),
+        probe_case("values that are not tensors", "kinds", models.Pieces, (X,)),
         probe_case("lists, sizes and named tuples", "kinds", models.Collections, (X,)),
         probe_case("calls that nobody reads", "kinds", models.DeadEnd, (X,)),
         probe_case(

@@ -305,12 +305,12 @@ class Refusal(AttributeError, TypeError, ValueError, RuntimeError, LookupError):
 
 
 def refusing_probe(log: Log) -> Probe:
-    """A function that stops the run at the first value that is no tensor."""
+    """A function that stops the run at the first value that is not a tensor."""
 
     def record(name: str, value: Any) -> None:
         _note(log, name, value)
         if not isinstance(value, torch.Tensor):
-            raise Refusal(f"{name} is no tensor")
+            raise Refusal(f"{name} is not a tensor")
 
     return record
 

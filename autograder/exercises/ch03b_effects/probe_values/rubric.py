@@ -70,7 +70,7 @@ def readers_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the probe's error arrives", Stage.RUNS)
 def the_probes_error_arrives(evidence: Evidence) -> Iterable[Finding]:
-    """What the probe raises reaches whoever called the result."""
+    """An exception of the probe reaches the caller of the result."""
     wanted = evidence.expects(Stops).probe_raises
     for i in range(len(evidence.trial.inputs)) if wanted else ():
         error = evidence.run_record(i)["forward"].get("error") or {}
@@ -81,7 +81,7 @@ def the_probes_error_arrives(evidence: Evidence) -> Iterable[Finding]:
             "probe-error-lost",
             f"On {evidence.inputs_text(i)} the probe raised `{wanted}`, and calling the result "
             f"{what}.",
-            "What a probe raises is the business of whoever gave it: let it pass.",
+            "Do not catch exceptions of the probe: its author handles them.",
         )
         return
 
@@ -201,7 +201,7 @@ def _names_finding(evidence: Evidence, where: str, names: list[str], wanted: lis
     if missed:
         return evidence.finding(
             "wrong-name",
-            f"{where} is told {(extra or names)[0]} as a name, but never {missed[0]}.",
+            f"{where} gets {(extra or names)[0]} as a name, but never {missed[0]}.",
             "The name is the node's own name, as a string.",
         )
     return evidence.finding(

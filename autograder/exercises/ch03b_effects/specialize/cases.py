@@ -57,7 +57,7 @@ def fixed(
 
 
 def refused(recipe: Recipe) -> Expect:
-    """What is to come of names that are no parameters."""
+    """The expected outcome of names that are not parameters."""
     return REFUSED if wrong_name(recipe.choice) else Expect()
 
 
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         Aspect("task", 1, "a fixed parameter decides its branches and is gone from `forward`"),
         Aspect("values", 1, "bool, int, float, None and str, exactly as they were given"),
         Aspect("signature", 1, "the other parameters keep names, order and defaults"),
-        Aspect("names", 1, "names that resemble each other are told apart"),
+        Aspect("names", 1, "names that resemble each other are kept apart"),
         Aspect("assertions", 1, "the function's own assertions stay"),
         Aspect("errors", 1, "a name that is not a parameter is a TypeError"),
     ),
@@ -169,13 +169,13 @@ EXERCISE = Exercise(
         ),
         fixed("another flag stays", "signature", models.kept, {"flag": False}, (X,), (X, True)),
         fixed("an infinite default", "signature", models.bounded, {"flag": True}, (X,), (X, 0.5)),
-        fixed("flag beside flag_1", "names", models.flags, {"flag": True}, (X, 2.0)),
+        fixed("flag next to flag_1", "names", models.flags, {"flag": True}, (X, 2.0)),
         fixed("flag_1 and flag", "names", models.flags, {"flag_1": 4.0, "flag": False}, (X,)),
         fixed(
             "flags in a row", "names", models.flags_in_a_row, {"flag": True, "flag_1": 2}, (X, 5.0)
         ),
         fixed("the first of a row", "names", models.row, {"flag": True}, (X, 1.0, 2.0)),
-        fixed("n beside n_steps", "names", models.steps, {"n": 2}, (X, 3.0), (X, 3.0, 1.0)),
+        fixed("n next to n_steps", "names", models.steps, {"n": 2}, (X, 3.0), (X, 3.0, 1.0)),
         fixed("an assertion of its own", "assertions", models.matrix_only, {"flag": True}, (X,)),
         fixed(
             "an assertion that compares", "assertions", models.equal_sizes, {"flag": None}, (X, X)

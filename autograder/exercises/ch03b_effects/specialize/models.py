@@ -234,7 +234,7 @@ NO_PARAMETER = ("flg", "a", "flag_3", "b")  # `a` and `b` are variables of `forw
 
 
 def wrong_name(choice: int) -> str | None:
-    """A name to be fixed that is no parameter's, for some choices."""
+    """A fixed name that is not a parameter's, for some choices."""
     return NO_PARAMETER[choice // 8 % 4] if choice % 8 == 5 else None
 
 
