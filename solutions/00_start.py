@@ -783,7 +783,7 @@ whole = fx.GraphModule(tracer.root, graph)  # what symbolic_trace does next
 assert torch.equal(whole(x), model(x))
 
 # %% proof=true
-assert type(graph) is fx.Graph
+assert type(fx.Tracer().trace(model)) is fx.Graph
 assert not callable(graph) and not hasattr(graph, "code")
 
 # %% [markdown]

@@ -595,7 +595,7 @@ with warnings.catch_warnings():
 
 # %%
 with fails(fx.proxy.TraceError):
-    fx.symbolic_trace(flip)
+    fx.symbolic_trace(lambda x: x if x.sum() > 0 else -x)
 
 # %% [markdown]
 # `x.sum() > 0` is a Proxy.
@@ -605,7 +605,7 @@ with fails(fx.proxy.TraceError):
 # | code | what is raised | why |
 # |---|---|---|
 # | `if x.sum() > 0:`, `while`, `assert x.dim() == 2`, `not x.any()`, `a and b` | `TraceError` | asks for a truth value |
-# | `for row in x:`, `[*x]`, `f(*x.shape)`, `a, *rest = x.shape` | `TraceError` | asks how many there are |
+# | `for row in x:`, `[*x]`, `f(*x.shape)`, `first, *rest = x.shape` | `TraceError` | asks how many there are |
 # | `range(x.shape[0])`, `int(…)`, `float(…)`, `torch.tensor(x)`, `torch.zeros(x.shape[0], 3)` | `TypeError` | needs a number |
 # | `f"{x.max():.2f}"` | `TypeError` | formats a number |
 # | `len(x)` | `RuntimeError` | Python insists on a real `int` |
@@ -643,6 +643,10 @@ def checked(x):
     assert x.dim() == 2
 
 
+def first_size(x):
+    first, *rest = x.shape
+
+
 def error_of(function) -> str:
     try:
         fx.symbolic_trace(function)
@@ -654,7 +658,7 @@ def error_of(function) -> str:
 assert list(map(error_of, LOUD.values())) == [
     *["TraceError"] * 3, *["TypeError"] * 4, "RuntimeError",
 ]  # fmt: skip
-for function in (count_down, checked, lambda x: not x.any(), lambda x: [*x]):
+for function in (flip, count_down, checked, first_size, lambda x: not x.any(), lambda x: [*x]):
     assert error_of(function) == "TraceError"
 for function in (assign, lambda x: x + int(x.shape[0]), lambda x: x * float(x.sum())):
     assert error_of(function) == "TypeError"
