@@ -81,7 +81,7 @@ def of_the_models_layers(evidence: Evidence) -> Iterable[Finding]:
 def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
     """C4 and C5 are what a graph gives: the result's own, or in a module that of an extractor.
 
-    Where the graph gives other values, so does the module. Looked at last: what is wrong with
+    If the graph gives other values, so does the module. Looked at last: what is wrong with
     the features says more.
     """
     for got, want in zip(evidence.outcome.runs, evidence.reference.runs, strict=True):
@@ -182,7 +182,7 @@ _LOOK = {
 
 
 def c4_and_c5(trial: Trial) -> Reference:
-    """What comes out of the model's third and fourth layer while it runs, seen by hooks."""
+    """The results of the model's third and fourth layer in a run, seen by hooks."""
     model = trial.model
 
     def features(*inputs: Any) -> dict[str, Any]:
