@@ -39,7 +39,7 @@ from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import preserve_global_state
-from autograder.core.limits import AWAKE, Limits, OutOfTime, bounded_output, time_limit
+from autograder.core.limits import AWAKE, Limits, OutOfTime, bounded_output, time_limit, waited
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
@@ -348,7 +348,7 @@ class NotebookRun:
         step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
         if not self.supply.parks:
             head, _ = self._process().step(step, patience=AT_ONCE)
-            return _parked(head, self._process())
+            return _parked(head, None, self._process())
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -358,7 +358,7 @@ class NotebookRun:
             except BaseException:
                 ours.close()
                 raise
-        parked = _parked(head, Process(ours, None))
+        parked = _parked(head, ours, self._process())
         if parked.child is None:
             ours.close()
         else:  # many that begin at once would be put behind, as a crowd is
@@ -640,11 +640,21 @@ class NotebookRun:
         return parked is not None and parked.state == "parked" and index not in self.verdicts
 
 
-def _parked(head: dict[str, Any], child: Process) -> Parked:
-    """What a notebook's process says of an answer that it was to set aside."""
+def _parked(head: dict[str, Any], talk: socket.socket | None, process: Process) -> Parked:
+    """The answer that a notebook's process was told to set aside.
+
+    Args:
+        head: what that process says.
+        talk: over which the process in which the answer waits is talked to; without one, the answer
+            waits in the notebook's own process.
+        process: the notebook's own.
+    """
     state, kind, pid = head.get("state"), head.get("type"), head.get("pid")
     if state == "parked":
-        return Parked("parked", child=child, pid=pid if type(pid) is int and pid > 1 else 0)
+        number = pid if type(pid) is int and pid > 1 else 0
+        queued = partial(process.queued_of, number)
+        child = process if talk is None else Process(talk, None, queued=queued)
+        return Parked("parked", child=child, pid=number)
     if state == "undefined":
         return Parked("undefined")
     if state == "not callable":
@@ -668,6 +678,7 @@ class _Trial:
         self._cpu, self._wall = patience.case_cpu, patience.case_wall
         self._left, self._number = patience.trial, 0
         self._looked = 0.0  # seconds of the judge's own, which are none of the answer's
+        self._began = self._queued = 0.0
         self._gone: set[str] = set()
         self._over = False
         self.outcomes: list[Outcome] = []
@@ -706,17 +717,15 @@ class _Trial:
         Raises:
             ProcessLost: its process is gone, or took too long for all cases together.
         """
-        began, self._looked = AWAKE.now(), 0.0
+        self._began, self._looked, self._queued = AWAKE.now(), 0.0, child.queued()
         if seals:
             self.sealed |= {case.name for case in cases}
         try:
-            self._go(child, cases, began + self._left, warn)
+            self._go(child, cases, warn)
         finally:
-            self._left -= AWAKE.now() - began - self._looked
+            self._left -= waited(self._passed(), child.queued() - self._queued)
 
-    def _go(
-        self, child: Process, cases: Sequence[Case], until: float, warn: Callable[[str], None]
-    ) -> None:
+    def _go(self, child: Process, cases: Sequence[Case], warn: Callable[[str], None]) -> None:
         for case in cases:
             if self._over:
                 return
@@ -727,7 +736,7 @@ class _Trial:
             number = self._number
             step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
-            patience = min(self._wall + ANSWER_GRACE, until + self._looked - AWAKE.now())
+            patience = self._patience(child)
             head, blobs = child.step(
                 step, [builder_of(case)], patience=max(0.0, patience),
                 meanwhile=partial(self._look_around, case),
@@ -749,6 +758,17 @@ class _Trial:
             if case.name not in self.found:
                 self._unseen.append((case, outcome))
             self._over = self._is_hopeless(case, outcome)
+
+    def _passed(self) -> float:
+        """Seconds since `go`, without the judge's own."""
+        return AWAKE.now() - self._began - self._looked
+
+    def _patience(self, child: Process) -> float:
+        """Seconds that the next case may take. Waiting for a processor is no reason to end it."""
+        most, passed = self._wall + ANSWER_GRACE, self._passed()
+        if self._left - passed < most:
+            passed = waited(passed, child.queued() - self._queued)
+        return min(most, self._left - passed)
 
     def handed_over(self) -> list[Outcome]:
         """The outcomes that nobody has had yet; whoever has them now judges the rest."""

@@ -289,6 +289,8 @@ class Process:
         process: the process itself, where there is no box.
         public: what its entry says in public.
         clock: measures how long it is waited for.
+        queued: for a process that another one of its box has forked: how many seconds it has waited
+            for a processor.
     """
 
     def __init__(
@@ -298,9 +300,11 @@ class Process:
         process: subprocess.Popen[bytes] | None = None,
         public: bytes = b"",
         clock: AwakeClock = AWAKE,
+        queued: Callable[[], float] | None = None,
     ) -> None:
         self.talk, self.word, self._process, self.public = talk, word, process, public
         self._clock = clock
+        self.queued = queued or self.queued_of
 
     def step(
         self,
@@ -369,7 +373,7 @@ class Process:
         while not self._is_there(max(0.0, min(LOOK, until - self._clock.now()))):
             if self._clock.now() < until:
                 continue
-            left = patience - waited(self._clock.now() - began, self._queued())
+            left = patience - waited(self._clock.now() - began, self.queued())
             if left <= 0:
                 raise TooLate
             until = self._clock.now() + left
@@ -378,12 +382,16 @@ class Process:
     def _is_there(self, within: float) -> bool:
         return bool(select.select([self.talk], [], [], within)[0])
 
-    def _queued(self) -> float:
-        """Seconds that the process has waited for a processor, as its supervisor says."""
+    def queued_of(self, pid: int = 0) -> float:
+        """Seconds that a process of the box has waited for a processor, as its supervisor says.
+
+        Args:
+            pid: its number in the box; 0 for the first process.
+        """
         if self.word is None:
             return 0.0
         with contextlib.suppress(OSError, ValueError):
-            self.word.send(b"?\n")
+            self.word.send(f"?{pid or ''}\n".encode())
             if select.select([self.word], [], [], 2.0)[0]:
                 said = self.word.recv(100, socket.MSG_PEEK)
                 if said.startswith(b"queued "):  # otherwise how it ended

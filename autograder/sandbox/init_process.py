@@ -49,7 +49,7 @@ def supervise(
         start: what the process does.
         word: a socket of which the process has no end; closed by the client, it ends everything.
             The number of a process ends that one; ``?`` asks how long the first process has
-            waited for a processor.
+            waited for a processor, ``?17`` how long process 17 has.
         bounds: what all processes in the box may take together.
         group: the control group of the box, if it has one.
     """
@@ -106,8 +106,9 @@ def _obeys(word: socket.socket, child: int) -> bool:
     with contextlib.suppress(OSError):
         said = word.recv(1000)
         for line in said.split():
-            if line == b"?":
-                word.sendall(f"queued {queued(child):.3f}\n".encode())
+            if line.startswith(b"?"):
+                process = int(line[1:]) if line[1:].isdigit() else child
+                word.sendall(f"queued {queued(process):.3f}\n".encode())
             elif line.isdigit() and int(line) > 1:
                 with contextlib.suppress(OSError):
                     os.kill(int(line), signal.SIGKILL)

@@ -252,6 +252,10 @@ class Slow:
         outcome.write(stream)
         return {"done": "case"}, [stream.getvalue()]
 
+    def queued(self) -> float:
+        """It was never kept waiting."""
+        return 0.0
+
     def close(self) -> None:
         """Nothing is left of it."""
 
@@ -441,3 +445,31 @@ def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
     trial.go(Quick(), cases[:2], [].append)  # type: ignore[arg-type]
     trial.go(Quick(), cases[2:], [].append)  # type: ignore[arg-type]
     assert given == [100.0, 100.0, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("share", "given"), [(0.0, [100.0, 60.0, 20.0]), (0.5, [100.0, 80.0, 60.0])]
+)
+def test_a_wait_for_a_processor_is_no_time_of_the_answers(
+    share: float, given: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Busy(Slow):
+        def step(self, head: dict[str, Any], *_: Any, **more: Any) -> tuple[dict, list[bytes]]:
+            found.append(more["patience"])
+            for _ in range(40):
+                seconds.move(1.0)
+                awake.now()
+            stream = io.BytesIO()
+            Outcome(f"case {head['number']}").write(stream)
+            return {"done": "case"}, [stream.getvalue()]
+
+        def queued(self) -> float:
+            return share * seconds()
+
+    seconds, found = HandClock(), list[float]()
+    awake = AwakeClock(seconds)
+    monkeypatch.setattr("autograder.boxed.notebook_run.AWAKE", awake)
+    trial = _Trial(EXERCISES["after"], Timeouts(case_wall=600.0, trial=100.0), lambda *_: None)
+    trial.go(Busy(), EXERCISES["after"].cases[:2], [].append)  # type: ignore[arg-type]
+    trial.go(Busy(), EXERCISES["after"].cases[2:3], [].append)  # type: ignore[arg-type]
+    assert found == given

@@ -589,7 +589,27 @@ def test_who_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
 def test_the_keeper_says_how_long_a_process_was_kept_waiting(ungrouped: Notebooks) -> None:
     notebook = ungrouped.notebook()
     assert "done" in run(notebook, LATE)
-    assert notebook._queued() > 0.05
+    assert notebook.queued() > 0.05
+    assert notebook.queued_of(1) < notebook.queued(), "process 1 is the supervisor"
+    assert notebook.queued_of(12345) == 0.0, "there is no such process"
+    notebook.close()
+
+
+@needs_box
+def test_the_keeper_says_it_of_an_answer_that_was_set_aside(ungrouped: Notebooks) -> None:
+    notebook = ungrouped.notebook()
+    run(notebook, f"def answer(): exec({LATE!r}, {{}})")
+    ours, theirs = socket.socketpair()
+    with theirs:
+        step = {"do": "park", "name": "answer", "wired": True}
+        parked, _ = notebook.step(step, patience=60.0, hand_over=(theirs,))
+    assert parked["state"] == "parked"
+    before, first = notebook.queued_of(parked["pid"]), notebook.queued()
+    wire.send(ours, {"do": "run", "source": "answer()", "cpu": 60.0, "wall": 300.0})
+    wire.receive(ours, time.monotonic() + 300.0)
+    assert notebook.queued_of(parked["pid"]) > before + 0.05
+    assert notebook.queued() < first + 0.05, "the notebook's own process has only slept"
+    ours.close()
     notebook.close()
 
 

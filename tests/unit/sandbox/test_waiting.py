@@ -44,7 +44,7 @@ def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
     talk, other = socket.socketpair()
     clock = AwakeClock(HandClock(each_look=0.5))
     notebook = Process(talk, None, clock=clock)
-    notebook._queued = lambda: queued
+    notebook.queued = lambda: queued
     began = clock.now()
     with other, pytest.raises(wire.TooLate):
         notebook.wait(began + 10.0, 10.0)
