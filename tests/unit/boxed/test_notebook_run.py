@@ -290,6 +290,10 @@ class Answering:
     def __init__(self, answer: Callable[[float], float]) -> None:
         self.answer = answer
 
+    def queued(self) -> float:
+        """It was never kept waiting."""
+        return 0.0
+
     def step(
         self, head: dict[str, Any], blobs: list[bytes], **more: Any
     ) -> tuple[dict[str, Any], list[bytes]]:
