@@ -24,6 +24,7 @@
 import copy
 import itertools
 import operator
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ from torch.fx.experimental.normalize import NormalizeArgs
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.subgraph_rewriter import Match, replace_pattern_with_filters
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import LinearReLU, assert_same_results, images, make_alive
 
 torch.manual_seed(4)
@@ -49,8 +50,7 @@ print(torch.__version__)
 #
 # The models that other teams give you do not use them.
 # They compute the same in small steps: an addition here, a clamp there, a division at the end.
-# You know what such a group of steps looks like. A model may contain it a hundred times.
-# At the end of this chapter you rewrite a model of theirs, and count what is left.
+# A model may contain such a group of steps a hundred times.
 #
 # In chapter 3 you changed single nodes.
 # For groups of nodes you want what every text editor has: **find and replace**.
@@ -71,13 +71,14 @@ print(torch.__version__)
 #
 # </details>
 
-# %%
-gm = fx.symbolic_trace(lambda x: torch.sin(x))
-_, sin, _ = gm.graph.nodes
-sin.target = torch.cos
-assert torch.equal(gm(torch.zeros(1)), torch.zeros(1))  # sin(0); cos(0) would be 1
-gm.recompile()
-assert torch.equal(gm(torch.zeros(1)), torch.ones(1))
+# %% proof=true
+sine = fx.symbolic_trace(lambda x: torch.sin(x))
+_, called, _ = sine.graph.nodes
+called.target = torch.cos
+assert torch.equal(sine(torch.zeros(1)), torch.zeros(1))  # sin(0); cos(0) would be 1
+sine.recompile()
+assert torch.equal(sine(torch.zeros(1)), torch.ones(1))
+
 
 # %% [markdown]
 # **Predict the graph.** A trace has `torch.relu(x)`, `x.relu()` and a call of an `nn.ReLU`. How many kinds of node are these?
@@ -97,9 +98,7 @@ assert torch.equal(gm(torch.zeros(1)), torch.ones(1))
 # Right: <code>call_function</code>, <code>call_method</code> and <code>call_module</code> (section 3.2). You will see what that means for a search.
 #
 # </details>
-
-
-# %%
+# %% proof=true
 class ThreeRelus(nn.Module):
     def __init__(self):
         super().__init__()
@@ -109,10 +108,10 @@ class ThreeRelus(nn.Module):
         return torch.relu(x) + x.relu() + self.act(x)
 
 
-kinds = [
-    n.op for n in fx.symbolic_trace(ThreeRelus()).graph.nodes if "relu" in n.name or n.name == "act"
+relus = [
+    n for n in fx.symbolic_trace(ThreeRelus()).graph.nodes if "lu" in n.name or n.name == "act"
 ]
-assert kinds == ["call_function", "call_method", "call_module"]
+assert [n.op for n in relus] == ["call_function", "call_method", "call_module"]
 
 # %% [markdown]
 # ## 4.1 Find and replace
@@ -166,8 +165,10 @@ draw.diff(model, gm)
 # %%
 for match in matches:
     print("anchor:", match.anchor, "  nodes_map:", match.nodes_map)
-    assert isinstance(match, Match) and match.anchor.name == "log1p"
-assert len(matches) == 2
+
+# %% proof=true
+assert len(matches) == 2 and all(isinstance(match, Match) for match in matches)
+assert all(match.anchor.name == "log1p" for match in matches)
 
 # %% [markdown]
 # One `Match` for each place that was rewritten:
@@ -182,8 +183,7 @@ assert len(matches) == 2
 #
 # <details><summary>Read it like any node of the graph</summary>
 #
-# No. It was part of the group that was replaced. It has been erased from the graph.
-# Its name is still there to be printed, and that is about all.
+# No. It was part of the group that was replaced, and has been erased. Only its name is left.
 #
 # </details>
 # <details><summary>Nothing much: it is not in the graph any more</summary>
@@ -198,24 +198,56 @@ assert len(matches) == 2
 #
 # </details>
 
+# %% proof=true
+found = {key.name: value for key, value in matches[0].nodes_map.items()}
+assert found["log1p"] not in list(gm.graph.nodes)  # erased
+assert found["a"] in list(gm.graph.nodes)  # what the wildcard matched
+
+# %% [markdown]
+# Here is a call with a pattern of two wildcards:
+
+
 # %%
-names = {key.name: value for key, value in matches[0].nodes_map.items()}
-assert names["log1p"] not in list(gm.graph.nodes)  # erased
-assert names["a"] in list(gm.graph.nodes)  # what the wildcard matched
+def two_products(x, y):
+    return torch.exp(x) * torch.sin(y) - torch.exp(y) * torch.neg(x)
+
+
+def times_exp(a, b):
+    return torch.exp(a) * b
+
+
+def with_torch_mul(a, b):
+    return torch.mul(torch.exp(a), b)
+
+
+of_products = fx.replace_pattern(fx.symbolic_trace(two_products), times_exp, with_torch_mul)
+
+# %% [markdown]
+# **Drill 04.1a.** Which nodes did `b` match? Write the list of their names, one for each match, in the order of `of_products`.
+
+# %% drill=true
+matched = [value.name for m in of_products for key, value in m.nodes_map.items() if key.name == "b"]
+drill("04.1a", matched)
+# Mistake: The anchor is a node of the pattern, not of your graph.
+# matched = [m.anchor.name for m in of_products]
 
 # %% [markdown]
 # If nothing matches, there is no error. You get an empty list, and the graph does not change.
 # So always look at the length of the list.
 
 # %%
-code = gm.code
+fx.replace_pattern(gm, lambda a: torch.erf(a), replacement)
+
+# %% proof=true
+code_before = gm.code
 assert fx.replace_pattern(gm, lambda a: torch.erf(a), replacement) == []
-assert gm.code == code
+assert gm.code == code_before
 
 # %% [markdown]
 # A pattern works on any model, however large.
 # GoogLeNet is the other team's model in this course. All its ReLUs write in place.
-# A write can make a rewriting wrong (rule 9 below shows how). So replace them by ReLUs that do not write:
+# A write can make a rewriting wrong (rule 9 below shows how). So replace them by ReLUs that do not write.
+# (This is safe here: nothing else reads the value before the ReLU.)
 
 
 # %%
@@ -233,33 +265,12 @@ googlenet = make_alive(
 gm = fx.symbolic_trace(googlenet)
 matches = fx.replace_pattern(gm, relu_in_place, relu_of_its_own)
 print(len(matches), "places in a graph of", len(gm.graph.nodes), "nodes")
-assert len(matches) == 57
 
 image = images(1)
 assert_same_results(gm, googlenet, image)
 
-# %% [markdown]
-# (This is safe here: nothing else reads the value before the ReLU.)
-#
-# MobileNetV2 adds the input of some of its blocks to their output, with `+`. A compiler that knows only `torch.add`
-# wants these in its own spelling. How many are there?
-
-
-# %%
-def plus(a, b):
-    return a + b
-
-
-def torch_add(a, b):
-    return torch.add(a, b)
-
-
-mobile = make_alive(torchvision.models.mobilenet_v2(weights=None, num_classes=10))
-gm = fx.symbolic_trace(mobile)
-matches = fx.replace_pattern(gm, plus, torch_add)
-print(len(matches), "of", len(gm.graph.nodes), "nodes are such sums")
-assert len(matches) == 10
-assert_same_results(gm, mobile, image)
+# %% proof=true
+assert len(matches) == 57
 
 # %% [markdown] card="count_matches"
 # **Given** a model and a pattern: a function, a module, or a `GraphModule`.
@@ -307,28 +318,33 @@ hint("count_matches")
 # ## 4.2 The rules of matching
 #
 # A pattern that does not match is silent. So you must know the rules.
-# There are nine. The first eight say what matches, and each of them gets a picture. The ninth says when a match is a trap.
+# There are nine. The first eight say what matches. The ninth says when a match is a trap.
 #
-# In every picture the function on the left has two places that *compute* what the pattern computes.
+# In most pictures the function on the left has two places that *compute* what the pattern computes.
 # On the right you see which of them were found.
 
 
 # %%
-def rewritten(function: Any, pattern: Any, replacement: Any, places: int) -> fx.GraphModule:
-    """A trace of `function` with `pattern` replaced; asserts how many places there were."""
+def rewritten(function: Any, pattern: Any, replacement: Any) -> fx.GraphModule:
+    """A trace of `function` with `pattern` replaced; prints how many places there were."""
     gm = fx.symbolic_trace(function)
-    found = len(fx.replace_pattern(gm, pattern, replacement))
-    print("places rewritten:", found)
-    assert found == places
+    print("places rewritten:", len(fx.replace_pattern(gm, pattern, replacement)))
     return gm
 
 
-def same_values(function: Any, pattern: Any, replacement: Any, places: int) -> fx.GraphModule:
-    """The same, and asserts that the trace computes what `function` does."""
-    gm = rewritten(function, pattern, replacement, places)
-    values = [torch.rand(3, 3) for _ in gm.graph.find_nodes(op="placeholder")]
-    torch.testing.assert_close(gm(*values), function(*values))
-    return gm
+# %% proof=true
+def places(function: Any, pattern: Any, replacement: Any, same: bool = True) -> int:
+    """How many places are rewritten; asserts that the values stay the same, or that they do not."""
+    traced = fx.symbolic_trace(function)
+    number = len(fx.replace_pattern(traced, pattern, replacement))
+    values = [torch.rand(3, 3) for _ in traced.graph.find_nodes(op="placeholder")]
+    got, want = (call(*copy.deepcopy(values)) for call in (traced, function))
+    got, want = (v if isinstance(v, tuple) else (v,) for v in (got, want))
+    assert all(torch.allclose(one, other) for one, other in zip(got, want, strict=True)) == same
+    return number
+
+
+assert places(pattern, pattern, replacement) == 1
 
 
 # %% [markdown]
@@ -346,12 +362,15 @@ def f(x, y):
     return torch.log1p(p) * torch.log1p(torch.exp(q))
 
 
-draw.diff(f, same_values(f, pattern, replacement, places=2), title="rule 1: flow, not names")
+draw.diff(f, rewritten(f, pattern, replacement), title="rule 1: flow, not names")
+
+# %% proof=true
+assert places(f, pattern, replacement) == 2
 
 # %% [markdown]
 # ### Rule 2: order counts
 #
-# You know that `a * b` is `b * a`. The matcher does not: it compares arguments one by one.
+# `a * b` is `b * a`. The matcher does not know that: it compares arguments one by one.
 
 
 # %%
@@ -367,13 +386,15 @@ def f(x, y):
     return x * torch.sigmoid(x) - torch.sigmoid(y) * y
 
 
-draw.diff(f, same_values(f, silu_form, silu, places=1), title="rule 2: order counts")
+draw.diff(f, rewritten(f, silu_form, silu), title="rule 2: order counts")
+
+# %% proof=true
+assert places(f, silu_form, silu) == 1
 
 # %% [markdown]
 # ### Rule 3: spelling counts
 #
-# Node and pattern node must have the same opcode and the same target.
-# `torch.exp(x)` and `x.exp()` are different nodes, as chapter 3 showed.
+# Node and pattern node must have the same opcode and target. `torch.exp(x)` and `x.exp()` are different nodes.
 
 
 # %%
@@ -381,12 +402,15 @@ def f(x, y):
     return torch.log1p(torch.exp(x)) - y.exp().log1p()
 
 
-draw.diff(f, same_values(f, pattern, replacement, places=1), title="rule 3: spelling counts")
+draw.diff(f, rewritten(f, pattern, replacement), title="rule 3: spelling counts")
+
+# %% proof=true
+assert places(f, pattern, replacement) == 1
 
 # %% [markdown]
 # ### Rule 4: positional is not keyword
 #
-# The number of positional arguments must be the same, and so must the keywords, in the same order.
+# The number of positional arguments must be the same, and so must the keywords. Even the order of the keywords counts.
 
 
 # %%
@@ -402,24 +426,20 @@ def f(x, y):
     return torch.log(torch.softmax(x, dim=-1)) - torch.log(torch.softmax(y, -1))
 
 
-draw.diff(
-    f, same_values(f, log_of_softmax, log_softmax, places=1), title="rule 4: dim=-1 is not -1"
-)
-
-# %% [markdown]
-# Even the order of the keywords counts:
+draw.diff(f, rewritten(f, log_of_softmax, log_softmax), title="rule 4: dim=-1 is not -1")
 
 
-# %%
-def f(x):
-    return torch.sum(x, dim=1, keepdim=True)
+# %% proof=true
+def keywords(a):
+    return torch.sum(a, dim=1, keepdim=True)
 
 
-def other_keyword_order(a):
+def other_order(a):
     return torch.sum(a, keepdim=True, dim=1)
 
 
-gm = rewritten(f, other_keyword_order, other_keyword_order, places=0)
+assert places(f, log_of_softmax, log_softmax) == 1
+assert places(keywords, other_order, other_order) == 0
 
 # %% [markdown]
 # ### Rule 5: a number matches only the same number of the same type
@@ -440,7 +460,10 @@ def f(x, y):
     return x * 2 - y * 2.0
 
 
-draw.diff(f, same_values(f, doubled, sum_with_itself, places=1), title="rule 5: 2 is not 2.0")
+draw.diff(f, rewritten(f, doubled, sum_with_itself), title="rule 5: 2 is not 2.0")
+
+# %% proof=true
+assert places(f, doubled, sum_with_itself) == 1
 
 # %% [markdown]
 # The other way round there is a surprise: **a parameter of the pattern matches anything**,
@@ -456,31 +479,21 @@ draw.diff(f, same_values(f, doubled, sum_with_itself, places=1), title="rule 5: 
 # <details><summary>Two</summary>
 #
 # Right. In both places `b` matches the number.
-# If your replacement needs a tensor there, as `torch.addcmul` does, the rewritten model raises when it runs.
-# Section 4.5 is about that.
+# If your replacement needs a tensor there, the rewritten model raises when it runs (section 4.5).
 #
 # </details>
 
-
-# %%
-def product(a, b):
-    return a * b
-
-
-def torch_mul(a, b):
-    return torch.mul(a, b)
-
-
-gm = same_values(f, product, torch_mul, places=2)
-print(gm.code)
-assert [node.args[1] for node in gm.graph.nodes if node.target is torch.mul] == [2, 2.0]
+# %% proof=true
+taken = fx.symbolic_trace(f)
+assert len(fx.replace_pattern(taken, lambda a, b: a * b, lambda a, b: torch.mul(a, b))) == 2
+assert [node.args[1] for node in taken.graph.nodes if node.target is torch.mul] == [2, 2.0]
 
 # %% [markdown]
 # A **tensor** in a pattern is different from a number. It matches every buffer, and a parameter matches every parameter,
-# whatever the name, the shape and the values:
+# whatever the name, the shape and the values.
 
 
-# %%
+# %% proof=true
 class Shifted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -490,10 +503,42 @@ class Shifted(nn.Module):
         return x + self.shift
 
 
-gm = rewritten(Shifted(), lambda a: a + torch.tensor([1.0]), lambda a: a + 1, places=1)
-x = torch.zeros(2)
-print("right:", Shifted()(x), "  rewritten:", gm(x))
-assert torch.equal(gm(x), torch.ones(2))
+shifted = fx.symbolic_trace(Shifted())
+assert len(fx.replace_pattern(shifted, lambda a: a + torch.tensor([1.0]), lambda a: a + 1)) == 1
+assert torch.equal(shifted(torch.zeros(2)), torch.ones(2))
+
+# %% [markdown]
+# Six places compute the same kind of thing. The pattern is `at_least_zero`:
+
+
+# %%
+def at_least_zero(a):
+    return torch.clamp(a * 2, min=0)
+
+
+def six(x):
+    p = torch.clamp(x * 2, min=0)
+    q = torch.clamp(2 * x, min=0)
+    r = torch.clamp(x * 2, 0)
+    s = (x * 2).clamp(min=0)
+    t = torch.clamp(torch.sin(x) * 2, min=0)
+    u = torch.clamp(x * 2.0, min=0)
+    return p, q, r, s, t, u
+
+
+# %% [markdown]
+# **Drill 04.2a.** Which places does the pattern match? Write a list of letters, such as `["q", "s"]`, in alphabetical order.
+
+# %% drill=true
+letters = ["p", "t"]
+drill("04.2a", letters)
+# Mistake: How does each place pass the minimum? Rule 4 compares that, too.
+# letters = ["p", "r", "t"]
+
+# %% proof=true
+six_matches = fx.replace_pattern(fx.symbolic_trace(six), at_least_zero, at_least_zero)
+read_there = [{str(v) for v in m.nodes_map.values()} & {"x", "sin"} for m in six_matches]
+assert read_there == [{"x"}, {"sin"}]
 
 # %% [markdown]
 # ### Rule 6: two parameters are two different nodes
@@ -504,11 +549,22 @@ assert torch.equal(gm(x), torch.ones(2))
 
 
 # %%
+def plus(a, b):
+    return a + b
+
+
+def torch_add(a, b):
+    return torch.add(a, b)
+
+
 def f(x, y):
     return (x + y) * (x + x)
 
 
-draw.diff(f, same_values(f, plus, torch_add, places=1), title="rule 6: a and b differ")
+draw.diff(f, rewritten(f, plus, torch_add), title="rule 6: a and b differ")
+
+# %% proof=true
+assert places(f, plus, torch_add) == 1
 
 # %% [markdown]
 # If `x + x` matters to you, write a second pattern with one parameter.
@@ -525,14 +581,14 @@ def f(x, y):
     return torch.log1p(torch.exp(x)), torch.log1p(kept), kept
 
 
-draw.diff(f, same_values(f, pattern, replacement, places=1), title="rule 7: `kept` escapes")
+draw.diff(f, rewritten(f, pattern, replacement), title="rule 7: `kept` escapes")
 
 # %% [markdown]
 # A pattern may return several values, and then its replacement must return as many.
 # (If these values do not depend on each other, the result can be broken: see *Common mistakes*.)
 
 
-# %%
+# %% proof=true
 def both(a):
     kept = torch.exp(a)
     return torch.log1p(kept), kept
@@ -542,13 +598,10 @@ def both_replaced(a):
     return F.softplus(a), torch.exp(a)
 
 
-gm = same_values(f, both, both_replaced, places=2)
-x, y = torch.randn(3), torch.randn(3)
-for got, want in zip(gm(x, y), f(x, y), strict=True):
-    torch.testing.assert_close(got, want)
-
-(match, _) = fx.replace_pattern(fx.symbolic_trace(f), both, both_replaced)
-assert match.anchor.name == "log1p"  # two results, and one of them is named as the anchor
+assert places(f, pattern, replacement) == 1
+assert places(f, both, both_replaced) == 2
+(match_of_both, _) = fx.replace_pattern(fx.symbolic_trace(f), both, both_replaced)
+assert match_of_both.anchor.name == "log1p"  # two results, and one of them is named as the anchor
 
 # %% [markdown]
 # ### Rule 8: where places overlap, the first wins
@@ -570,46 +623,40 @@ def f(x):
     return torch.relu(torch.relu(torch.relu(x)))
 
 
-draw.diff(f, same_values(f, relu_of_relu, one_relu, places=1), title="rule 8: the first wins")
+draw.diff(f, rewritten(f, relu_of_relu, one_relu), title="rule 8: the first wins")
+
+# %% proof=true
+assert places(f, relu_of_relu, one_relu) == 1
 
 # %% [markdown]
 # One of the three ReLUs is gone, and two are left: they would match again. Section 4.4 takes that up.
 #
 # Two matches **back to back** do not overlap: the result of one is a wildcard of the other.
 # Both are rewritten in the same call.
+#
+# Two kinds of places never match: a parameter of the pattern inside a slice, and a group with a node outside
+# that reads from it *and* feeds it.
 
 
-# %%
-def f(x):
+# %% proof=true
+def back_to_back(x):
     y = x * torch.sigmoid(x)
     return y * torch.sigmoid(y)
 
 
-draw.diff(f, same_values(f, silu_form, silu, places=2), title="back to back")
-
-# %% [markdown]
-# Two more places never match. One is a parameter of the pattern inside a slice.
-# The other is a group with a node outside that reads from it *and* feeds it: the replacement cannot be before and after that node.
-
-
-# %%
-def f(x, n):
-    return x[:, :n]
-
-
-gm = rewritten(f, lambda a, b: a[:, :b], lambda a, b: a.narrow(1, 0, b), places=0)
-
-
-def f(x):
+def exp_sin_log(x):
     p = torch.exp(x)
     return torch.log(torch.sin(p)) + p  # `sin` reads `exp` and feeds `log`
 
 
-def exp_and_log(a, b):
+def two_results(a, b):
     return torch.exp(a), torch.log(b)
 
 
-gm = rewritten(f, exp_and_log, exp_and_log, places=0)
+assert places(back_to_back, silu_form, silu) == 2
+sliced = fx.symbolic_trace(lambda x, n: x[:, :n])
+assert fx.replace_pattern(sliced, lambda a, b: a[:, :b], lambda a, b: a.narrow(1, 0, b)) == []
+assert places(exp_sin_log, two_results, two_results) == 0
 
 # %% [markdown]
 # **Predict.** The pattern is `relu_of_relu`. The function applies ReLU five times. How many places are rewritten in one call?
@@ -631,30 +678,64 @@ gm = rewritten(f, exp_and_log, exp_and_log, places=0)
 # </details>
 
 
-# %%
-def f(x):
+# %% proof=true
+def five_in_a_row(x):
     for _ in range(5):
         x = torch.relu(x)
     return x
 
 
-gm = same_values(f, relu_of_relu, one_relu, places=2)
-assert sum(node.target is torch.relu for node in gm.graph.nodes) == 3
+short = fx.symbolic_trace(five_in_a_row)
+assert len(fx.replace_pattern(short, relu_of_relu, one_relu)) == 2
+assert sum(node.target is torch.relu for node in short.graph.nodes) == 3
+
+# %% [markdown]
+# Now one of the five values is read elsewhere, too:
+
+
+# %%
+def five(x):
+    a = torch.relu(x)
+    b = torch.relu(a)
+    c = torch.relu(b)
+    d = torch.relu(c)
+    e = torch.relu(d)
+    return a, e
+
+
+# %% [markdown]
+# **Drill 04.2b.** Which places of `five` does one call with `relu_of_relu` rewrite?
+# Write a list with a pair of letters for each, such as `["ab"]`, in the order of the graph.
+
+# %% drill=true
+pairs = ["bc", "de"]
+drill("04.2b", pairs)
+# Mistake: The output reads `a`, and the inner value of a place must not be read elsewhere.
+# pairs = ["ab", "cd"]
+
+# %% proof=true
+five_matches = fx.replace_pattern(fx.symbolic_trace(five), relu_of_relu, one_relu)
+in_five = [{str(v) for v in m.nodes_map.values()} for m in five_matches]
+assert {"relu_1", "relu_2"} <= in_five[0] and {"relu_3", "relu_4"} <= in_five[1]
 
 # %% [markdown]
 # ### Rule 9: the matcher does not see writes
 #
-# The eight rules speak about *who reads whom*. An in-place operation changes a value without appearing there:
-# `x.mul_(2)` may have no reader at all, and it changes what every later node reads from `x`.
+# The eight rules are about *who reads whom*. `x.mul_(2)` may have no reader at all, and it changes what every later
+# node reads from `x`.
 #
-# **Predict.** Here is a SiLU with a write in the middle. What does `replace_pattern` do with it?
-#
-# ```python
-# def f(x):
-#     gate = torch.sigmoid(x)
-#     x.mul_(2)
-#     return x * gate
-# ```
+# Here is a SiLU with a write in the middle:
+
+
+# %%
+def f(x):
+    gate = torch.sigmoid(x)
+    x.mul_(2)
+    return x * gate
+
+
+# %% [markdown]
+# **Predict.** What does `replace_pattern` do with it?
 #
 # <details><summary>It refuses the match, because <code>x</code> changes on the way</summary>
 #
@@ -673,21 +754,13 @@ assert sum(node.target is torch.relu for node in gm.graph.nodes) == 3
 #
 # </details>
 
-
-# %%
-def f(x):
-    gate = torch.sigmoid(x)
-    x.mul_(2)
-    return x * gate
-
-
-gm = rewritten(f, silu_form, silu, places=1)
-print(gm.code)
-gm.graph.lint()  # no complaint
-x = torch.tensor([1.0, -1.0])
-print("right:", f(x.clone()), "  rewritten:", gm(x.clone()))
-assert not torch.allclose(gm(x.clone()), f(x.clone()))
-assert torch.equal(gm(x.clone()), F.silu(2 * x))
+# %% proof=true
+overwritten = fx.symbolic_trace(f)
+assert len(fx.replace_pattern(overwritten, silu_form, silu)) == 1
+overwritten.graph.lint()  # no complaint
+ones = torch.ones(2)
+assert not torch.allclose(overwritten(ones.clone()), f(ones.clone()))
+assert torch.equal(overwritten(ones.clone()), F.silu(2 * ones))
 
 # %% [markdown]
 # A write *after* the group is just as bad.
@@ -701,27 +774,25 @@ def f(x):
     return y + x
 
 
-gm = rewritten(f, pattern, replacement, places=1)
-order = [node.name for node in gm.graph.nodes]
-assert order.index("mul_") < order.index("softplus")  # it was the other way round
-assert not torch.allclose(gm(x.clone()), f(x.clone()))
+gm = rewritten(f, pattern, replacement)
+gm.graph.lint()  # no complaint
+x = torch.tensor([1.0, -1.0])
+print("right:", f(x.clone()), "  rewritten:", gm(x.clone()))
 draw(gm, title="softplus reads x too late")
 
+# %% proof=true
+in_order = [node.name for node in gm.graph.nodes]
+assert in_order.index("mul_") < in_order.index("softplus")  # it was the other way round
+assert places(f, pattern, replacement, same=False) == 1
+
 # %% [markdown]
-# What to do about it:
-#
-# * Make the model free of writes first, as you did with GoogLeNet's ReLUs in section 4.1. Or
-# * refuse such a match: section 4.5 has a filter for it.
-#
-# Section 3b.2 is about writes and dead code, and chapter 7 is about writes and features. It is the same trap each time:
-# a graph shows who reads whom, and not who overwrites what.
+# Make the model free of writes first, as you did with GoogLeNet's ReLUs in section 4.1.
+# Or refuse such a match: section 4.5 has a filter for it.
 
 # %% [markdown]
 # ## 4.3 One computation, several patterns
 #
-# A pattern says one thing exactly. If people write a computation in four ways, write four patterns.
-# They are ordinary functions, so you can make them in a loop.
-#
+# If people write a computation in four ways, write four patterns. They are ordinary functions, so you can make them in a loop.
 # Here every SiLU is found, in both orders, with the factor `1` or `1.0` that some models have:
 
 
@@ -750,33 +821,31 @@ def f(x, y):
 
 
 gm = to_silu(f)
-x, y = torch.randn(3), torch.randn(3)
-torch.testing.assert_close(gm(x, y), f(x, y))
-assert sum(node.target is F.silu for node in gm.graph.nodes) == 2
 draw.diff(f, gm)
+
+# %% proof=true
+left, right = torch.randn(3), torch.randn(3)
+torch.testing.assert_close(gm(left, right), f(left, right))
+assert sum(node.target is F.silu for node in gm.graph.nodes) == 2
 
 # %% [markdown]
 # Three things make this work:
 #
 # * `one` is a variable *around* the pattern. When `gate_last` is traced, it is a plain number.
-# * The replacement is `silu`, a function of one parameter, and not `F.silu` itself:
-#   that has a second parameter, `inplace`, and so it does not fit the pattern.
+# * The replacement is `silu`, a function of one parameter. `F.silu` itself has a second one, `inplace`.
+#   That is an error, but only if something matches.
 # * `F.silu(a)` and its relatives pass all their arguments on to FX. So they record the keyword `inplace=False`,
 #   whether you write it or not. Write the call in a pattern as you would in a model.
 
 # %%
 print([node.kwargs for node in gm.graph.nodes if node.target is F.silu])
-assert fx.replace_pattern(fx.symbolic_trace(f), silu_form, F.silu) == []
 with fails(AssertionError):
     fx.replace_pattern(fx.symbolic_trace(silu_form), silu_form, F.silu)
 
-# %% [markdown]
-# One parameter in the pattern, two in the replacement: an error, but only if something matches.
-# The call on `f` found nothing, so it did not complain.
+# %% proof=true
+assert fx.replace_pattern(fx.symbolic_trace(f), silu_form, F.silu) == []
 
 # %% [markdown] card="to_hardswish"
-# MobileNetV3 made the hard swish popular. Its first ports to PyTorch wrote it out, because there was no `F.hardswish` yet.
-#
 # **Given** a model that computes `x * F.relu6(x + 3) / 6` or `F.relu6(x + 3) * x / 6`.
 # Each of `3` and `6` may be an int or a float.
 #
@@ -857,9 +926,10 @@ rounds = []
 while matches := fx.replace_pattern(gm, relu_of_relu, one_relu):
     rounds.append(len(matches))
 print("replacements in each round:", rounds)
+
+# %% proof=true
 assert rounds == [3, 1, 1]
 assert sum(node.target is torch.relu for node in gm.graph.nodes) == 1
-x = torch.randn(3)
 assert torch.equal(gm(x), f(x))
 
 # %% [markdown]
@@ -867,25 +937,24 @@ assert torch.equal(gm(x), f(x))
 #
 # <details><summary>It stops after two rounds, when the sum is <code>a + b</code> again</summary>
 #
-# No. The loop does not compare graphs. It asks whether the pattern matches, and a sum always matches.
+# No. The loop asks whether the pattern matches, and a sum always matches.
 #
 # </details>
 # <details><summary>It never ends</summary>
 #
-# Right. The replacement contains the pattern. Every round makes a place that the next round finds.
-# Such a loop needs a limit, and a clear error when it reaches the limit.
+# Right. Every round makes a place that the next round finds. Such a loop needs a limit, and a clear error there.
 #
 # </details>
 
 
-# %%
+# %% proof=true
 def turned(a, b):
     return b + a
 
 
-gm = fx.symbolic_trace(plus)
-rounds = [len(fx.replace_pattern(gm, plus, turned)) for _ in range(10)]
-assert rounds == [1] * 10  # and so on, forever
+sums = fx.symbolic_trace(plus)
+# and so on, forever
+assert [len(fx.replace_pattern(sums, plus, turned)) for _ in range(10)] == [1] * 10
 
 # %% [markdown] card="replace_until_done"
 # **Given** a model, a pattern, a replacement, and a limit for the number of rounds.
@@ -952,7 +1021,7 @@ hint("replace_until_done")
 # %% [markdown]
 # ## 4.5 What a pattern cannot say
 #
-# A wildcard matches anything. Here is where that hurts.
+# A wildcard matches anything, and that can hurt.
 # `torch.hypot(a, b)` computes `sqrt(a*a + b*b)` without overflow in between. It wants two tensors.
 
 
@@ -965,19 +1034,20 @@ def hypot(a, b):
     return torch.hypot(a, b)
 
 
-big = torch.tensor(1e30)
-assert hypot_form(big, big).isinf() and hypot(big, big).isfinite()
-
-
 def f(x, y):
     n = x.size(0)
     return torch.sqrt(x * x + y * y), torch.sqrt(y * y + n * n)
 
 
-gm = rewritten(f, hypot_form, hypot, places=2)
+gm = rewritten(f, hypot_form, hypot)
 print(gm.code)
 with fails(TypeError):
     gm(torch.ones(3), torch.ones(3))
+
+# %% proof=true
+big = torch.tensor(1e30)
+assert hypot_form(big, big).isinf() and hypot(big, big).isfinite()
+assert gm.code.count("torch.hypot(") == 2
 
 # %% [markdown]
 # `n` is a Python number when the model runs. For FX it is a node like any other.
@@ -987,8 +1057,7 @@ with fails(TypeError):
 # The match is rewritten only if the function returns `True`.
 # (So a match that you refuse can hide one that you want: see *Common mistakes*.)
 #
-# > **Unstable.** `replace_pattern` is promised to stay as it is. `replace_pattern_with_filters` is not:
-# > PyTorch marks it as experimental. It works as shown here in torch 2.14.
+# > **Unstable.** PyTorch marks `replace_pattern_with_filters` as experimental. It works as shown here in torch 2.14.
 #
 # Here is a filter that refuses sizes:
 
@@ -1016,24 +1085,52 @@ def no_sizes(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
 gm = fx.symbolic_trace(f)
 replaced = replace_pattern_with_filters(gm, hypot_form, hypot, match_filters=[no_sizes])
 print("new nodes:", [place.replacements for place in replaced])
+draw(gm, title="one place rewritten, one refused")
+
+# %% proof=true
 assert len(replaced) == 1
 assert [*vars(replaced[0])] == [*Match._fields, "replacements"]
 assert [node.target for node in replaced[0].replacements] == [torch.hypot]
-
-x, y = torch.randn(3), torch.randn(3)
-for got, want in zip(gm(x, y), f(x, y), strict=True):
+left, right = torch.randn(3), torch.randn(3)
+for got, want in zip(gm(left, right), f(left, right), strict=True):
     torch.testing.assert_close(got, want)
-draw(gm, title="one place rewritten, one refused")
 
 # %% [markdown]
 # `match.placeholder_nodes` lists what the wildcards match, in the order of the pattern's parameters.
 # Each result has one field more than a `Match`: `replacements`, the new nodes.
-#
+
+
+# %%
+def four(x, y):
+    n, m = x.shape[0], x.dim()
+    p = torch.sqrt(x * x + n * n)
+    q = torch.sqrt(x * x + m * m)
+    r = torch.sqrt(x * x + y * y)
+    s = torch.sqrt(x * x + 3 * 3)
+    return p, q, r, s
+
+
+# %% [markdown]
+# **Drill 04.5a.** `four` is traced, and `hypot_form` is replaced with the filter `no_sizes`. Which places are rewritten?
+# Write a list of letters, in alphabetical order.
+
+# %% drill=true
+accepted = ["q", "r"]
+drill("04.5a", accepted)
+# Mistake: Read `is_size` again: it knows only some of the numbers.
+# accepted = ["r"]
+
+# %% proof=true
+traced_four = fx.symbolic_trace(four)
+assert len(replace_pattern_with_filters(traced_four, hypot_form, hypot, [no_sizes])) == 2
+arguments = [node.args for node in traced_four.graph.nodes if node.target is torch.hypot]
+assert [[str(arg) for arg in args] for args in arguments] == [["x", "dim"], ["x", "y"]]
+
+# %% [markdown]
 # ### A filter against writes
 #
-# Rule 9 showed a match that is wrong because a tensor is overwritten in between.
 # This filter refuses a match if any node writes between the first node of the match and the first reader of its result.
-# It is careful: it also refuses some matches that would be right, because it does not ask *what* is written.
+# It also refuses some matches that would be right, because it does not ask *what* is written.
 
 
 # %%
@@ -1070,22 +1167,25 @@ def f(x, y):
 
 
 x, y = torch.randn(3), torch.randn(3)
-for filters, places in ((None, 3), ([no_writes], 1)):
+for filters in (None, [no_writes]):
     gm = fx.symbolic_trace(f)
     done = replace_pattern_with_filters(gm, pattern, replacement, match_filters=filters)
     same = torch.allclose(gm(x.clone(), y.clone()), f(x.clone(), y.clone()))
     print(len(done), "places rewritten, the same result:", same)
-    assert len(done) == places and same == (filters is not None)
+
+# %% proof=true
+assert len(done) == 1 and same
+assert places(f, pattern, replacement, same=False) == 3
 
 # %% [markdown]
 # The names of PyTorch's own in-place functions and methods end in `_`.
-# The filter does not know a function of your own that writes, nor `operator.iadd`. Chapter 7 comes back to this.
+# The filter does not know a function of your own that writes, nor `operator.iadd`.
 
 # %% [markdown]
 # ### Normalize, then match
 #
-# Rules 2 to 5 make you write a pattern for each spelling. Often it is better to change the *graph* first,
-# so that there is only one spelling. `make_fx` runs a function on tensors and records which ATen operators really run.
+# Rules 2 to 5 make you write a pattern for each spelling. Often it is better to change the *graph* first.
+# `make_fx` runs a function on tensors and records which ATen operators really run.
 # (`torch.export` gives you such graphs for whole models: chapter 11.)
 # Make pattern and replacement in the same way. Here are four spellings of one computation:
 
@@ -1108,14 +1208,15 @@ def relu_of_addcmul(a, b, c):
     return torch.relu(torch.addcmul(c, a, b))
 
 
-assert len(fx.replace_pattern(fx.symbolic_trace(four_spellings), relu_of_sum, relu_of_sum)) == 1
-
 inputs = [torch.randn(3) for _ in range(3)]
 gm, aten_pattern, aten_replacement = (
     make_fx(function)(*inputs) for function in (four_spellings, relu_of_sum, relu_of_addcmul)
 )
 found = fx.replace_pattern(gm, aten_pattern, aten_replacement)
 print("one pattern,", len(found), "of 4 places")
+
+# %% proof=true
+assert places(four_spellings, relu_of_sum, relu_of_sum) == 1  # without make_fx
 assert len(found) == 4
 for got, want in zip(gm(*inputs), four_spellings(*inputs), strict=True):
     torch.testing.assert_close(got, want)
@@ -1123,57 +1224,72 @@ for got, want in zip(gm(*inputs), four_spellings(*inputs), strict=True):
 # %% [markdown]
 # Rule 4 does not hold for ATen operators: FX fills in their defaults, and puts their arguments in one order.
 # The price: such a graph belongs to the inputs it was made with. What depends on their shape is fixed in it.
-#
-# The filter against writes works here, too:
+# The filter against writes works here, too.
 
 
-# %%
-def f(x):
+# %% proof=true
+def written(x):
     p = torch.exp(x)
     x.mul_(2)
     return torch.log1p(p)
 
 
-ones = torch.ones(3)
-parts = [make_fx(function)(ones.clone()) for function in (f, pattern, replacement)]
+parts = [make_fx(function)(torch.ones(3)) for function in (written, pattern, replacement)]
 assert replace_pattern_with_filters(*parts, match_filters=[no_writes]) == []
-print(parts[0].code)
-
 add = torch.ops.aten.add.Tensor
-gm = rewritten(lambda x, y: add(other=y, self=x, alpha=1), lambda a, b: add(a, b), plus, places=1)
-
-# %% [markdown]
-# If you want to stay with the graph of `symbolic_trace`, you can at least normalize **arguments**.
-# `node.normalized_arguments(gm)` returns the arguments of a call as keywords.
-# `NormalizeArgs` rewrites the calls of modules and of many functions that way, but no method, no operator such as `+`,
-# and not `torch.log`. It also writes out defaults. So normalize the pattern, too.
-# (Neither of the two is promised to stay as it is.)
+assert places(lambda x, y: add(other=y, self=x, alpha=1), lambda a, b: add(a, b), plus) == 1
 
 
 # %%
-def f(x):
+def more_spellings(x, y, z):
+    p = torch.relu(z + x * y)
+    q = torch.relu(torch.addcmul(z, x, y))
+    r = torch.add(other=z, input=x.mul(y)).relu()
+    s = F.relu(x.multiply(y) + z)
+    return p, q, r, s
+
+
+# %% [markdown]
+# **Drill 04.5b.** `make_fx` traces `more_spellings`, as above. Which places does `aten_pattern` match? Write a list of letters, in alphabetical order.
+# (`multiply` is another name of `mul`.)
+
+# %% drill=true
+normalized = ["r", "s"]
+drill("04.5b", normalized)
+# Mistake: Which argument of the sum is the product? The matcher still compares arguments one by one.
+# normalized = ["p", "r", "s"]
+
+# %% proof=true
+more = make_fx(more_spellings)(*inputs)
+found_there = fx.replace_pattern(more, aten_pattern, aten_pattern)
+assert len(found_there) == 2
+last = [
+    [str(value) for key, value in one.nodes_map.items() if key.op == "call_function"]
+    for one in found_there
+]
+assert ["relu_2" in names for names in last] == [True, False]
+assert ["relu_3" in names for names in last] == [False, True]
+assert make_fx(torch.multiply)(*inputs[:2]).code == make_fx(torch.mul)(*inputs[:2]).code
+
+# %% [markdown]
+# If you want to stay with the graph of `symbolic_trace`, you can at least normalize **arguments**:
+# `NormalizeArgs(gm).transform()` writes them as keywords, with their defaults. It does so for modules and many functions,
+# but not for methods or operators such as `+`. Normalize the pattern, too. (It is not promised to stay as it is.)
+
+
+# %% proof=true
+def two_softmaxes(x):
     return torch.log(torch.softmax(x, -1)) + torch.log(torch.softmax(x, dim=-1))
 
 
-gm = fx.symbolic_trace(f)
-first = next(node for node in gm.graph.nodes if node.target is torch.softmax)
-print(
-    first.args,
-    first.kwargs,
-    "->",
-    first.normalized_arguments(gm, normalize_to_only_use_kwargs=True),
-)
-
-gm = NormalizeArgs(gm).transform()
-calls = [node for node in gm.graph.nodes if node.target is torch.softmax]
-print([call.kwargs for call in calls])
+alike = NormalizeArgs(fx.symbolic_trace(two_softmaxes)).transform()
+calls = [node for node in alike.graph.nodes if node.target is torch.softmax]
 assert calls[0].kwargs == calls[1].kwargs and not calls[0].args
-assert all(node.args for node in gm.graph.nodes if node.target in (torch.log, operator.add))
-
-alike = NormalizeArgs(fx.symbolic_trace(log_of_softmax)).transform()  # the pattern, too
-assert len(fx.replace_pattern(gm, alike, log_softmax)) == 2
-x = torch.randn(2, 3)
-torch.testing.assert_close(gm(x), f(x))
+assert all(node.args for node in alike.graph.nodes if node.target in (torch.log, operator.add))
+pattern_alike = NormalizeArgs(fx.symbolic_trace(log_of_softmax)).transform()
+assert len(fx.replace_pattern(alike, pattern_alike, log_softmax)) == 2
+numbers = torch.randn(2, 3)
+torch.testing.assert_close(alike(numbers), two_softmaxes(numbers))
 
 # %% [markdown]
 # ## 4.6 Modules: names instead of types
@@ -1184,82 +1300,85 @@ torch.testing.assert_close(gm(x), f(x))
 
 
 # %%
-class ConvBN(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-        self.bn = nn.BatchNorm2d(8)
-
-    def forward(self, x):
-        return self.bn(self.conv(x))
+def chain(**layers: nn.Module) -> nn.Sequential:
+    """Layers that run one after the other, under the names that you give."""
+    return nn.Sequential(OrderedDict(layers))
 
 
-class OtherNames(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.c1 = nn.Conv2d(3, 8, 3)
-        self.b1 = nn.BatchNorm2d(8)
+conv_bn = chain(conv=nn.Conv2d(3, 8, 3), bn=nn.BatchNorm2d(8))
+just_conv = chain(conv=nn.Conv2d(3, 8, 3))
+other_names = chain(c1=nn.Conv2d(3, 8, 3), b1=nn.BatchNorm2d(8))
+other_types = chain(conv=nn.Tanh(), bn=nn.Identity())
 
-    def forward(self, x):
-        return self.b1(self.c1(x))
+gm = rewritten(other_names, conv_bn, just_conv)
+gm = rewritten(other_types, conv_bn, just_conv)
+draw.diff(other_types, gm, title="attribute names, not types")
 
-
-class OtherTypes(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Tanh()
-        self.bn = nn.Identity()
-
-    def forward(self, x):
-        return self.bn(self.conv(x))
-
-
-class JustConv(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        return self.conv(x)
-
-
-gm = rewritten(OtherNames(), ConvBN(), JustConv(), places=0)
-gm = rewritten(OtherTypes(), ConvBN(), JustConv(), places=1)
-draw.diff(OtherTypes(), gm, title="attribute names, not types")
+# %% proof=true
+assert fx.replace_pattern(fx.symbolic_trace(other_names), conv_bn, just_conv) == []
+assert len(fx.replace_pattern(fx.symbolic_trace(other_types), conv_bn, just_conv)) == 1
 
 # %% [markdown]
 # The Conv and the BatchNorm under other names were **not** found.
 # The Tanh and the Identity under the right names **were**.
 #
 # GoogLeNet has 57 pairs of a Conv and a BatchNorm. Each class that holds a pair calls them `conv` and `bn`, as our pattern does.
-# But the target of a node is the whole path, such as `inception3a.branch1.conv`:
+# But the target of a node is the whole path, such as `inception3a.branch1.conv`. So the pattern matches none of them.
+
+# %% proof=true
+of_googlenet = fx.symbolic_trace(googlenet)
+called = [n.target for n in of_googlenet.graph.nodes if n.op == "call_module"]
+kinds = [type(of_googlenet.get_submodule(target)) for target in called]
+assert kinds.count(nn.Conv2d) == kinds.count(nn.BatchNorm2d) == 57
+assert "inception3a.branch1.conv" in called
+assert fx.replace_pattern(of_googlenet, conv_bn, just_conv) == []
 
 # %%
-gm = fx.symbolic_trace(googlenet)
-kinds = [type(gm.get_submodule(n.target)) for n in gm.graph.nodes if n.op == "call_module"]
-assert kinds.count(nn.Conv2d) == kinds.count(nn.BatchNorm2d) == 57
-gm = rewritten(googlenet, ConvBN(), JustConv(), places=0)
+net = chain(
+    stem=chain(conv=nn.Conv2d(3, 3, 1), bn=nn.BatchNorm2d(3)),
+    conv=nn.Conv2d(3, 8, 3),
+    bn=nn.BatchNorm2d(8),
+)
+module_patterns = [
+    conv_bn,
+    chain(stem=conv_bn),
+    chain(conv=nn.Tanh(), bn=nn.ReLU()),
+    chain(head=conv_bn),
+]
+
+# %% [markdown]
+# **Drill 04.6a.** How many places of `net` does each of `module_patterns` match? Write a list of four numbers.
+
+# %% drill=true
+numbers_of_places = [1, 1, 1, 0]
+drill("04.6a", numbers_of_places)
+# Mistake: What does the matcher compare of two nodes that call modules? Their types are not part of it.
+# numbers_of_places = [1, 1, 0, 0]
+
+# %% proof=true
+assert [
+    len(fx.replace_pattern(fx.symbolic_trace(net), each, each)) for each in module_patterns
+] == [1, 1, 1, 0]
 
 # %% [markdown]
 # ### The Conv-BN pattern that drops BatchNorm
 #
-# A fused convolution computes a convolution and a BatchNorm at once. (How much that saves is a question for a
-# measurement, in chapter 10.) With `replace_pattern` the fusion looks easy: a pattern `ConvBN`, a replacement with one convolution.
-# It runs, and it prints a match. Is it right?
+# A fused convolution computes a convolution and a BatchNorm at once.
+# With `replace_pattern` the fusion looks easy: a pattern `conv_bn`, a replacement with one convolution.
+# It runs, and it finds a match. Is it right?
 
 # %%
-model = ConvBN().eval()
-gm = fx.symbolic_trace(model)
-matches = fx.replace_pattern(gm, ConvBN(), JustConv())
-print(matches)
+model = chain(conv=nn.Conv2d(3, 8, 3), bn=nn.BatchNorm2d(8)).eval()
+gm = rewritten(model, conv_bn, just_conv)
 print(gm.code)
 
 x = torch.randn(4, 3, 16, 16)
 with torch.no_grad():
     gap = (gm(x) - model(x)).abs().max().item()
 print(f"largest difference: {gap:.1e}")
-assert gap < 1e-4
 
+# %% proof=true
+assert gap < 1e-4
 # %% [markdown]
 # A difference of about 0.00001: it seems to work. Now give the BatchNorm realistic statistics.
 
@@ -1269,9 +1388,11 @@ with torch.no_grad():
         tensor.normal_()
     model.bn.running_var.uniform_(0.5, 1.5)
     gap = (gm(x) - model(x)).abs().max().item()
-    print(f"largest difference: {gap:.2f}")
-    assert gap > 1
-    assert torch.equal(gm(x), model.conv(x))  # what is left is the convolution alone
+print(f"largest difference: {gap:.2f}")
+
+# %% proof=true
+assert gap > 1
+assert torch.equal(gm(x), model.conv(x))  # what is left is the convolution alone
 
 # %% [markdown]
 # The BatchNorm is **gone**, and nothing was fused. Why?
@@ -1280,14 +1401,16 @@ with torch.no_grad():
 # * The replacement's `conv` was not even used. If your module has a `conv` already, that one stays:
 
 # %%
+print("the model's own convolution:", gm.conv is model.conv)
+
+# %% proof=true
 assert gm.conv is model.conv
 
 # %% [markdown]
 # The first test did not see it, because a fresh BatchNorm is nearly the identity:
 # mean 0, variance 1, weight 1, bias 0. **Never test a pass on a model with fresh statistics.**
-# Chapter 10 does this fusion properly. So does PyTorch's tutorial
-# [Building a Convolution/Batch Norm fuser in FX](https://docs.pytorch.org/tutorials/intermediate/fx_conv_bn_fuser.html),
-# with a loop over the nodes and arithmetic on the weights, not with a pattern.
+# Chapter 10 does this fusion properly, with a loop and arithmetic on the weights. So does PyTorch's tutorial
+# [Building a Convolution/Batch Norm fuser in FX](https://docs.pytorch.org/tutorials/intermediate/fx_conv_bn_fuser.html).
 #
 # **Predict.** The replacement calls its one submodule `fused` instead of `conv`. Does that help?
 #
@@ -1302,23 +1425,12 @@ assert gm.conv is model.conv
 # It knows nothing about the weights of the model.
 #
 # </details>
-
-
-# %%
-class JustFused(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fused = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        return self.fused(x)
-
-
-other = JustFused()
-gm = fx.symbolic_trace(model)
-fx.replace_pattern(gm, ConvBN(), other)
-assert torch.equal(gm.fused.weight, other.fused.weight) and gm.fused is not other.fused
-assert not torch.equal(gm.fused.weight, model.conv.weight)
+# %% proof=true
+fused = chain(fused=nn.Conv2d(3, 8, 3))
+twice = fx.symbolic_trace(model)
+assert len(fx.replace_pattern(twice, conv_bn, fused)) == 1
+assert torch.equal(twice.fused.weight, fused.fused.weight) and twice.fused is not fused.fused
+assert not torch.equal(twice.fused.weight, model.conv.weight)
 
 # %% [markdown]
 # ## 4.7 One pass after the other
@@ -1352,6 +1464,8 @@ call.meta["mine"] = "made by the first pass"
 
 again = fx.symbolic_trace(gm)
 print(gm.code, again.code)
+
+# %% proof=true
 assert [node.name for node in gm.graph.nodes] == ["x", "fused", "tanh", "output"]
 assert [node.name for node in again.graph.nodes] == ["x", "fused_linear", "relu", "tanh", "output"]
 assert not any("mine" in node.meta for node in again.graph.nodes)
@@ -1359,37 +1473,50 @@ assert not any("mine" in node.meta for node in again.graph.nodes)
 # %% [markdown]
 # Three things are lost:
 #
-# * **Leaf modules of your own.** The standard tracer went into `LinearReLU`, because that is not a module of `torch.nn`. The fusion is undone.
+# * **Leaf modules of your own.** The standard tracer went into `LinearReLU`, because that is not a module of `torch.nn`.
 # * **Notes.** The nodes are new, and what you wrote into `meta` is gone.
-# * **Names.** They are given again. So a name that you noted before may mean another node now, or none.
+# * **Names.** A name that you noted before may mean another node now, or none.
 #
 # If the second pass only needs a graph that it may edit, **copy the graph** instead. That keeps all three:
 
 # %%
 copied = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+print([(node.name, node.meta.get("mine")) for node in copied.graph.nodes])
+
+# %% proof=true
 assert [node.name for node in copied.graph.nodes] == [node.name for node in gm.graph.nodes]
 assert [node.meta.get("mine") for node in copied.graph.nodes][1] == "made by the first pass"
 assert copied.fused is gm.fused and copied.graph is not gm.graph  # the weights are shared
 
 # %% [markdown]
+# **Drill 04.7a.** A second pass on `gm` replaces `torch.tanh(a)` by `torch.sigmoid(a)`. It must keep the fused call and its note,
+# and it must not change `gm`. Write `notes`: a dictionary from the name of each node of its result to `node.meta.get("mine")`.
+
+# %% drill=true
+second = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+fx.replace_pattern(second, lambda a: torch.tanh(a), lambda a: torch.sigmoid(a))
+notes = {node.name: node.meta.get("mine") for node in second.graph.nodes}
+drill("04.7a", notes)
+# Mistake: A new trace goes into `LinearReLU`, and its nodes have no notes.
+# second = fx.symbolic_trace(gm)
+# fx.replace_pattern(second, lambda a: torch.tanh(a), lambda a: torch.sigmoid(a))
+# notes = {node.name: node.meta.get("mine") for node in second.graph.nodes}
+
+# %% [markdown]
 # If the second pass traces its input, as most passes do, you have two options:
 #
 # * run passes that introduce modules of your own **last**, or
-# * trace with a tracer that knows them. PyTorch's documentation writes passes like this, with the tracer's class as an argument:
+# * give the pass a tracer that knows them: `fx.GraphModule(model, tracer_class().trace(model))`.
 
 
-# %%
+# %% proof=true
 def sqrt_free(model: nn.Module, tracer_class: type[fx.Tracer] = fx.Tracer) -> fx.GraphModule:
     """A pass that lets its caller say which modules stay leaves."""
-    gm = fx.GraphModule(model, tracer_class().trace(model))
-    fx.replace_pattern(gm, lambda a: torch.sqrt(a), lambda a: a**0.5)
-    return gm
+    traced = fx.GraphModule(model, tracer_class().trace(model))
+    fx.replace_pattern(traced, lambda a: torch.sqrt(a), lambda a: a**0.5)
+    return traced
 
 
-three = torch.full((2,), 3.0)
-torch.testing.assert_close(
-    sqrt_free(fx.symbolic_trace(lambda a: torch.sqrt(a)))(three), three.sqrt()
-)
 assert len(sqrt_free(gm).graph.nodes) == len(gm.graph.nodes) + 1  # opened
 assert len(sqrt_free(gm, FusedCalls).graph.nodes) == len(gm.graph.nodes)
 
@@ -1400,22 +1527,21 @@ assert len(sqrt_free(gm, FusedCalls).graph.nodes) == len(gm.graph.nodes)
 drop = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).train()
 result = fx.symbolic_trace(drop)
 result.eval()  # meant for the result …
-assert not drop[1].training and drop.training  # … and the caller's dropout is off now
-drop.train()  # puts it right
+print("the caller's model:", drop.training, " its dropout:", drop[1].training)
 
-# %% [markdown]
-# **What to do:** switch the mode of a result only if you own the model. If not, trace `copy.deepcopy(model)`:
-
-# %%
-result = fx.symbolic_trace(copy.deepcopy(drop))
+# %% proof=true
+assert drop.training and not drop[1].training
+result = fx.symbolic_trace(copy.deepcopy(drop.train()))
 result.eval()
 assert drop[1].training
+
+# %% [markdown]
+# **What to do:** switch the mode of a result only if you own the model. If not, trace `copy.deepcopy(model)`.
 
 # %% [markdown]
 # ### The other teams' models
 #
 # Back to the story. Here is a MobileNetV3 whose hard swishes are written out, as in its first ports.
-# (GoogLeNet has no place for the passes of this chapter, except its ReLUs. The encoder is in section 4b.3, in the deep dive.)
 
 
 # %%
@@ -1440,32 +1566,24 @@ spell_out(mobile)
 make_alive(mobile)
 
 
-def calls_of(gm: fx.GraphModule, what: Any) -> int:
-    """How many nodes call this function, or a module of this class."""
-    modules = dict(gm.named_modules())
-    return sum(
-        type(modules[n.target]) is what if n.op == "call_module" else n.target is what
-        for n in gm.graph.nodes
-    )
-
-
 # %% uses="to_hardswish"
 swished = to_hardswish(mobile)
 assert_same_results(swished, mobile, image)
 nodes = len(fx.symbolic_trace(mobile).graph.nodes)
+calls = swished.graph.find_nodes(op="call_function", target=F.hardswish)
 print(f"MobileNetV3: {nodes} nodes, then {len(swished.graph.nodes)}:", end=" ")
-print(calls_of(swished, F.hardswish), "calls of hardswish")
-places = sum(isinstance(module, SpelledOut) for module in mobile.modules())
-assert calls_of(swished, F.hardswish) == places
-assert nodes - len(swished.graph.nodes) == 3 * places
+print(len(calls), "calls of hardswish")
+
+# %% proof=true
+spelled_out = sum(isinstance(module, SpelledOut) for module in mobile.modules())
+assert len(calls) == spelled_out
+assert nodes - len(swished.graph.nodes) == 3 * spelled_out
 
 # %% [markdown]
 # **Count your nodes at the end.** A pass that finds nothing gives right values, too.
 
 # %% [markdown]
 # ## Common mistakes
-#
-# Here you see each of them fail. (10 minutes)
 #
 # ### A parameter that the pattern does not use
 
@@ -1517,10 +1635,11 @@ with fails(AttributeError):
 # %% [markdown]
 # When `add_one` was traced, its tensor became a constant of the *replacement*. `replace_pattern` did not copy it into `gm`.
 #
-# **Right:** a Python number, or a *module* as the replacement, with the tensor as its own buffer. That one is copied:
+# **Right:** a Python number, or a *module* as the replacement, with the tensor as its own buffer. That one is copied,
+# and all places share **one** copy. If each place needs weights of its own, write a loop, as section 4b.2 does.
 
 
-# %%
+# %% proof=true
 class AddOne(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1530,14 +1649,12 @@ class AddOne(nn.Module):
         return a + self.one
 
 
-gm = fx.symbolic_trace(lambda x: torch.sqrt(torch.sqrt(x)))
-assert len(fx.replace_pattern(gm, lambda a: torch.sqrt(a), AddOne())) == 2
-assert torch.equal(gm(torch.ones(2)), torch.full((2,), 3.0))
-assert [n.target for n in gm.graph.nodes if n.op == "get_attr"] == ["one", "one"]
+shared = fx.symbolic_trace(lambda x: torch.sqrt(torch.sqrt(x)))
+assert len(fx.replace_pattern(shared, lambda a: torch.sqrt(a), AddOne())) == 2
+assert torch.equal(shared(torch.ones(2)), torch.full((2,), 3.0))
+assert [n.target for n in shared.graph.nodes if n.op == "get_attr"] == ["one", "one"]
 
 # %% [markdown]
-# Both places share **one** copy. If each place needs weights of its own, write a loop, as section 4b.2 does.
-#
 # ### The rewritten graph reads a value before it is computed
 #
 # Two patterns can break a graph without any error. The first has a wildcard that matches a list, back to back:
@@ -1557,10 +1674,13 @@ def g(x, y):
 
 
 gm = fx.symbolic_trace(g)
-assert len(fx.replace_pattern(gm, cat, concat)) == 2
+matches = fx.replace_pattern(gm, cat, concat)
 print(gm.code)  # `cat` is read, but no line computes it any more
 with fails(RuntimeError):
     gm.graph.lint()
+
+# %% proof=true
+assert len(matches) == 2
 
 # %% [markdown]
 # This is PyTorch's issue [159613](https://github.com/pytorch/pytorch/issues/159613), and torch 2.14 still has it.
@@ -1569,16 +1689,23 @@ with fails(RuntimeError):
 
 
 # %%
+def exp_and_log(a, b):
+    return torch.exp(a), torch.log(b)
+
+
 def g(x, y):
     p = torch.exp(x) + 1
     return p * torch.log(torch.sin(y))
 
 
 gm = fx.symbolic_trace(g)
-assert len(fx.replace_pattern(gm, exp_and_log, exp_and_log)) == 1
+matches = fx.replace_pattern(gm, exp_and_log, exp_and_log)
 print(gm.code)
 with fails(RuntimeError):
     gm.graph.lint()
+
+# %% proof=true
+assert len(matches) == 1
 
 # %% [markdown]
 # **Right:** call `gm.graph.lint()` after each rewriting. Write the items of a list as parameters, `torch.cat([a, b])`.
@@ -1606,15 +1733,13 @@ with fails(RuntimeError):
 # </details>
 
 
-# %%
+# %% proof=true
 def not_on_input(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
-    print("candidate:", match.placeholder_nodes)
     return match.placeholder_nodes[0].op != "placeholder"
 
 
-gm = fx.symbolic_trace(lambda x: torch.relu(torch.relu(torch.relu(x))))
-done = replace_pattern_with_filters(gm, relu_of_relu, one_relu, match_filters=[not_on_input])
-assert done == []
+three = fx.symbolic_trace(lambda x: torch.relu(torch.relu(torch.relu(x))))
+assert replace_pattern_with_filters(three, relu_of_relu, one_relu, [not_on_input]) == []
 
 # %% [markdown]
 # **Right:** if a filter may refuse one of two overlapping matches, write a loop over the nodes (the deep dive `04b_matchers`).
@@ -1632,36 +1757,33 @@ def g(x, y):
 gm = fx.symbolic_trace(g)
 replace_pattern_with_filters(gm, doubled, sum_with_itself, ignore_literals=True)
 print(gm.code)  # `y` is gone
+
+# %% proof=true
 assert torch.equal(gm(torch.ones(1), 3 * torch.ones(1)), torch.tensor([2.0]))
 
 # %% [markdown]
-# **Right:** make the number a parameter of the pattern, and look at it in a filter:
+# **Right:** make the number a parameter of the pattern, and look at it in a filter: `match.placeholder_nodes[1] == 2`.
 
 
-# %%
-def times_number(a, number):
-    return a * number
-
-
+# %% proof=true
 def is_two(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
-    number = match.placeholder_nodes[1]
-    return isinstance(number, int | float) and number == 2
+    return match.placeholder_nodes[1] == 2
 
 
 def h(x):
     return x * 3 + x * 2.0
 
 
-gm = fx.symbolic_trace(h)
-done = replace_pattern_with_filters(gm, times_number, lambda a, number: a + a, [is_two])
-assert len(done) == 1
-torch.testing.assert_close(gm(torch.ones(1)), h(torch.ones(1)))
+twos = fx.symbolic_trace(h)
+assert (
+    len(replace_pattern_with_filters(twos, lambda a, b: a * b, lambda a, b: a + a, [is_two])) == 1
+)
+torch.testing.assert_close(twos(torch.ones(1)), h(torch.ones(1)))
 
 # %% [markdown]
 # ### `meta` of the replaced nodes
 #
-# Nodes carry notes in `node.meta`: shapes, the source line, anything that a pass wrote there.
-# The new nodes of a replacement have none of them.
+# Nodes carry notes in `node.meta`. The new nodes of a replacement have none of them.
 
 # %%
 gm = fx.symbolic_trace(lambda a: a * 3)
@@ -1669,8 +1791,10 @@ for node in gm.graph.nodes:
     node.meta["mine"] = node.name
 fx.replace_pattern(gm, lambda a: a * 3, lambda a: a + a + a)
 print({node.name: node.meta.get("mine") for node in gm.graph.nodes})
-new = [node for node in gm.graph.nodes if node.op == "call_function"]
-assert len(new) == 2 and all("mine" not in node.meta for node in new)
+
+# %% proof=true
+new_nodes = [node for node in gm.graph.nodes if node.op == "call_function"]
+assert len(new_nodes) == 2 and all("mine" not in node.meta for node in new_nodes)
 
 # %% [markdown]
 # **Right:** if later passes need the notes, write them again, or copy them in a loop of your own.
@@ -1694,7 +1818,7 @@ assert len(new) == 2 and all("mine" not in node.meta for node in new)
 # | `replace_pattern_with_filters(gm, p, r, match_filters=[f])` | calls `f(match, graph, pattern_graph)` for each match without overlaps (experimental) |
 # | `match.nodes_map`, `match.placeholder_nodes` | what each node of the pattern, each wildcard, matched |
 # | `make_fx(f)(*inputs)` | a graph of ATen operators: one spelling for each operation |
-# | `node.normalized_arguments(gm)`, `NormalizeArgs(gm).transform()` | arguments by name, if FX knows the overload |
+# | `NormalizeArgs(gm).transform()` | arguments by name, if FX knows the overload |
 # | `gm.get_submodule(node.target)` | the module that a node calls: ask for its type |
 # | `fx.GraphModule(gm, copy.deepcopy(gm.graph))` | a copy of the graph with names and `meta`, on the same weights |
 #
@@ -1713,12 +1837,7 @@ progress()
 # | finding out which nodes hold tensors by running the graph | chapter 6 |
 # | testing a pass so that you can trust it | chapter 9 |
 # | Conv-BN fusion with the right arithmetic | chapter 10 |
-# | quantization, a rewriting with patterns such as those of this chapter | chapter 14 |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *Subgraph Rewriting With
 # replace_pattern()*, and the reference of [torch.fx.replace_pattern](https://docs.pytorch.org/docs/stable/fx.html#torch.fx.replace_pattern).
-# More examples of PyTorch's own are in the repository
-# [pytorch/examples, folder fx](https://github.com/pytorch/examples/tree/main/fx).
-# Two internal modules may change: `torch.fx.passes.utils.matcher_utils`, the matcher itself, and
-# `torch.fx.passes.utils.source_matcher_utils`, which finds groups by the module they came from.
-# Inductor, the compiler of `torch.compile`, has a pattern matcher of its own, for graphs of ATen operators.
+# More examples are in [pytorch/examples, folder fx](https://github.com/pytorch/examples/tree/main/fx).

@@ -238,7 +238,11 @@ def a_match_that_nobody_reads() -> None:
     assert gm.graph.find_nodes(op="call_function", target=torch.tanh) == []
 
 
-@question(45, "pytorch#159613", "04_replace_pattern: A list as a wildcard, back to back")
+@question(
+    45,
+    "pytorch#159613",
+    "04_replace_pattern: The rewritten graph reads a value before it is computed",
+)
 def matches_that_touch() -> None:
     """Why is the graph broken after two matches that touch?"""
 
