@@ -288,10 +288,12 @@ with fails(RuntimeError):
 # * `a`, `b` and `c` are nodes that hold tensors: no Python numbers, no sizes,
 # * only the sum reads the product, and it reads it once.
 #
-# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too.
-# The models use one floating dtype. Shapes may broadcast. Nothing is changed in place.
-#
 # **Do not** change the model you were given.
+#
+# **Fine print**
+#
+# * `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too.
+# * The models use one floating dtype. Shapes may broadcast. Nothing is changed in place.
 
 
 # %%
@@ -425,18 +427,21 @@ class Heads(nn.Module):
 
 
 far = torch.tensor([0.0, -200.0])
-assert torch.log(nn.Softmax(dim=-1)(far)).isinf().any()
-assert nn.LogSoftmax(dim=-1)(far).isfinite().all()
+print(torch.log(nn.Softmax(dim=-1)(far)), nn.LogSoftmax(dim=-1)(far))
 
 model = Heads().eval()
 gm = fuse_log_softmax(model)
 x = torch.randn(2, 4)
 for got, want in zip(gm(x), model(x), strict=True):
     torch.testing.assert_close(got, want)
+draw(gm)
+
+# %% proof=true
+assert torch.log(nn.Softmax(dim=-1)(far)).isinf().any()
+assert nn.LogSoftmax(dim=-1)(far).isfinite().all()
 found = [type(gm.get_submodule(n.target)).__name__ for n in gm.graph.nodes if n.op == "call_module"]
 assert found.count("LogSoftmax") == 2 and found.count("Softmax") == 1
 assert isinstance(gm.log_softmax_0, nn.Tanh) and isinstance(gm.log_softmax_1, nn.LogSoftmax)
-draw(gm)
 
 # %% [markdown]
 # `probabilities` is called twice. One call has two readers and stays; the other one is fused.
@@ -480,14 +485,18 @@ drill("04b.2a", linears)
 # **Return** a new `GraphModule` in which every call of an `nn.Linear` whose **only reader** is a ReLU
 # is, together with that ReLU, one `call_module` of a `LinearReLU` that holds this linear layer.
 #
-# * The ReLU is an `nn.ReLU`, `F.relu`, `torch.relu` or `.relu()`. A ReLU in place is never tested.
-# * The layer is found by its type, whatever its name and however deep in the model.
-# * A layer that is called in several places is handled at each of them.
-# * Whether modules that nothing calls any more stay is up to you.
-# * Everything else stays as it is, calls in place that nobody reads too.
+# * The ReLU is an `nn.ReLU`, `F.relu`, `torch.relu` or `.relu()`.
+# * Find the layer by its type, whatever its name and however deep in the model.
+# * If a layer is called in several places, handle each of them.
 #
 # **Do not** change the model you were given. Do not overwrite anything in it: a submodule, a parameter or a buffer may
 # have any name, `fused`, `linear_relu` and `linear_relu_1` too.
+#
+# **Fine print**
+#
+# * A ReLU in place is never tested.
+# * Modules that no node calls any more may stay or go.
+# * Everything else stays as it is, even calls in place that no node reads.
 
 
 # %%
