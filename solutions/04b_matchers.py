@@ -487,7 +487,7 @@ drill("04b.2a", linears)
 #
 # * The ReLU is an `nn.ReLU`, `F.relu`, `torch.relu` or `.relu()`.
 # * Find the layer by its type, whatever its name and however deep in the model.
-# * If a layer is called in several places, handle each of them.
+# * If a layer is called in several places, handle each.
 #
 # **Do not** change the model you were given. Do not overwrite anything in it: a submodule, a parameter or a buffer may
 # have any name, `fused`, `linear_relu` and `linear_relu_1` too.
