@@ -21,24 +21,17 @@
 # %% [markdown]
 # ## A story
 #
-# A service has run on a traced model for a month.
 # A service has used a traced model for a month.
 # One day a client sends inputs without a mask, and every request fails.
 # A week later somebody compares scores: dropout has been active in production, all the time.
 # The model is right. Its trace is not, and there was no warning.
 #
-# Tracing fails in two ways.
-# Sometimes it raises an error, and that is the good case.
-# Sometimes it returns a graph that is not your model.
-# This chapter is about knowing which code does what.
-# At its end you ask the same question about GoogLeNet, the other team's network: may its trace be trusted?
+# Sometimes tracing raises an error, and that is the good case. Sometimes it returns a graph that is not your model.
+# This chapter is about knowing which code does what. At its end you ask whether a trace of GoogLeNet may be trusted.
 
 # %%
 import copy
-import inspect
 import math
-import random
-import types
 import warnings
 
 import torch
@@ -138,14 +131,15 @@ def swish(x):
 tape = []
 result = swish(Recorder("x", tape))
 print("\n".join(tape))
+
+# %% proof=true
 assert tape == ["v0 = mul(x, 2)", "v1 = sigmoid(v0)", "v2 = mul(x, v1)"]
 
 # %% [markdown]
-# Operations reach the object in three ways.
-# Operators call one of its methods, such as `__mul__`.
+# Operators call a method of the object, such as `__mul__`.
 # Functions of PyTorch look for `__torch_function__` on their arguments and hand the call over.
 # Methods and attributes, such as `x.tanh()`, are looked up on the object.
-# FX also has a way to see modules: while it traces, it replaces `nn.Module.__call__` and `nn.Module.__getattr__`.
+# While FX traces, it also replaces `nn.Module.__call__` and `nn.Module.__getattr__`.
 # So it sees each call of a submodule, and each parameter that is read.
 #
 # `fx.Proxy` is this object, made complete.
@@ -174,12 +168,8 @@ assert seen[0][0] is not nn.Module.__call__ and seen[0][1] is not nn.Module.__ge
 
 # %% [markdown]
 # The two prints happened **while tracing**, and they are not in the code.
-# `print` is not a function of PyTorch, so it does not hand the call over. It prints, and FX does not notice it.
-
-# %%
-draw(gm)
-
-# %% [markdown]
+# `print` is not a function of PyTorch, so it does not hand the call over.
+#
 # Operators, methods, indexing and attributes are all recorded; an attribute only if its value is used.
 
 
@@ -218,21 +208,35 @@ assert printed.getvalue().split()[:5] == ["opcode", "name", "target", "args", "k
 # <details><summary>x, y, mul, output</summary>
 #
 # No. <code>y</code> is a plain number, and numbers need no node.
-# Variables of <code>forward</code> leave no trace at all: node names come from what is called.
+# Node names come from what is called.
 # </details>
 
 
-# %%
+# %% proof=true
 def product(x):
     y = 3 * 4
     return x * y
 
 
-print(fx.symbolic_trace(product).graph)
-
-# %% proof=true
 x_node, mul, _ = fx.symbolic_trace(product).graph.nodes
 assert mul.args == (x_node, 12)
+
+
+# %%
+def some_steps(x):
+    weights = torch.ones(3) / 3
+    return (x + 2 * 3).relu().sum() * weights.shape[0]
+
+
+# %% [markdown]
+# **Drill 01.1a.** `some_steps` is traced. Which names do the nodes between `x` and `output` have? Write the list, in the order of the graph.
+# (`sum` is a builtin of Python.)
+
+# %% drill=true
+its_calls = [node.name for node in fx.symbolic_trace(some_steps).graph.nodes][1:-1]
+drill("01.1a", its_calls)
+# Mistake: What is computed without a Proxy leaves no node.
+# its_calls = ["ones", "truediv", "mul", "add", "relu", "sum_1", "mul_1"]
 
 # %% [markdown]
 # ## 1.2 What comes back: the `GraphModule`
@@ -274,16 +278,10 @@ assert type(gm).__name__ == "Scorer" and not isinstance(gm, Scorer)
 # %% [markdown]
 # **The trace shares its submodules and tensors with the model.**
 # If you train one of the two, you train both.
-# If you edit a submodule of one, you have edited the other.
 # Even `gm.eval()` reaches the model: it sets the flag of each shared submodule.
 # `gm` itself takes the mode of the model. But each *container* in it is a new object and begins in training mode.
 
 # %%
-before = scorer.bias.detach().clone()
-gm(torch.ones(2, 3)).sum().backward()
-torch.optim.SGD(gm.parameters(), lr=0.1).step()  # train the trace
-print("the model's bias has changed:", not torch.equal(scorer.bias, before))
-
 nested = nn.Sequential(nn.Sequential(nn.Dropout()))
 fx.symbolic_trace(nested).eval()
 print("in eval mode:", [not module.training for module in nested.modules()])  # the leaf only
@@ -292,10 +290,14 @@ gm = fx.symbolic_trace(nested.eval())
 print({path or "(root)": module.training for path, module in gm.named_modules()})
 
 # %% proof=true
-assert not torch.equal(scorer.bias, before)
 assert {path: module.training for path, module in gm.named_modules()} == {
     "": False, "0": True, "0.0": False,  # a new container, and the shared layer
 }  # fmt: skip
+before = scorer.bias.detach().clone()
+trained = fx.symbolic_trace(scorer)
+trained(torch.ones(2, 3)).sum().backward()
+torch.optim.SGD(trained.parameters(), lr=0.1).step()  # train the trace
+assert not torch.equal(scorer.bias, before)
 nested.train()
 fx.symbolic_trace(nested).eval()
 assert [module.training for module in nested.modules()] == [True, True, False]
@@ -305,9 +307,7 @@ assert [module.training for module in nested.modules()] == [True, True, False]
 #
 # ### Other printed forms
 #
-# `print(gm)` lists the submodules and then the code.
 # `gm.print_readable()` prints the code with the name of the class. For graphs from other tools it also shows shapes and source lines.
-# PyTorch does not promise to keep the form of that text.
 
 # %%
 gm = fx.symbolic_trace(scorer)
@@ -358,14 +358,10 @@ assert len(score.users) == 1 and (score.op, score.target) == ("call_module", "sc
 # <details><summary>1 input, 1 user</summary>
 #
 # Right. Inputs and users count nodes, not places.
-# If you need the places, look into <code>args</code> and <code>kwargs</code>.
 # </details>
 
-# %%
-x_node, add, _ = fx.symbolic_trace(lambda x: x + x).graph.nodes
-print(add.args, add.all_input_nodes, list(x_node.users))
-
 # %% proof=true
+x_node, add, _ = fx.symbolic_trace(lambda x: x + x).graph.nodes
 assert add.args == (x_node, x_node)
 assert add.all_input_nodes == [x_node]
 assert list(x_node.users) == [add]
@@ -379,7 +375,6 @@ assert list(x_node.users) == [add]
 # **Do not** print the table. Return it.
 
 # %% [markdown]
-# %% [markdown]
 # A small model, and its table:
 
 
@@ -390,12 +385,9 @@ class Pair(nn.Module):
 
 
 wanted = [
-    ("placeholder", "x", 0, 1),
-    ("placeholder", "y", 0, 1),
-    ("call_function", "add", 1, 1),
-    ("call_function", "cat", 2, 1),
-    ("output", "output", 1, 0),
-]
+    ("placeholder", "x", 0, 1), ("placeholder", "y", 0, 1), ("call_function", "add", 1, 1),
+    ("call_function", "cat", 2, 1), ("output", "output", 1, 0),
+]  # fmt: skip
 print(*wanted, sep="\n")
 draw(fx.symbolic_trace(Pair()))
 
@@ -429,8 +421,7 @@ hint("node_table")
 # %% [markdown]
 # ## 1.3 Which modules are entered
 #
-# `forward` calls submodules.
-# For each of them the tracer decides: record one `call_module` node, or run its `forward` with Proxies and record what happens inside.
+# For each call of a submodule the tracer decides: record one `call_module` node, or run its `forward` with Proxies and record what happens inside.
 # A module that is not entered is called a **leaf**.
 #
 # The rule is about where the class is *defined*.
@@ -460,8 +451,7 @@ print(net.code)
 # * `body` was entered. Its two children are leaves, with the paths `body.0` and `body.1` as targets, and with names in which the dot is an underscore.
 # * `head` was entered too: it is an `nn.Linear`, but its class is not defined in `torch.nn`. Its inside is recorded: two `get_attr` nodes and a call of the function `linear`.
 #
-# Two spellings in the printed code need a word.
-# `getattr(self.body, "0")(x)` is a call of `body.0`: Python cannot write `self.body.0`.
+# Two spellings in the code: `getattr(self.body, "0")(x)` is a call of `body.0`: Python cannot write `self.body.0`.
 # `torch._C._nn.linear` is `F.linear`: the code names a function by the module in which it is defined.
 
 # %% proof=true
@@ -477,11 +467,23 @@ leaf = fx.Tracer().is_leaf_module
 assert leaf(nn.Linear(3, 3), "any") and leaf(torch.ao.nn.quantized.ReLU6(), "any")
 assert not leaf(MyLinear(3, 3), "any") and not leaf(nn.Sequential(), "any")
 
+# %%
+stacked = nn.Sequential(Net(), nn.Sequential(nn.Tanh()), MyLinear(2, 2))
+
+# %% [markdown]
+# **Drill 01.3a.** `stacked` is traced. Write the list of the targets of all `call_module` nodes, in the order of the graph.
+
+# %% drill=true
+paths = [n.target for n in fx.symbolic_trace(stacked).graph.nodes if n.op == "call_module"]
+drill("01.3a", paths)
+# Mistake: A class of your own is entered, even if it inherits from a layer of PyTorch.
+# paths = ["0.body.0", "0.body.1", "1.0", "2"]
+
 # %% [markdown]
 # ### Another tracer, another rule
 #
 # The rule is a method, `is_leaf_module`, and a subclass of `fx.Tracer` can answer otherwise.
-# PyTorch's page *torch.fx* writes a transform with a parameter `tracer_class`, so that the caller can choose. Chapter 8 is about tracers of your own.
+# Transforms often have a parameter `tracer_class`, so that the caller can choose. Chapter 8 is about tracers of your own.
 
 
 # %%
@@ -524,7 +526,7 @@ assert ops.count("get_attr") == 2 and ops.count("call_module") == 1  # the ReLU 
 # </details>
 
 
-# %%
+# %% proof=true
 class Twice(nn.Module):
     def __init__(self):
         super().__init__()
@@ -535,18 +537,14 @@ class Twice(nn.Module):
 
 
 calls = [node for node in fx.symbolic_trace(Twice()).graph.nodes if node.op == "call_module"]
-print([(node.name, node.target) for node in calls])
-
-# %% proof=true
 assert [(node.name, node.target) for node in calls] == [("act", "act"), ("act_1", "act")]
 
 # %% [markdown]
 # ## 1.4 Against `torch.jit.trace`
 #
 # `torch.jit.trace` is older, and it is deprecated.
-# It shows another way to record, with another kind of mistake.
 # It runs the model with a **real** example and records the operations on real tensors.
-# A branch on a tensor then has an answer. The answer for the example is frozen.
+# A branch on a tensor then has an answer, and the answer for the example is frozen.
 
 
 # %%
@@ -559,19 +557,11 @@ def flip(x):
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     recorded = torch.jit.trace(flip, torch.ones(3))
-for warning in caught[:2]:
-    print(warning.category.__name__, "-", str(warning.message)[:90])
-
 negative = -torch.ones(3)
 print("flip:", flip(negative), "its record:", recorded(negative))  # the branch of the example
 
 # %% [markdown]
-# | | `torch.jit.trace` | `fx.symbolic_trace` |
-# |---|---|---|
-# | runs with | real example tensors | Proxies |
-# | a branch on a value | takes the example's side, and warns | raises `TraceError` |
-# | result | `ScriptModule` or `ScriptFunction` | `GraphModule`, in Python |
-# | status in 2.14 | deprecated | current |
+# `fx.symbolic_trace` raises a `TraceError` there.
 
 # %% proof=true
 assert torch.equal(flip(negative), torch.ones(3)) and torch.equal(recorded(negative), negative)
@@ -611,7 +601,7 @@ with fails(fx.proxy.TraceError):
 # | `len(x)` | `RuntimeError` | Python insists on a real `int` |
 # | `x[0] = 1` | `TypeError` | a Proxy does not have item assignment |
 
-# %%
+# %% proof=true
 LOUD = {
     "and": lambda x: x.any() and x.all(),
     "for": lambda x: [row + 1 for row in x],
@@ -622,14 +612,8 @@ LOUD = {
     "format": lambda x: f"{x.max():.2f}",
     "len": lambda x: x / len(x),
 }
-for name, function in LOUD.items():
-    try:
-        fx.symbolic_trace(function)
-    except Exception as error:
-        print(f"{name:8} {type(error).__name__}: {str(error)[:70]}")
 
 
-# %% proof=true
 def assign(x):
     x[0] = 1
 
@@ -672,13 +656,29 @@ for method in ("item", "tolist", "numpy"):
     function = eval(f"lambda x: x.{method}()")
     assert [node.target for node in fx.symbolic_trace(function).graph.nodes][1] == method
 
+# %%
+REQUESTS = {
+    "half": lambda x: x[: x.shape[0] // 2],
+    "rank": lambda x: x if x.dim() == 2 else x[None],
+    "item": lambda x: x.sum().item() * 2,
+    "rows": lambda x: sum(x) / x.shape[0],
+    "three": lambda x: [x[i] for i in range(3)],
+}
+
+# %% [markdown]
+# **Drill 01.5a.** For which of these functions does `fx.symbolic_trace` raise? Write the set of their keys.
+
+# %% drill=true
+loud = {"rank", "rows"}
+drill("01.5a", loud)
+# Mistake: A method or a size that only takes part in arithmetic is recorded.
+# loud = {"half", "rank", "item", "rows"}
+
 # %% [markdown]
 # ### Static control flow is fine
 #
 # A branch or a loop that depends on the *model* and not on its *input* can be traced.
-# The loop is unrolled, and the branch is decided by the hyperparameter.
-# A loop over an `nn.ModuleList` is the most frequent one in real models.
-# Two models with different settings give two different graphs. That is right, because they are two different functions.
+# The loop is unrolled, and the branch is decided by the hyperparameter. An example is a loop over an `nn.ModuleList`.
 # Unpacking into a fixed number of names, `rows, columns = x.shape`, is fine too.
 
 
@@ -743,7 +743,6 @@ assert torch.equal(masked(x), x)
 
 # %% [markdown]
 # This was the first failure of the story.
-# Open the fold below the error. Its last part is printed by FX: when the code of a `GraphModule` fails, it shows the line of the generated `forward`.
 #
 # **2. `isinstance`, `is`, and dictionaries.** Python answers these from the Proxy object itself, so nothing is raised.
 # A Proxy is not a `Tensor`. `x.dtype is torch.float32` is never true, because `x.dtype` is a Proxy.
@@ -819,6 +818,8 @@ print("the same noise twice:", gm(x) - x, gm(x) - x)
 # %% proof=true
 assert torch.equal(gm(x), gm(x)) and not torch.equal(noisy(x), noisy(x))
 assert "_tensor_constant0" in gm.state_dict()  # FX keeps the tensor as a buffer
+import random
+
 gm = fx.symbolic_trace(lambda x: x * random.random())
 assert isinstance(list(gm.graph.nodes)[1].args[1], float)  # one number, forever
 
@@ -896,7 +897,7 @@ assert torch.equal(theirs, torch.ones(2))
 # Hooks of a module that is entered run while tracing, and what they compute is recorded.
 
 
-# %%
+# %% proof=true
 class Plain(nn.Module):
     def __init__(self):
         super().__init__()
@@ -910,9 +911,6 @@ hooked = Plain()
 hooked.register_forward_hook(lambda module, args, result: result * 10)
 hooked.inner.register_forward_hook(lambda module, args, result: result + 1)
 gm = fx.symbolic_trace(hooked)
-print("the model:", hooked(torch.zeros(2)), "the trace:", gm(torch.zeros(2)))
-
-# %% proof=true
 assert torch.equal(hooked(torch.zeros(2)), torch.full((2,), 10.0))
 assert torch.equal(gm(torch.zeros(2)), torch.ones(2))
 entered = fx.symbolic_trace(nn.Sequential(hooked))
@@ -936,17 +934,18 @@ class Frozen(nn.Module):
             return self.encoder(x)
 
 
+frozen, matrix = Frozen(), torch.ones(3, 3)
+gm = fx.symbolic_trace(frozen)
+print("gradients:", frozen(matrix).requires_grad, "in the trace:", gm(matrix).requires_grad)
+
+
+# %% proof=true
 def half(x):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         return x @ x
 
 
-frozen, matrix = Frozen(), torch.ones(3, 3)
-gm, gm_half = fx.symbolic_trace(frozen), fx.symbolic_trace(half)
-print("gradients:", frozen(matrix).requires_grad, "in the trace:", gm(matrix).requires_grad)
-print("dtype:", half(matrix).dtype, "in the trace:", gm_half(matrix).dtype)
-
-# %% proof=true
+gm_half = fx.symbolic_trace(half)
 assert not frozen(matrix).requires_grad and gm(matrix).requires_grad
 assert half(matrix).dtype == torch.bfloat16 and gm_half(matrix).dtype == torch.float32
 weight = torch.ones(3, requires_grad=True)
@@ -965,18 +964,14 @@ assert not decorated(weight).requires_grad and fx.symbolic_trace(decorated)(weig
 #
 # Right. The product of a real tensor and a Proxy is recorded, because one of the two is a Proxy.
 # The real tensor enters the graph as a constant: there is also a <code>get_attr</code> node for it.
-# Look at the opcode of <code>mul</code>: with a real tensor on the left, FX records the method of that tensor.
 # </details>
 # <details><summary>mean, add</summary>
 #
 # No. In <code>tensor * proxy</code> the tensor is asked first, but it sees the Proxy and hands the call over.
 # </details>
 
-# %%
-gm = fx.symbolic_trace(lambda x: x + torch.ones(3).sum() * x.mean())
-print([f"{node.op}: {node.name}" for node in gm.graph.nodes])
-
 # %% proof=true
+gm = fx.symbolic_trace(lambda x: x + torch.ones(3).sum() * x.mean())
 assert [n.name for n in gm.graph.nodes if n.op.startswith("call")] == ["mean", "mul", "add"]
 
 # %% [markdown]
@@ -991,37 +986,36 @@ assert [n.name for n in gm.graph.nodes if n.op.startswith("call")] == ["mean", "
 # * **Buffers.** The trace shares them with the model, and a run may change them. So run a copy each time: `copy.deepcopy(module)` has its own buffers.
 # * **The way of calling.** Call `model(...)`, not `model.forward(...)`, or you miss the hooks.
 
-# %%
+# %% proof=true
 stepper = Stepper()
 first, second = (copy.deepcopy(stepper)(ones) for _ in range(2))
-print("the same start:", first, second, "and the model is as it was:", stepper.steps)
-
-# %% proof=true
 assert torch.equal(first, second) and stepper.steps == 0
 
 # %% [markdown]
 # Tracing may change buffers, too. So trace a copy, and copy the model's values into its trace.
 
 # %%
+stepper = Stepper()
 gm = fx.symbolic_trace(copy.deepcopy(stepper))  # tracing made a step in the copy
 given = dict(stepper.named_buffers())
 for name, buffer in gm.named_buffers():
     if name in given:  # a frozen constant is a buffer of the trace only
         buffer.copy_(given[name])
+print("the model:", stepper.steps, "the trace:", gm.steps)
+
+# %% proof=true
 assert gm.steps == stepper.steps == 0
 
 # %% [markdown]
 # A seed that you set stays set for all code that runs later, your caller's too.
-# `torch.random.fork_rng` restores the random state at the end of its block, even after an error.
+# `with torch.random.fork_rng():` restores the random state at the end of its block, even after an error.
 
-# %%
+# %% proof=true
 state = torch.get_rng_state()
 with torch.random.fork_rng():
     torch.manual_seed(0)
     torch.rand(3)
-print("as before:", torch.equal(torch.get_rng_state(), state))
-
-# %% proof=true
+assert torch.equal(torch.get_rng_state(), state)
 with fails(ValueError), torch.random.fork_rng():
     torch.manual_seed(0)
     raise ValueError
@@ -1067,24 +1061,22 @@ with fails(TypeError):
 # * If `symbolic_trace(model)` raises, the answer is `False`.
 # * For each argument tuple the model runs, then its trace. Each gets its own equal copy of the arguments, starts from the same buffers, and runs under the same random seed. Do not set that seed before you trace.
 # * The answer is `True` only if both **return the same** every time and **leave their arguments in the same state**.
+#
+# **Do not** leave anything changed.
+#
+# **Fine print**
+#
 # * "The same" means: the same structure (tuple, list, dict), tensors of the same dtype and shape whose values are close (NaN equals NaN), and other values equal and of the same type. `1` is neither `1.0` nor `True`.
 # * An exception from the model passes through to your caller. An exception from the run of the trace means `False`.
-#
-# Some details: a tensor that is given twice in a tuple is one tensor in the copy, too. Tracing runs `forward` once and may change a buffer. Each run starts from the buffer values that the model had when your function was called. A model may be in training mode, or only a part of it: it runs as it is given. Whether results have gradients does not count.
-#
+# * A tensor that is given twice in a tuple is one tensor in the copy, too.
+# * Tracing runs `forward` once and may change a buffer. Each run starts from the buffer values that the model had when your function was called.
+# * A model may be in training mode, or only a part of it: it runs as it is given. Whether results have gradients does not count.
+# * At the end the caller's tensors, the model's buffers (the same tensors with the same values), its `training` flags and the global random state are as they were.
+
+# %% [markdown]
 # Build it in three steps, and try each one by itself: first a function `same(a, b)` for two results, then a function that makes one run from a clean start, then the whole.
 #
-# **Do not** leave anything changed: at the end the caller's tensors, the model's buffers (the same tensors with the same values), its `training` flags and the global random state are as they were.
-
-# %% [markdown]
-# Two traces. The first one is faithful for all inputs.
-
-# %%
-faithful = fx.symbolic_trace(lambda x, scale=2.0: torch.relu(x) * scale)
-draw(faithful)
-
-# %% [markdown]
-# The second one is the trace of `masked`, here in one line: faithful for `[(x, mask)]`, and not for `[(x, mask), (x,)]`.
+# The trace of `masked` is faithful for `[(x, mask)]`, and not for `[(x, mask), (x,)]`:
 
 # %%
 draw(fx.symbolic_trace(lambda x, mask=None: x if mask is None else x * mask))
@@ -1212,8 +1204,11 @@ def shrink_traceable(x):
 
 gm = fx.symbolic_trace(shrink_traceable)
 print(gm.code)
+
+# %% proof=true
 for x in (torch.tensor([0.5, 3.0]), torch.tensor([0.5, 0.9]), torch.tensor([float("nan"), 3.0])):
     torch.testing.assert_close(gm(x), shrink(x), equal_nan=True)
+    assert gm(x).dtype == shrink(x).dtype
 
 # %% [markdown]
 # `torch.cond` computes only one of the two sides, but it is made for `torch.compile` and `torch.export`. `symbolic_trace` cannot record it.
@@ -1222,18 +1217,9 @@ for x in (torch.tensor([0.5, 3.0]), torch.tensor([0.5, 0.9]), torch.tensor([floa
 # Infinity times zero is NaN. And a product of two 0-dimensional tensors takes the wider dtype.
 
 
-# %%
-def shrink_by_arithmetic(x):
-    big = x.amax() > 1
-    return big * (x / 2) + ~big * x
-
-
-x = torch.tensor([0.5, float("inf")])
-print(shrink(x), shrink_by_arithmetic(x))
-tiny = torch.tensor(3, dtype=torch.int8)  # 0-dimensional
-print((tiny * torch.tensor(1)).dtype, (tiny.reshape(1) * torch.tensor(1)).dtype)
-
 # %% proof=true
+x = torch.tensor([0.5, float("inf")])
+tiny = torch.tensor(3, dtype=torch.int8)  # 0-dimensional
 big = x.amax() > 1
 assert shrink(x).isinf().any() and (big * (x / 2) + ~big * x).isnan().any()
 assert (tiny * torch.tensor(1)).dtype == torch.int64
@@ -1254,14 +1240,10 @@ with fails(RuntimeError):
 # **Do not** change `x` itself, and do not hide the branch from FX: neither `fx.wrap` nor a leaf module. The trace must decide again for each input.
 
 # %% [markdown]
-# `flip` cannot be traced, so it has no picture.
-# This is the trace of `shrink_traceable`, a graph of the kind that you need:
+# This is the trace of `shrink_traceable`, a graph of the kind that you need, and then what `flip` computes:
 
 # %%
 draw(fx.symbolic_trace(lambda x: torch.where(x.amax() > 1, x / 2, x)))
-
-# %% [markdown]
-# And this is what `flip` computes:
 
 # %%
 for x in (torch.tensor([3, -1]), torch.tensor([-3, 1]), torch.tensor([0.0, float("nan")])):
@@ -1322,7 +1304,7 @@ assert gm(torch.tensor([5.0])) == 3.0 and gm(torch.tensor([0.5])) == 1.5
 #
 # * `fx.wrap` must be called at the top level of a module or of a notebook cell, never inside a function.
 # * It works by name. FX replaces the *global name* while it traces. Another name for the same function is not replaced.
-# * A call is recorded **only if a Proxy is among its arguments**. Otherwise the function runs while tracing, and its result is frozen.
+# * A call is recorded **only if a Proxy is among its arguments**. Otherwise the function runs while tracing, and its result is frozen. So let a size come from the input: `three_random(x.shape[0])`.
 
 
 # %%
@@ -1345,6 +1327,9 @@ def wrap_inside():
     fx.wrap("clip_if_large")
 
 
+fresh = fx.symbolic_trace(lambda x: x + three_random(x.shape[0]))
+assert "three_random" in fresh.code
+assert not torch.equal(fresh(torch.zeros(3)), fresh(torch.zeros(3)))
 assert "three_random" not in gm.code and "__main___clip_if_large" in (
     fx.symbolic_trace(lambda x: clip_if_large(x, 2.0)).code
 )
@@ -1355,11 +1340,10 @@ with fails(NotImplementedError):
 # Builtins can be wrapped in the same way: `fx.wrap("len")`, because `len(x)` fails otherwise (section 1.5).
 # The generated code then begins with a line `torch.fx._symbolic_trace.wrap("len")`, so that the result can be traced again.
 # `wrap` is about one name in one Python file or notebook, and no call undoes it.
-#
-# For later passes, a wrapped function is one node with nothing inside.
-# Leaf modules do the same for whole modules: chapter 8.
 
 # %% proof=true
+import types
+
 other_file = types.ModuleType("other_file")
 source = 'from torch import fx\n\nfx.wrap("len")\n\n\ndef mean(x):\n    return x.sum() / len(x)\n'
 exec(source, other_file.__dict__)  # as if this were a file of its own
@@ -1386,7 +1370,6 @@ def pool(x, weights=None, largest=False):
 
 
 gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
-print("forward takes", inspect.signature(gm.forward))
 draw(gm)
 
 # %% [markdown]
@@ -1404,6 +1387,8 @@ with fails(AssertionError):
 # %% proof=true
 assert ".amax(" in gm.code and ".mean(" not in gm.code and "weights_1 *" not in gm.code
 assert "largest has been specialized to have value True but got another value" in gm.code
+import inspect
+
 assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "largest_1"]
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -1418,8 +1403,7 @@ assert any("Was not able to add assertion" in str(warning.message) for warning i
 # ## 1.8 The other team's network
 #
 # GoogLeNet has branches, nine inception blocks, dropout, and two auxiliary heads that it uses only in training mode.
-# Its trace has no error. May it be trusted? Your functions from this chapter answer that.
-# (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
+# May its trace be trusted? Your functions from this chapter answer that.
 
 # %% uses="is_faithful"
 from torchvision.models import googlenet
@@ -1431,15 +1415,16 @@ inputs = [(images(1, 64),), (images(2, 96, seed=1),)]
 
 table = node_table(network)
 print(len(table), "nodes; the value with most readers:", max(table, key=lambda row: row[3]))
-assert len(table) == 199
-print("faithful in eval mode:", is_faithful(network, inputs))
-assert is_faithful(network, inputs)
+faithful = is_faithful(network, inputs)
+print("faithful in eval mode:", faithful)
+
+# %% proof=true
+assert len(table) == 199 and faithful
 
 # %% [markdown]
 # Now the fault of the story, in a real network.
 # Someone traces the model as it comes out of training, and calls `eval()` on the *trace*.
 # The code of GoogLeNet asks `self.training` to decide about the auxiliary heads, and that question was answered while tracing:
-# the trace computes the heads for every request, and returns a tuple of three results instead of one tensor.
 
 # %%
 network.train()
@@ -1469,7 +1454,6 @@ for some in inputs:
 #
 # ### "Tracing works, so the trace is right"
 #
-# Tracing without an error tells you only that no code asked for something that a Proxy cannot give.
 # Section 1.5 is full of wrong traces that are made without an error.
 # And one comparison is not enough: two models that differ can agree on one input.
 
@@ -1487,32 +1471,6 @@ for x in (torch.ones(2), -torch.ones(2)):
 assert torch.equal(gm(ones), folded(ones)) and not torch.equal(gm(-ones), folded(-ones))
 
 # %% [markdown]
-# ### "Switch to eval mode after tracing"
-#
-# `gm.eval()` reaches leaf modules, and these are the caller's. It does not reach a flag that was read while tracing.
-# Put the model into the mode you need **before** tracing, or use `nn.Dropout` in the model.
-
-# %%
-gm = fx.symbolic_trace(Dropped().eval())
-print(gm.train()(torch.ones(8)))  # now it never drops, not even in training mode
-
-# %% proof=true
-assert torch.equal(gm(torch.ones(1000)), torch.ones(1000))
-
-# %% [markdown]
-# ### "`wrap` the random function, and the noise is fresh"
-#
-# `fx.wrap` needs a Proxy among the arguments; `three_random(3)` in section 1.6 was frozen.
-# Let the size come from the input, or use a function such as `torch.randn_like`.
-
-# %%
-gm = fx.symbolic_trace(lambda x: x + three_random(x.shape[0]))
-print(gm(torch.zeros(3)), gm(torch.zeros(3)))
-
-# %% proof=true
-assert "three_random" in gm.code and not torch.equal(gm(torch.zeros(3)), gm(torch.zeros(3)))
-
-# %% [markdown]
 # ### "Python's `math` must be wrapped"
 #
 # The functions of `math` are wrapped by default. Those of `random` and your own are not.
@@ -1523,16 +1481,6 @@ print(gm.code)
 
 # %% proof=true
 assert torch.allclose(gm(torch.ones(4)), torch.ones(4) / math.sqrt(4))
-
-# %% [markdown]
-# ### "The graph has no `if`, so I look for the branch in the IR"
-#
-# It is not there, and neither is the condition if no Proxy took part in it.
-# FX graphs have no control flow.
-# If a graph lacks a part of your model, look at the branches *around* that part in the source.
-
-# %% proof=true
-assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placeholder", "output"]
 
 # %% [markdown]
 # ## Recap
@@ -1547,9 +1495,7 @@ assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placehold
 #
 # | you want | you write |
 # |---|---|
-# | a trace | `fx.symbolic_trace(model)` |
 # | with parameters fixed | `fx.symbolic_trace(model, concrete_args={"flag": True})` |
-# | with another rule for leaves | `tracer = MyTracer(); graph = tracer.trace(model); fx.GraphModule(tracer.root, graph)` |
 # | the graph as a table | `gm.graph.print_tabular()` |
 # | what a node reads, who reads it | `node.all_input_nodes`, `node.users` |
 # | a function kept whole | `fx.wrap("name")` or `@fx.wrap`, at top level |
@@ -1557,7 +1503,7 @@ assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placehold
 # | the random state left as it was | `with torch.random.fork_rng():` |
 # | to compare results | `torch.testing.assert_close(a, b, equal_nan=True)` |
 #
-# **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), removing what `concrete_args` leaves (the deep dive `03b_effects`), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).
+# **Not taught here:** the six opcodes in detail (chapter 2), editing (chapter 3), removing what `concrete_args` leaves (the deep dive `03b_effects`), tracers of your own (chapter 8), `torch.export` and `torch.compile` (chapter 11).
 #
 # **Sources and further reading**
 #

@@ -5,7 +5,7 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 6.3 (`run_node`) for one cell of section 7.4 |
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
 # | **Time** | about 120 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. The deep dive `07b_cutting` has a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
@@ -33,7 +33,7 @@
 # %%
 import copy
 import operator
-import time
+import timeit
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
-from torchvision.models import VisionTransformer, googlenet, resnet18, resnet50
+from torchvision.models import googlenet, resnet18, resnet50
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.ops import FeaturePyramidNetwork
 
@@ -71,7 +71,7 @@ print(torch.__version__)
 # </details>
 
 
-# %%
+# %% proof=true
 class Twice(nn.Module):
     def __init__(self):
         super().__init__()
@@ -102,7 +102,7 @@ assert (first.name, second.name) == ("act", "act_1")
 # No. A node is erased at once. <code>recompile()</code> makes the code from what is left.
 # </details>
 
-# %%
+# %% proof=true
 for walk, left in ((list, ["relu", "neg"]), (reversed, ["relu"])):
     gm = fx.symbolic_trace(lambda x: torch.exp(torch.neg(torch.relu(x))))
     _, relu, _, _, output = gm.graph.nodes
@@ -145,13 +145,15 @@ def with_hooks(model: nn.Module, names: list[str], *args: Any) -> dict[str, torc
 
 features = with_hooks(net, ["layer3", "layer4"], image)
 print({name: tuple(value.shape) for name, value in features.items()})
+
+# %% proof=true
 assert features["layer4"].shape == (1, 512, 2, 2)
 
 # %% [markdown]
 # Hooks work on every model, even on one that cannot be traced. But look at what they are:
 #
 # * They see what modules **read** and **return**. Any other value is out of reach.
-# * The **whole model** runs, with everything after the last feature, unless the hook raises an exception to stop it.
+# * The **whole model** runs, with everything after the last feature (unless a hook raises an exception).
 # * They are **state on the model**. If you forget `remove()`, they stay there for everyone who uses the model.
 # * A module that is called several times calls its hook several times.
 #
@@ -166,9 +168,10 @@ handle = net.layer1[0].relu.register_forward_pre_hook(
 with torch.no_grad():
     net(image)
 handle.remove()
-assert len(inputs) == 2  # `relu` is called twice, and the second call reads the sum
+[tuple(value.shape) for value in inputs]  # `relu` is called twice, and then it reads the sum
 
 
+# %% proof=true
 class Enough(Exception):
     """Raised by a hook that has what it wanted."""
 
@@ -178,11 +181,10 @@ def stop(module, args, result):
 
 
 handle = net.layer1.register_forward_hook(stop)
-try:
+with fails(Enough):
     net(image)
-except Enough:
-    print("layer2 and all the rest did not run")
 handle.remove()
+assert len(inputs) == 2
 
 # %% [markdown]
 # **Predict the result.** In a ResNet block, the module `relu` is called twice. What does a hook on it see in `layer1.0`?
@@ -205,13 +207,31 @@ handle.remove()
 # </details>
 
 
-# %%
+# %% proof=true
 def seen_in(name: str) -> Callable:
     """A function that runs the network and returns the result that a hook sees."""
     return lambda x: with_hooks(net, [name], x)[name]
 
 
 assert_same_results(seen_in("layer1.0.relu"), seen_in("layer1.0"), image)
+assert torch.equal(seen_in("layer1.0.relu")(image), seen_in("layer1.0")(image))
+
+# %% [markdown]
+# A small model, for a drill:
+
+# %%
+nested = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 2))
+with_hooks(nested, ["1"], torch.ones(1, 3))
+
+# %% [markdown]
+# **Drill 07.1a.** Now the call is `with_hooks(nested, ["1", "0", "0.1", "0.0"], torch.ones(1, 3))`.
+# Write the list of the keys in its result, in their order.
+
+# %% drill=true
+keys = list(with_hooks(nested, ["1", "0", "0.1", "0.0"], torch.ones(1, 3)))
+drill("07.1a", keys)
+# Mistake: A forward hook is called when a module returns, not when its call begins.
+# keys = ["0", "0.0", "0.1", "1"]
 
 # %% [markdown]
 # ## 7.2 torchvision's extractor
@@ -226,57 +246,49 @@ with torch.no_grad():
     features = extractor(image)
 for key, value in features.items():
     print(f"{key:5} {tuple(value.shape)}")
+
+# %% proof=true
 assert isinstance(extractor, fx.GraphModule)
 
 
-def hooked(x: torch.Tensor) -> dict[str, torch.Tensor]:
+def same_by_hooks(x: torch.Tensor) -> dict[str, torch.Tensor]:
     """The same three values, from hooks."""
     found = with_hooks(net, ["maxpool", "layer1", "layer2"], x)
     return {"stem": found["maxpool"], "C2": found["layer1"], "C3": found["layer2"]}
 
 
-assert_same_results(extractor, hooked, image)
+assert_same_results(extractor, same_by_hooks, image)
 
 turned = create_feature_extractor(net, return_nodes={"layer2": "second", "layer1": "first"})
 assert list(turned(image)) == ["first", "second"]
 
 with torch.no_grad():  # a sum, for which a hook had to wait for its reader
-    total = create_feature_extractor(net, ["layer1.0.add"])(image)["layer1.0.add"]
-assert torch.equal(total, inputs[1])
+    one_sum = create_feature_extractor(net, ["layer1.0.add"])(image)["layer1.0.add"]
+assert torch.equal(one_sum, inputs[1])
 
 # %% [markdown]
-# Here is what these features look like: the two channels of each with the largest contrast.
+# Here is what these features look like: the channel of each with the largest contrast.
 # The weights are random, so the maps show edges and blobs, and no objects.
 
 # %%
 rows = torch.linspace(-1, 1, 64)
 y, x = torch.meshgrid(rows, rows, indexing="ij")
-disc = ((x**2 + y**2) < 0.4).float()
+disc = (x**2 + y**2 < 0.4).float()
 stripes = (torch.sin(12 * x) > 0).float() * (y < 0)
 picture = torch.stack([disc, stripes, (x + 1) / 2])
-
 with torch.no_grad():
     features = extractor(picture[None])
-figure, axes = plt.subplots(1, 7, figsize=(11, 1.9))
+
+figure, axes = plt.subplots(1, 4, figsize=(8, 2))
 axes[0].imshow(picture.permute(1, 2, 0))
-axes[0].set_title("the image", fontsize=9)
-panels = []
-for key, value in features.items():
-    liveliest = value[0].std(dim=(1, 2)).argsort(descending=True)[:2]
-    panels += [(key, int(channel)) for channel in liveliest]
-for axis, (key, channel) in zip(axes[1:], panels, strict=True):
-    axis.imshow(features[key][0, channel], cmap="viridis")
+for axis, (key, value) in zip(axes[1:], features.items(), strict=True):
+    channel = int(value[0].std(dim=(1, 2)).argmax())
+    panel = value[0, channel]
+    axis.imshow(panel)
     axis.set_title(f"{key}, channel {channel}", fontsize=9)
-for axis in axes:
-    axis.set_xticks([])
-    axis.set_yticks([])
+    print(f"{key}, channel {channel}: from {panel.min():.2f} to {panel.max():.2f}")
 figure.tight_layout()
 plt.show()
-for key, channel in panels:  # the same in words
-    panel = features[key][0, channel]
-    print(
-        f"{key}, channel {channel}: {tuple(panel.shape)}, from {panel.min():.2f} to {panel.max():.2f}"
-    )
 
 # %% [markdown]
 # ### What is in it, and what is not
@@ -303,27 +315,54 @@ small = create_feature_extractor(scorer, {"conv": "before", "relu": "after"})
 draw.diff(fx.symbolic_trace(scorer), small)
 
 # %%
-assert [name for name, _ in small.named_children()] == ["conv"]  # no pool, no head
-assert small.conv is scorer.conv  # shared, not copied
-
+print("modules:", *[name for name, _ in small.named_children()])  # no pool, no head
+print("shared, not copied:", small.conv is scorer.conv)
 left = sum(p.numel() for p in extractor.parameters())
 total = sum(p.numel() for p in net.parameters())
 print(f"ResNet-18 up to layer2: {left:,} of {total:,} parameters")
+
+# %% proof=true
+assert [name for name, _ in small.named_children()] == ["conv"]
+assert small.conv is scorer.conv
 assert left < total / 10
+
+# %% [markdown]
+# Here is a model with two branches:
+
+
+# %%
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.head = nn.Linear(3, 4), nn.Linear(4, 2)
+        self.left, self.right = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.stem(x)
+        a = self.left(x)
+        b = torch.tanh(self.right(x))
+        return self.head(a + b)
+
+
+branches = Branches().eval()
+
+# %% [markdown]
+# **Drill 07.2a.** Which of its modules are in `create_feature_extractor(branches, ["tanh"])`? Write the set of their names.
+
+# %% drill=true
+parts = {name for name, _ in create_feature_extractor(branches, ["tanh"]).named_children()}
+drill("07.2a", parts)
+# Mistake: What runs before a value is not always needed for it.
+# parts = {"stem", "left", "right"}
 
 # %% [markdown]
 # So an extractor runs **less** than the model. Here is how much time that saves, compared with hooks that let the model run to its end:
 
 
 # %%
-def seconds(run: Callable[[], Any], repeats: int = 7) -> float:
+def seconds(run: Callable[[], Any]) -> float:
     """The fastest of some runs."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(timeit.repeat(run, number=1, repeat=7))
 
 
 with torch.no_grad():
@@ -336,11 +375,13 @@ print(f"extractor {by_graph * 1e3:.1f} ms, hooks {by_hooks * 1e3:.1f} ms")
 # Train one, and the other one has the new weights, too. Switch one to training mode, and look what happens to the other:
 
 # %%
-assert not scorer.conv.training
 small.train()
-assert scorer.conv.training and not scorer.training  # a part of the model has been switched
+switched = {"conv": scorer.conv.training, "the model": scorer.training}
 small.eval()
-assert not scorer.conv.training
+switched  # a part of the model was in training mode
+
+# %% proof=true
+assert switched == {"conv": True, "the model": False} and not scorer.conv.training
 
 # %% [markdown]
 # **Predict the result.** `layer1` is not a node: it is a Sequential, and tracing goes through it. Which value was `C2`?
@@ -379,11 +420,10 @@ class Outer(nn.Module):
 
 
 outer = Outer().eval()
-assert create_feature_extractor(outer, ["careful"])(torch.zeros(2))["careful"] is None
-result = create_feature_extractor(outer, ["careful.exp"])(torch.zeros(2))
-torch.testing.assert_close(result["careful.exp"], torch.ones(2))
+create_feature_extractor(outer, ["careful", "careful.exp"])(torch.zeros(2))
 
 
+# %% proof=true
 class TwoNames(nn.Module):
     def __init__(self):
         super().__init__()
@@ -393,10 +433,12 @@ class TwoNames(nn.Module):
         return self.ab(self.a(x))
 
 
-result = create_feature_extractor(TwoNames().eval(), ["a"])(torch.ones(2))
-torch.testing.assert_close(
-    result["a"], torch.ones(2)
-)  # `ab` begins with the letter, not with the path
+values = create_feature_extractor(outer, ["careful", "careful.exp"])(torch.zeros(2))
+assert values["careful"] is None and torch.equal(values["careful.exp"], torch.ones(2))
+# `ab` begins with the letter, not with the path.
+assert torch.equal(
+    create_feature_extractor(TwoNames().eval(), ["a"])(torch.ones(2))["a"], torch.ones(2)
+)
 
 # %% [markdown] card="backbone_c4_c5"
 # **Given** a ResNet of torchvision: `resnet18`, `resnet50`, a ResNeXt, or one with any number of blocks.
@@ -466,27 +508,26 @@ hint("backbone_c4_c5")
 deep = resnet50(num_classes=10).eval()
 train_names, eval_names = get_graph_node_names(deep)
 print(f"{len(eval_names)} names, the last of them:", *eval_names[-14:], sep="\n  ")
+
+# %% proof=true
 assert train_names == eval_names  # no difference for a ResNet
 
 # %% [markdown]
-# Older tutorials take C4 and C5 of a ResNet-50 by the names of single nodes. That works, for this one network:
+# Older tutorials take C4 and C5 of a ResNet-50 by the names of single nodes. That works, for this one network.
+# `net` is a ResNet-18:
 
 # %%
-by_node = create_feature_extractor(deep, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
-with torch.no_grad():
-    for key, value in by_node(image).items():
-        print(key, tuple(value.shape))
-
-# %%
-with fails(ValueError):  # `net` is a ResNet-18
+with fails(ValueError):
     create_feature_extractor(net, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
+net = net.eval()  # after this error, torchvision 0.29 leaves a model in training mode
 
-# %% [markdown]
-# The error has a side effect (run with torchvision 0.29). torchvision had switched the model to training mode, and did not reach the line that switches back:
-
-# %%
-assert net.training
-net = net.eval()
+# %% proof=true
+by_node = create_feature_extractor(deep, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
+assert by_node(image)["C5"].shape == (1, 2048, 2, 2)
+left_behind = copy.deepcopy(net)
+with fails(ValueError):
+    create_feature_extractor(left_behind, ["layer4.2.relu_2"])
+assert left_behind.training
 
 # %% [markdown]
 # ### Three names for one value
@@ -507,6 +548,8 @@ for node, path in zip(fx.symbolic_trace(net).graph.nodes, paths, strict=False):
     names[path] = (node.name, node.target if node.op == "call_module" else "")
 for path in ("layer1.0.relu", "layer1.0.add", "layer1.0.relu_1", "layer1.1.relu", "layer1.1.add"):
     print(f"{path:16} {names[path][0]:16} {names[path][1]}")
+
+# %% proof=true
 assert names["layer1.1.add"] == ("add_1", "")
 assert names["layer1.0.relu_1"] == ("layer1_0_relu_1", "layer1.0.relu")
 
@@ -526,7 +569,20 @@ class Shifted(nn.Module):
 
 print(get_graph_node_names(Shifted())[1])
 print([node.name for node in fx.symbolic_trace(Shifted()).graph.nodes])
+
+# %% proof=true
 assert "shift" not in get_graph_node_names(Shifted())[1]
+
+# %% [markdown]
+# **Drill 07.3a.** `layer2.0.downsample`, `layer3` and `layer4.0` are modules of `net`. Which node does torchvision take for each of them?
+# Write the list of the three nodes, with torchvision's names.
+
+# %% drill=true
+order, modules = get_graph_node_names(net)[1], ("layer2.0.downsample", "layer3", "layer4.0")
+meant = [[name for name in order if name.startswith(f"{m}.")][-1] for m in modules]
+drill("07.3a", meant)
+# Mistake: Layers need not run in the order in which they are defined.
+# meant = ["layer2.0.downsample.1", "layer3.1.bn2", "layer4.0.downsample.1"]
 
 # %% [markdown]
 # ### How a name gets its dots
@@ -586,6 +642,8 @@ class Gates(nn.Module):
 
 tracer = LogTracer()
 graph = tracer.trace(Gates())
+
+# %% proof=true
 log = tracer.log
 inside = log[log.index("second begins") : log.index("second ends")]
 assert "    node sigmoid_1" in inside and "    node sigmoid" not in inside
@@ -611,30 +669,21 @@ assert "first.lin begins" in log  # a leaf: its call is seen, and its `forward` 
 # No. There is only one sigmoid in <code>second</code>, and torchvision counts within the module.
 # </details>
 
-# %%
+# %% proof=true
 paths = get_graph_node_names(Gates())[1]
-print(paths)
 assert "second.sigmoid" in paths and "second.sigmoid_1" not in paths
 
 # %% [markdown]
-# ### Other networks, other leaves
+# ### Other leaves
 #
-# None of this is specific to convolutions. Here is a small vision transformer.
-# And `tracer_kwargs` says which modules stay leaves, so that their inside has no names:
+# `tracer_kwargs` says which modules stay leaves, so that their inside has no names:
 
 # %%
-vit = VisionTransformer(
-    image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=16, mlp_dim=32
-).eval()
-block = "encoder.layers.encoder_layer_1"
-with torch.no_grad():
-    tokens = create_feature_extractor(vit, {block: "tokens"})(torch.rand(1, 3, 32, 32))["tokens"]
-print(tuple(tokens.shape))
-assert tokens.shape == (1, 1 + 4 * 4, 16)  # one for the class, and one for each patch
-
 opened = get_graph_node_names(outer)[1]
 closed = get_graph_node_names(outer, tracer_kwargs={"leaf_modules": [Careful]})[1]
 print(opened, closed)
+
+# %% proof=true
 assert "careful.exp" in opened and "careful.exp" not in closed and "careful" in closed
 
 # %% [markdown]
@@ -663,6 +712,8 @@ with warnings.catch_warnings(record=True) as caught:
     train_names, eval_names = get_graph_node_names(noisy)
 print(train_names, eval_names, sep="\n")
 print(caught[0].message)
+
+# %% proof=true
 assert "add" in train_names and "add" not in eval_names
 
 # %% [markdown]
@@ -695,6 +746,8 @@ dual.train()
 print([node.name for node in dual.graph.nodes])
 dual.eval()
 print([node.name for node in dual.graph.nodes])
+
+# %% proof=true
 assert dual.graph is dual.eval_graph
 
 # %% [markdown]
@@ -703,9 +756,13 @@ assert dual.graph is dual.eval_graph
 # %%
 x = torch.randn(2, 3)
 dual.train()
-assert not torch.equal(dual(x)["noisy"], dual(x)["noisy"])  # noise
 one_graph = fx.symbolic_trace(noisy.eval()).train()
-assert torch.equal(one_graph(x), one_graph(x))  # no noise
+print("two graphs, noise:", not torch.equal(dual(x)["noisy"], dual(x)["noisy"]))
+print("one graph, noise: ", not torch.equal(one_graph(x), one_graph(x)))
+
+# %% proof=true
+assert not torch.equal(dual(x)["noisy"], dual(x)["noisy"])
+assert torch.equal(one_graph(x), one_graph(x))
 
 # %% [markdown]
 # ## 7.4 An extractor of your own
@@ -729,10 +786,12 @@ def up_to(model: nn.Module, name: str) -> fx.GraphModule:
 
 
 after_relu = up_to(scorer, "relu")
-x = torch.randn(1, 3, 8, 8)
-torch.testing.assert_close(after_relu(x), torch.relu(scorer.conv(x)))
-assert [name for name, _ in after_relu.named_children()] == ["conv"]
 draw.diff(fx.symbolic_trace(scorer), after_relu)
+
+# %% proof=true
+pixels = torch.randn(1, 3, 8, 8)
+torch.testing.assert_close(after_relu(pixels), torch.relu(scorer.conv(pixels)))
+assert [name for name, _ in after_relu.named_children()] == ["conv"]
 
 # %% [markdown]
 # Placeholders stay, read or not: they are the signature of `forward`.
@@ -746,7 +805,9 @@ output = next(reversed(gm.graph.nodes))
 output.args = ({"after": by_name["relu"], "before": by_name["conv"]},)
 gm.recompile()
 print(gm.code)
-assert list(gm(x)) == ["after", "before"]
+
+# %% proof=true
+assert list(gm(torch.randn(1, 3, 8, 8))) == ["after", "before"]
 
 # %% [markdown]
 # For a name with dots you need the calls of modules. A module can be called several times.
@@ -756,27 +817,41 @@ assert list(gm(x)) == ["after", "before"]
 gm = fx.symbolic_trace(net)
 calls = {n.target: n for n in gm.graph.nodes if n.op == "call_module"}
 print(calls["layer1.0.relu"], calls["layer1.0.bn1"])
+
+# %% proof=true
 assert calls["layer1.0.relu"].name == "layer1_0_relu_1"  # the second of two calls
 
 # %% [markdown]
-# The values of `up_to` agree with torchvision's, and so do the parameters that are left:
+# The values of `up_to` agree with torchvision's, and so do the parameters that are left.
 
-# %%
+# %% proof=true
 second_relu = "layer2.1.relu"  # for torchvision, the second call is `layer2.1.relu_1`
-mine = up_to(net, calls[second_relu].name)
-theirs = create_feature_extractor(net, {"layer2.1.relu_1": second_relu})
-assert_same_results(lambda x: {second_relu: mine(x)}, theirs, image)
-left = [sum(p.numel() for p in model.parameters()) for model in (mine, theirs, net)]
-print("parameters:", *left)
-assert left[0] == left[1] < left[2]
+by_hand = up_to(net, calls[second_relu].name)
+by_library = create_feature_extractor(net, {"layer2.1.relu_1": second_relu})
+assert_same_results(lambda x: {second_relu: by_hand(x)}, by_library, image)
+lefts = [sum(p.numel() for p in model.parameters()) for model in (by_hand, by_library, net)]
+assert lefts[0] == lefts[1] < lefts[2]
 
 # %% [markdown]
 # ### A feature that is overwritten
 #
 # Nothing overwrites the values above. Now ask for the value *before* a ReLU.
 # In a ResNet, `relu` is `nn.ReLU(inplace=True)`: it writes its result into the memory of its input.
-#
-# **Predict the result.** A BatchNorm gives negative values, too. How many are there under the key `"norm"`?
+# A BatchNorm gives negative values, too:
+
+
+# %%
+def negatives(value: torch.Tensor) -> int:
+    """How many entries are below zero."""
+    return int((value < 0).sum())
+
+
+with torch.no_grad():
+    alone = create_feature_extractor(net, {"layer1.0.bn1": "norm"})(image)
+print(negatives(alone["norm"]), "of", alone["norm"].numel(), "values are below zero")
+
+# %% [markdown]
+# **Predict the result.** How many are below zero under the key `"norm"`, if you ask for `layer1`, too?
 #
 # ```python
 # create_feature_extractor(net, {"layer1.0.bn1": "norm", "layer1": "C2"})(image)
@@ -796,21 +871,11 @@ assert left[0] == left[1] < left[2]
 # </details>
 
 
-# %%
-def negatives(value: torch.Tensor) -> int:
-    """How many entries are below zero."""
-    return int((value < 0).sum())
-
-
+# %% proof=true
 with torch.no_grad():
-    alone = create_feature_extractor(net, {"layer1.0.bn1": "norm"})(image)
     both = create_feature_extractor(net, {"layer1.0.bn1": "norm", "layer1": "C2"})(image)
     hooked = with_hooks(net, ["layer1.0.bn1"], image)["layer1.0.bn1"]
-print("asked for alone: ", negatives(alone["norm"]))
-print("together with C2:", negatives(both["norm"]))
-print("with a hook:     ", negatives(hooked))
-assert negatives(alone["norm"]) > 0
-assert negatives(both["norm"]) == negatives(hooked) == 0
+assert negatives(both["norm"]) == negatives(hooked) == 0 < negatives(alone["norm"])
 
 # %% [markdown]
 # What you get depends on what *else* you ask for. Alone, the value is right: nothing after `bn1` was needed, so the ReLU was deleted.
@@ -845,8 +910,10 @@ x = torch.randn(5, 3)
 with torch.no_grad():
     theirs = create_feature_extractor(unread, {"mul": "twice"})(x)["twice"]
     print("model:", negatives(unread(x)), "extractor:", negatives(theirs))
-assert negatives(unread(x)) == 0 < negatives(theirs)
 draw(fx.symbolic_trace(unread))
+
+# %% proof=true
+assert negatives(unread(x)) == 0 < negatives(theirs)
 
 # %% [markdown]
 # `relu_` is needed for the value of `mul`: it changes what `mul` reads, before `mul` reads it.
@@ -880,33 +947,29 @@ def same_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 y = torch.randn(2, 4)
-aliases = {
+values = {
     "y[0]": y[0],
-    "y.view(-1)": y.view(-1),
-    "y.reshape(4, 2)": y.reshape(4, 2),
-    "y.transpose(0, 1)": y.transpose(0, 1),
     "y.T": y.T,
-    "y.chunk(2, dim=1)[1]": y.chunk(2, dim=1)[1],
-    "y.expand(3, 2, 4)": y.expand(3, 2, 4),
-    "y.detach()": y.detach(),
-    "y.contiguous()": y.contiguous(),
-    "y.relu_()": y.relu_(),
-    "nn.Flatten()(y)": nn.Flatten()(y),
-    "nn.Identity()(y)": nn.Identity()(y),
-    "nn.Dropout().eval()(y)": nn.Dropout().eval()(y),
-    "F.dropout(y, training=False)": F.dropout(y, training=False),
-}
-others = {
-    "y + 0": y + 0,
-    "y.relu()": y.relu(),
-    "y.clone()": y.clone(),
+    "y.reshape(4, 2)": y.reshape(4, 2),
     "y.T.reshape(-1)": y.T.reshape(-1),
+    "y.contiguous()": y.contiguous(),
+    "y.detach()": y.detach(),
+    "y.relu_()": y.relu_(),
+    "y.relu()": y.relu(),
+    "y + 0": y + 0,
     "torch.cat([y])": torch.cat([y]),
+    "nn.Flatten()(y)": nn.Flatten()(y),
+    "nn.Dropout().eval()(y)": nn.Dropout().eval()(y),
 }
-for text, value in (aliases | others).items():
-    print(f"{text:30} {'the storage of y' if same_storage(value, y) else 'a storage of its own'}")
-assert all(same_storage(value, y) for value in aliases.values())
-assert not any(same_storage(value, y) for value in others.values())
+for text, value in values.items():
+    print(f"{text:24} {'the storage of y' if same_storage(value, y) else 'a storage of its own'}")
+
+# %% proof=true
+own = [text for text, value in values.items() if not same_storage(value, y)]
+assert own == ["y.T.reshape(-1)", "y.relu()", "y + 0", "torch.cat([y])"]
+views = [y.view(-1), y.transpose(0, 1), y.chunk(2, dim=1)[1], y.expand(3, 2, 4)]
+views += [nn.Identity()(y), F.dropout(y, training=False)]
+assert all(same_storage(view, y) for view in views) and not same_storage(y.clone(), y)
 
 # %% [markdown]
 # Note four of them:
@@ -916,47 +979,38 @@ assert not any(same_storage(value, y) for value in others.values())
 # * `reshape` and `contiguous` return a view where they can, and a copy where they must. Without the data you cannot know: expect a view.
 # * In the graph, `y[0]` is a call of `operator.getitem`, and `y.T` is a call of `getattr`.
 #
-# How can a program know this? There are three ways:
+# How can a program know this? One run tells you, but for that run only: `reshape` may copy for one shape and not for another.
+# For each operator of `torch.ops.aten`, PyTorch knows it (`_schema`), but a graph of `symbolic_trace` calls Python functions.
 #
-# * **The schema.** For each operator of `torch.ops.aten`, PyTorch knows with which argument the result may share its storage,
-#   and which one is written. But a graph of `symbolic_trace` calls Python functions, not these operators.
-# * **One run.** Compare the storage of each value with those of its inputs, in a run. The answer holds for this run only:
-#   `reshape` may copy for one shape and not for another.
-# * **A list of names.** List the functions, methods and modules that you *know* to make a new storage, and expect a view from all others.
-#   A missing name costs a copy or an in-place call too many, and never a wrong value.
+# So your extractor needs a **list of names**: the functions, methods and modules that you *know* to make a new storage. Expect a view from all others.
+# A missing name costs a copy or an in-place call too many, and never a wrong value.
 
-# %%
-for operator_ in (torch.ops.aten.view.default, torch.ops.aten.relu_.default):
-    alias = operator_._schema.arguments[0].alias_info
-    print(operator_, "may share its first argument's storage; writes it:", alias.is_write)
+# %% proof=true
 assert torch.ops.aten.view.default._schema.arguments[0].alias_info is not None
+assert torch.ops.aten.relu_.default._schema.arguments[0].alias_info.is_write
 assert torch.ops.aten.relu.default._schema.arguments[0].alias_info is None  # a new storage
 
 
-class SharedStorage(fx.Interpreter):
-    """Notes which values share the storage of one of their inputs, in this run."""
-
-    def __init__(self, module):
-        super().__init__(module)
-        self.shared = []
-
-    def run_node(self, n):
-        inputs = [self.env[other] for other in n.all_input_nodes]
-        value = super().run_node(n)
-        if n.op.startswith("call_") and any(same_storage(value, other) for other in inputs):
-            self.shared.append(n.name)
-        return value
+# %%
+def shared(x):
+    y = x * 2
+    flat = y.view(-1)
+    picked = F.dropout(y.T, training=False)[0]
+    return torch.relu(flat) + 1, torch.cat([flat, picked])
 
 
-run = SharedStorage(fx.symbolic_trace(net))
-with torch.no_grad():
-    run.run(image)
-print(len(run.shared), "values share a storage, for example", run.shared[:3], run.shared[-1])
-assert "relu" in run.shared and "flatten" in run.shared and "bn1" not in run.shared
+print(fx.symbolic_trace(shared).graph)
 
 # %% [markdown]
-# (The Interpreter is in chapter 6.) Your extractor has no inputs to run the model with. So it needs a list of names.
-#
+# **Drill 07.4a.** Which nodes have a value with the storage of `mul`? Write the list of their names, in the order of the graph, `mul` first.
+
+# %% drill=true
+of_mul = ["mul", "view", "getattr_1", "dropout", "getitem"]
+drill("07.4a", of_mul)
+# Mistake: A dropout in eval mode returns its input itself.
+# of_mul = ["mul", "view", "getattr_1"]
+
+# %% [markdown]
 # Here is the other question, which node *writes*. Section 3b.2 has the answer:
 
 
@@ -973,12 +1027,14 @@ def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
 gm = fx.symbolic_trace(net)
 found = [n.name for n in gm.graph.nodes if writes(gm, n)]
 print(found[:4], len(found))
+
+# %% proof=true
 assert all("relu" in name for name in found)
 
 # %% [markdown]
 # (The names have exceptions: `operator.and_` writes nothing, and `operator.setitem` writes. For an operator of `torch.ops.aten`, ask `target._schema.is_mutable`.)
 
-# %%
+# %% proof=true
 assert operator.and_.__name__.endswith("_") and not operator.setitem.__name__.endswith("_")
 assert torch.ops.aten.relu_.default._schema.is_mutable
 
@@ -1004,6 +1060,31 @@ assert torch.ops.aten.relu_.default._schema.is_mutable
 #
 # With `lin` as the wanted value, the storage `lin` is not in the last column when you come to `relu_`. So `relu_` goes.
 #
+# Another function, with two calls that nobody reads:
+
+
+# %%
+def two_writes(x):
+    y = x + 1
+    row = y[0]
+    y.mul_(10)
+    z = torch.exp(x)
+    z.neg_()
+    return torch.tanh(row) + z
+
+
+print(fx.symbolic_trace(two_writes).graph)
+
+# %% [markdown]
+# **Drill 07.4b.** Only `tanh` is wanted. Which calls are needed? Write the list of their names, in the order of the graph.
+
+# %% drill=true
+needed_calls = ["add", "getitem", "mul_", "tanh"]
+drill("07.4b", needed_calls)
+# Mistake: A call that nobody reads may still change a storage that is read later.
+# needed_calls = ["add", "getitem", "tanh"]
+
+# %% [markdown]
 # Write the exercise in three steps. The check has a part for each, so you see the first ones pass before you write the last:
 #
 # 1. **Names and pruning.** Start from `up_to`: several names, the order of the keys, a `ValueError` for an unknown name.
@@ -1012,24 +1093,27 @@ assert torch.ops.aten.relu_.default._schema.is_mutable
 # 3. **Backwards.** The walk of the table, and a `clone` where a wanted value is overwritten later.
 
 # %% [markdown] card="extract"
-# **Given** a model and a dictionary `wanted`. It maps names to keys. A name is the name of a node, or the qualified name of a leaf module.
+# **Given** a model and `wanted`, a dictionary from names to keys. A name is that of a node, or the qualified name of a leaf module.
 #
 # **Return** a new `GraphModule` that returns a dictionary with these keys, in this order.
 #
 # * A module that is called several times means its last call.
-#   If a name is both a node's and a module's, it means the last call of the module.
-# * A value that a later in-place call would overwrite, directly or through an alias, is returned as it was when it was computed.
-#   In-place calls are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
-#   not Python's own `operator.and_` and `or_`. Unless an operation is known to make a new storage, assume that its result shares that of its inputs.
+# * A value that a later in-place call would overwrite, directly or through an alias, is returned as it was when computed.
+# * Nothing remains that no wanted value needs: no node, no submodule. An in-place call is needed only if it changes what a wanted value still reads.
+#
+# **Fine print**
+#
+# * If a name is both a node's and a module's, it means the last call of the module.
+# * In-place calls are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
+#   not Python's own `operator.and_` and `or_`.
+# * Unless an operation is known to make a new storage, assume that its result shares that of its inputs.
 #   These make a new one, and it is enough to know them: `+`, `-`, `*`, `/`, `@`, negation and comparisons; functions and methods
 #   called `add`, `sub`, `mul`, `neg`, `exp`, `sin`, `cos`, `tanh`, `sigmoid`, `relu`, `where`, `maximum`, `matmul`, `sum`, `mean`, `cat`, `stack` and `clone`;
 #   `nn.Linear`, and activations of `torch.nn` that are not in place.
-# * Nothing remains that no wanted value needs: no node and no submodule. An in-place call is needed only if it changes what a wanted value still reads.
 # * The signature stays, and with it every placeholder.
 # * An unknown name: `ValueError`, with the name in its message.
-#
-# All wanted values are tensors. The output node is never wanted. You may insert copies anywhere.
-# The only code of your own in the graph is a function or module that returns a copy of its one argument.
+# * All wanted values are tensors. The output node is never wanted. You may insert copies anywhere.
+#   The only code of your own in the graph is a function or module that returns a copy of its one argument.
 #
 # **Do not** change the model.
 
@@ -1155,22 +1239,19 @@ check(extract)
 hint("extract")
 
 # %% [markdown]
-# Your extractor gives the BatchNorm's values before the ReLU, whatever else you ask for. And the unread in-place call is kept.
-# (This cell and the next one use your function. Run them again when the check has passed.)
+# Your extractor gives the BatchNorm's values before the ReLU, whatever else you ask for. And the unread in-place call is kept:
 
-# %%
-try:
-    mine = extract(net, {"layer1.0.bn1": "norm", "layer1.0.relu": "block"})
-    twice = extract(unread, {"mul": "twice"})
-except NotImplementedError:
-    print("extract is not written yet")
-else:
-    with torch.no_grad():
-        values = mine(image)
-        print("below zero, in a ResNet:", negatives(values["norm"]))
-        torch.testing.assert_close(twice(x)["twice"], unread(x))
-    only_norm = create_feature_extractor(net, {"layer1.0.bn1": "norm"})
-    assert_same_results(lambda x: {"norm": mine(x)["norm"]}, only_norm, image)
+# %% uses="extract"
+mine = extract(net, {"layer1.0.bn1": "norm", "layer1.0.relu": "block"})
+twice = extract(unread, {"mul": "twice"})
+with torch.no_grad():
+    print("below zero, in a ResNet:", negatives(mine(image)["norm"]))
+    print("after the call that nobody reads:", negatives(twice(x)["twice"]))
+
+# %% proof=true
+assert torch.equal(twice(x)["twice"], unread(x))
+only_norm = create_feature_extractor(net, {"layer1.0.bn1": "norm"})
+assert_same_results(lambda x: {"norm": mine(x)["norm"]}, only_norm, image)
 
 # %% [markdown]
 # ### The detector gets its features
@@ -1185,42 +1266,40 @@ theirs = make_alive(googlenet(weights=None, aux_logits=False, init_weights=False
 traced = fx.symbolic_trace(theirs)
 wanted = {"cat_1": "C3", "cat_6": "C4", "cat_8": "C5", "inception3a.branch1.bn": "norm"}
 pyramid = FeaturePyramidNetwork([480, 832, 1024], out_channels=32)
-try:
-    backbone = extract(theirs, wanted)
-except NotImplementedError:
-    print("extract is not written yet")
-else:
-    with torch.no_grad():
-        values = backbone(image)
-        norm = values.pop("norm")
-        maps = pyramid(values)
-        both = create_feature_extractor(
-            theirs, {"inception3a.branch1.bn": "norm", "inception3b": "C3"}
-        )(image)
-    print({key: tuple(value.shape) for key, value in maps.items()})
-    print(len(traced.graph.nodes), "nodes, and in the backbone", len(backbone.graph.nodes))
-    print("below zero: torchvision", negatives(both["norm"]), "yours", negatives(norm))
-    assert negatives(both["norm"]) == 0 < negatives(norm)
-    blocks = {"C3": "inception3b", "C4": "inception4e", "C5": "inception5b"}
-    first = theirs.inception3a.branch1
 
-    def hooked(x: torch.Tensor) -> dict[str, torch.Tensor]:
-        found = with_hooks(theirs, ["maxpool2", *blocks.values()], x)
-        norm = first.bn(first.conv(found["maxpool2"]))
-        return {key: found[name] for key, name in blocks.items()} | {"norm": norm}
+# %% uses="extract"
+backbone = extract(theirs, wanted)
+stages = {"inception3a.branch1.bn": "norm", "inception3b": "C3"}
+with torch.no_grad():
+    values = backbone(image)
+    norm = values.pop("norm")
+    maps = pyramid(values)
+    both = create_feature_extractor(theirs, stages)(image)
+print({key: tuple(value.shape) for key, value in maps.items()})
+print(len(traced.graph.nodes), "nodes, and in the backbone", len(backbone.graph.nodes))
+print("below zero: torchvision", negatives(both["norm"]), "yours", negatives(norm))
 
-    assert_same_results(backbone, hooked, image)
-    assert not hasattr(backbone, "fc")
+# %% proof=true
+assert negatives(both["norm"]) == 0 < negatives(norm)
+blocks = {"C3": "inception3b", "C4": "inception4e", "C5": "inception5b"}
+branch = theirs.inception3a.branch1
+
+
+def maps_by_hooks(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The four values, from hooks and from two layers."""
+    found = with_hooks(theirs, ["maxpool2", *blocks.values()], x)
+    values = {key: found[name] for key, name in blocks.items()}
+    return values | {"norm": branch.bn(branch.conv(found["maxpool2"]))}
+
+
+assert_same_results(backbone, maps_by_hooks, image)
+assert not hasattr(backbone, "fc")
 
 # %% [markdown]
 # This is the place in GoogLeNet where your `clone` is. The ReLU after it writes in place:
 
-# %%
-try:
-    place = extract(theirs.inception3a.branch1, {"bn": "norm", "relu": "value"})
-except NotImplementedError:
-    place = theirs.inception3a.branch1
-draw(place)
+# %% uses="extract"
+draw(extract(theirs.inception3a.branch1, {"bn": "norm", "relu": "value"}))
 
 # %% [markdown]
 # Before another pass takes this backbone, remember section 4.7: it shares its layers with the model, and a new trace makes new names.
@@ -1228,7 +1307,7 @@ draw(place)
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (8 minutes)
+# Here you see each of them fail.
 #
 # ### The node of one network, used for another
 #
@@ -1236,13 +1315,15 @@ draw(place)
 # Worse is a name that exists everywhere, and means something else:
 
 # %%
-nodes = ["layer3.0.relu_1", "layer3"]
 for title, model in (("ResNet-18", net), ("ResNet-50", deep)):
     with torch.no_grad():
-        found = create_feature_extractor(model, nodes)(image)
-    shapes = {key: tuple(value.shape) for key, value in found.items()}
-    print(f"{title}: {shapes}")
-    assert (shapes["layer3.0.relu_1"] == shapes["layer3"]) == (model is net)
+        found = create_feature_extractor(model, ["layer3.0.relu_1", "layer3"])(image)
+    print(title, {key: tuple(value.shape) for key, value in found.items()})
+
+# %% proof=true
+for model in (net, deep):
+    shapes = create_feature_extractor(model, ["layer3.0.relu_1", "layer3"])(image).values()
+    assert (len({value.shape for value in shapes}) == 1) == (model is net)
 
 # %% [markdown]
 # **Right:** name the stage, `layer3`, if you want what the stage returns.
@@ -1251,18 +1332,19 @@ for title, model in (("ResNet-18", net), ("ResNet-50", deep)):
 #
 # You want what the last call of a block's `relu` gives, and ask for `layer1.0.relu`. But that is the name of a node, too: of the *first* call.
 
-# %%
-first = create_feature_extractor(net, {"layer1.0.relu": "layer1.0.relu"})
-last = create_feature_extractor(net, {"layer1.0": "layer1.0.relu"})
+# %% proof=true
+first_call = create_feature_extractor(net, {"layer1.0.relu": "layer1.0.relu"})
+last_call = create_feature_extractor(net, {"layer1.0": "layer1.0.relu"})
 
 
-def by_hook(x: torch.Tensor) -> dict[str, torch.Tensor]:
+def block_by_hook(x: torch.Tensor) -> dict[str, torch.Tensor]:
     return with_hooks(net, ["layer1.0.relu"], x)
 
 
-assert_same_results(last, by_hook, image)
+assert_same_results(last_call, block_by_hook, image)
 with fails(AssertionError):
-    assert_same_results(first, by_hook, image)
+    assert_same_results(first_call, block_by_hook, image)
+assert "layer1.0.relu" in get_graph_node_names(net)[1]
 
 # %% [markdown]
 # **Right:** look at `get_graph_node_names(model)` before you write a name down. `layer1.0.relu_1` is the second call.
@@ -1288,45 +1370,42 @@ numbered = Numbered().eval()
 x = torch.randn(2, 3)
 print(get_graph_node_names(numbered)[1])
 value = create_feature_extractor(numbered, ["fc_1"])(x)["fc_1"]
-torch.testing.assert_close(value, numbered.fc_2(numbered.fc_1(x)))  # this is fc_2
+print("the value of fc_2:", torch.allclose(value, numbered.fc_2(numbered.fc_1(x))))
+
+# %% proof=true
+torch.testing.assert_close(value, numbered.fc_2(numbered.fc_1(x)))
 
 plain = nn.Sequential()
 plain.add_module("fc1", nn.Linear(3, 3))
 plain.add_module("fc2", nn.Linear(3, 3))
-value = create_feature_extractor(plain, ["fc1"])(x)["fc1"]
-torch.testing.assert_close(value, plain.fc1(x))
+by_name = create_feature_extractor(plain, ["fc1"])(x)["fc1"]
+torch.testing.assert_close(by_name, plain.fc1(x))
+assert get_graph_node_names(plain)[1] == ["input", "fc1", "fc2"]
 
 # %% [markdown]
 # **Right:** look at `get_graph_node_names(model)`, and compare the feature with a hook once. A name such as `fc1`, without `_`, is safe.
 #
-# ### A copy of torchvision's extractor
+# ### Modes that change by themselves
 #
-# `copy.deepcopy` of an extractor is in **training mode**, whatever the extractor was in (run with torchvision 0.29).
-# So a BatchNorm in the copy uses the statistics of the batch.
+# With torchvision 0.29, `copy.deepcopy` of an extractor is in **training mode**, whatever the extractor was in.
+# And making an extractor gives **all** parts of the model the mode of its root. A BatchNorm that was frozen, in eval mode, no longer is:
 
 # %%
 twin = copy.deepcopy(extractor)
-assert not extractor.training and twin.training
+tuned = resnet18(num_classes=10).train()
+tuned.bn1.eval()  # frozen
+stage = create_feature_extractor(tuned, ["layer1"])
+print("in training mode: extractor", extractor.training, "copy", twin.training)
+print("the frozen BatchNorm:", tuned.bn1.training)
+
+# %% proof=true
+assert not extractor.training and twin.training and tuned.bn1.training
 with fails(AssertionError):
     assert_same_results(twin, extractor, image)
 assert_same_results(copy.deepcopy(extractor).eval(), extractor, image)
 
 # %% [markdown]
-# **Right:** call `.train(extractor.training)` on the copy.
-#
-# ### A model with parts in different modes
-#
-# Many people freeze BatchNorm: they train the model with its BatchNorm modules in eval mode.
-# To trace in both modes, torchvision switches the whole model, and afterwards gives **all** parts the mode of the root.
-
-# %%
-tuned = resnet18(num_classes=10).train()
-tuned.bn1.eval()  # frozen
-create_feature_extractor(tuned, ["layer1"])
-assert tuned.bn1.training  # no more
-
-# %% [markdown]
-# **Right:** make the extractor first, and freeze afterwards.
+# **Right:** call `.train(extractor.training)` on a copy. Make the extractor first, and freeze afterwards.
 #
 # ### The copy comes too late
 #
@@ -1347,6 +1426,9 @@ def late_clone(model: nn.Module, name: str, after: str) -> fx.GraphModule:
 
 
 x = torch.randn(5, 3)
+negatives(late_clone(unread, "lin", "mul")(x)["before"])
+
+# %% proof=true
 assert negatives(late_clone(unread, "lin", "mul")(x)["before"]) == 0  # overwritten
 
 # %% [markdown]
@@ -1375,6 +1457,9 @@ row.replace_all_uses_with(kept, delete_user_cb=lambda user: user is not kept)
 gm.recompile()
 print(gm.code)
 zeros = torch.zeros(2, 2)
+print("model:", RowLater()(zeros), "graph:", gm(zeros))
+
+# %% proof=true
 assert torch.equal(RowLater()(zeros), torch.full((2,), 11.0))
 assert torch.equal(gm(zeros), torch.full((2,), 2.0))  # wrong
 

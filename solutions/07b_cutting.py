@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; sections 6.3 (`run_node`) and 7.3 (a Tracer that logs); section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
-# | **Time** | about 85 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 95 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
 # **When you are done, you can**
@@ -72,7 +72,7 @@ print(torch.__version__)
 #
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x, y: torch.relu(x) + y)
 *_, relu, _, output = gm.graph.nodes
 output.args = (relu,)
@@ -98,7 +98,7 @@ assert [n.name for n in gm.graph.nodes] == ["x", "y", "relu", "output"]
 #
 # </details>
 
-# %%
+# %% proof=true
 stacked = nn.Sequential(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
 calls = [n.target for n in fx.symbolic_trace(stacked).graph.nodes if n.op == "call_module"]
 assert calls == ["0.0", "0.1"]
@@ -155,6 +155,7 @@ tracer = LogTracer()
 graph = tracer.trace(Gated())
 print("\n".join(tracer.log))
 
+# %% proof=true
 begin, end = (tracer.log.index(f"call of the module 'gate' {what}") for what in ("begins", "ends"))
 inside, outside = tracer.log[begin:end], tracer.log[:begin] + tracer.log[end:]
 assert all(f"    node {name!r}" in inside for name in ("gate_lin", "sigmoid", "mul"))
@@ -180,7 +181,7 @@ assert all(f"    node {name!r}" in outside for name in ("x", "shift", "add", "ta
 # </details>
 
 
-# %%
+# %% proof=true
 class ProxyTracer(fx.Tracer):
     def __init__(self):
         super().__init__()
@@ -192,11 +193,9 @@ class ProxyTracer(fx.Tracer):
         return proxy
 
 
-tracer = ProxyTracer()
-graph = tracer.trace(Gated())
-missing = [node.name for node in graph.nodes if node.name not in tracer.seen]
-print(missing)
-assert missing == ["shift", "output"]
+proxies = ProxyTracer()
+all_nodes = proxies.trace(Gated()).nodes
+assert [n.name for n in all_nodes if n.name not in proxies.seen] == ["shift", "output"]
 
 # %% [markdown]
 # ### A module that calls what it does not own
@@ -218,12 +217,39 @@ class Borrower(nn.Module):
 tracer = LogTracer()
 graph = tracer.trace(Borrower())
 print("\n".join(tracer.log))
+
+# %% proof=true
 assert not any("'gate'" in line or "'layers'" in line for line in tracer.log)
 
 # %% [markdown]
 # No module `gate` and no module `layers` appears in this log. The two leaves were called by the root.
 # A `Sequential` is different: it has a `forward`, and that calls its children.
-#
+
+
+# %%
+class Lender(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.body = nn.Sequential(nn.Linear(3, 3), Gate())
+
+    def forward(self, x):
+        return self.gate.lin(self.body(x)) + x
+
+
+lender_graph = fx.symbolic_trace(Lender()).graph
+print(lender_graph)
+
+# %% [markdown]
+# **Drill 07b.1a.** Which nodes are made in the root's `forward`? Write the list of their names, in the order of the graph, without the output.
+
+# %% drill=true
+of_root = ["x", "gate_lin", "add"]
+drill("07b.1a", of_root)
+# Mistake: The module that calls a layer need not be the one that owns it.
+# of_root = ["x", "add"]
+
+# %% [markdown]
 # ### What FX notes by itself
 #
 # FX keeps a similar record in `node.meta["nn_module_stack"]`, a dictionary of the calls that are under way.
@@ -254,10 +280,20 @@ for node in fx.symbolic_trace(Positions()).graph.nodes:
 # * The second call of `gate` is called `gate@1`. (The values of the dictionary have the path without the number.)
 # * `places` was read by the root's `forward`. FX makes its node while it makes the call of `proj`, so it says `proj`.
 
-# %%
+# %% proof=true
 assert list(stacks["gate_lin"]) == ["gate", "gate.lin"]
 assert list(stacks["mul_1"]) == ["gate@1"] and stacks["mul_1"]["gate@1"][0] == "gate"
 assert list(stacks["places"]) == ["proj"]
+
+# %% [markdown]
+# **Drill 07b.1b.** Which keys does the record have for the node `gate_lin` of `lender_graph`? Write them as a list.
+
+# %% drill=true
+node = next(node for node in lender_graph.nodes if node.name == "gate_lin")
+on_the_way = list(node.meta["nn_module_stack"])
+drill("07b.1b", on_the_way)
+# Mistake: A module is in the record only while it is being called.
+# on_the_way = ["gate", "gate.lin"]
 
 # %% [markdown] card="node_paths"
 # **Given** a model.
@@ -268,7 +304,7 @@ assert list(stacks["places"]) == ["proj"]
 #
 # * A `call_module` node belongs to the module that makes the call.
 # * A buffer that is handed to a leaf belongs to the module that makes the call, too.
-# * An earlier call of your function must not change the result, even if it raised in the middle of a trace.
+# * An earlier call of your function must not change the result, even if it raised during a trace.
 #
 # **Do not** change the model.
 
@@ -383,17 +419,21 @@ chain = Chain()
 x = torch.randn(5, 3)
 first, second = cut_chain(chain, "tanh")
 print(first.code, second.code)
-torch.testing.assert_close(second(first(x)), chain(x))
+
+# %% proof=true
+assert torch.equal(second(first(x)), chain(x))
 
 # %% [markdown]
 # `graph.node_copy(node, f)` copies a node of another graph. `f` says for each node that it reads which node of the new graph to read instead.
 # `fx.GraphModule(gm, graph)` takes over what the graph calls and reads. It does not copy: both parts use the model's own layers.
 
 # %%
-assert first.lin is chain.lin and second.out is chain.out
-assert not hasattr(first, "out")  # the head has only what it calls
 display(draw(first, title="head"))
 draw(second, title="tail")
+
+# %% proof=true
+assert first.lin is chain.lin and second.out is chain.out
+assert not hasattr(first, "out")  # the head has only what it calls
 
 # %% [markdown]
 # ### What crosses
@@ -436,16 +476,43 @@ draw(fx.symbolic_trace(Skipping()))
 # No. No node after <code>lin</code> reads <code>x</code>. On a slow connection, each value that crosses for nothing costs time.
 # </details>
 #
-# So a value crosses if it is computed before the cut and has a user after it:
+# So a value crosses if it is computed before the cut and has a user after it. Here are the cuts before `lin`:
 
 # %%
 nodes = list(fx.symbolic_trace(Skipping()).graph.nodes)
-for place, cut in enumerate(nodes[:-1]):
+
+
+def crossing_at(place: int) -> list[str]:
+    """The values before a cut that have a user after it."""
     rest = set(nodes[place + 1 :])
-    crossing = [n.name for n in nodes[: place + 1] if rest & set(n.users) and n.op != "get_attr"]
-    print(f"after {cut.name:8} {crossing}")
-    if cut.name == "lin":
-        assert crossing == ["shift", "sin", "lin"]
+    return [n.name for n in nodes[: place + 1] if rest & set(n.users) and n.op != "get_attr"]
+
+
+for place, cut in enumerate(nodes[:5]):
+    print(f"after {cut.name:8} {crossing_at(place)}")
+
+# %% proof=true
+assert crossing_at([n.name for n in nodes].index("lin")) == ["shift", "sin", "lin"]
+
+
+# %%
+def blend(x, gain, bias):
+    y = torch.relu(x)
+    z = y * gain
+    w = torch.exp(z)
+    return (w + y) * gain + bias
+
+
+print(fx.symbolic_trace(blend).graph)
+
+# %% [markdown]
+# **Drill 07b.2a.** This function is cut after `exp`. Which values cross? Write the set of their names.
+
+# %% drill=true
+crossed_names = {"relu", "exp", "gain", "bias"}
+drill("07b.2a", crossed_names)
+# Mistake: An input that the tail reads crosses, too, and a value without a reader in the tail does not.
+# crossed_names = {"relu", "mul", "exp"}
 
 # %% [markdown]
 # A value that crosses becomes a placeholder of the tail. An *input* of the model is a placeholder already.
@@ -475,14 +542,18 @@ with fails(SyntaxError):  # a parameter without a default after one with
 #
 # **Return** a tuple of two graph modules, `head` and `tail`.
 #
-# * `head` has all nodes up to and including the named one, `tail` has the rest. Cut by position, even if nothing reads the node.
+# * `head` has all nodes up to and including the named one, `tail` has the rest.
 # * `head` has the signature of the model. `head(*args)` returns a **tuple**, and `tail(*head(*args))` is the model's result.
 # * In the tuple is what the tail needs, inputs and earlier values too, each **once**, and nothing else. The order is free.
-#   The value of the named node may cross even if no node reads it. A `get_attr` node may be made again in the tail; then its value does not have to cross.
 # * Both use the model's own parameters, not copies.
-# * An unknown name, a placeholder, or the output: `ValueError`.
 #
 # **Do not** change the model.
+#
+# **Fine print**
+#
+# * Cut by position, even if nothing reads the node. The value of the named node may cross even if no node reads it.
+# * A `get_attr` node may be made again in the tail; then its value does not have to cross.
+# * An unknown name, a placeholder, or the output: `ValueError`.
 
 
 # %%
@@ -505,10 +576,12 @@ class Tail(nn.Module):
         return exp * sin
 
 
-x = torch.ones(3)
-torch.testing.assert_close(Tail()(*Head()(x)), Model()(x))
 display(draw(Model(), title="the model"), draw(Head(), title="head"))
 draw(Tail(), title="tail")
+
+# %% proof=true
+ones = torch.ones(3)
+assert torch.equal(Tail()(*Head()(ones)), Model()(ones))
 
 
 # %% solve="split_at"
@@ -575,9 +648,6 @@ for i, node in enumerate(nodes):
     crossing[node.name] = sum(n.meta["numbers"] for n in nodes[: i + 1] if rest & set(n.users))
 best = min(crossing, key=crossing.__getitem__)
 print(f"the image has {image.numel()} numbers; after {best} only {crossing[best]} cross")
-assert best == "maxpool3" and crossing[best] < image.numel()
-assert all(count >= image.numel() for name, count in crossing.items() if name != best)
-
 figure, axes = plt.subplots(figsize=(7, 2.5))
 axes.plot(list(crossing.values()), color="#3b6ea5")
 axes.set_xlabel("the cut, in order of execution")
@@ -587,16 +657,47 @@ figure.tight_layout()
 plt.show()
 print({name: count for name, count in crossing.items() if "pool" in name or "cat" in name})
 
+# %% proof=true
+assert best == "maxpool3" and crossing[best] < image.numel()
+assert all(count >= image.numel() for name, count in crossing.items() if name != best)
+
 # %% [markdown]
 # So the phone computes the network up to `maxpool3`. At every earlier place, at least as many numbers would cross as the image has.
+#
+# A smaller example, for an `x` of shape `(4, 16)`:
+
+
+# %%
+def narrow(x):
+    early = torch.relu(x)
+    means = early.mean(dim=1, keepdim=True)
+    scaled = early * means
+    largest = scaled.amax(dim=0)
+    return largest.repeat(4)
+
+
+small = fx.symbolic_trace(narrow)
+Sizes(small).run(torch.randn(4, 16))
+print({node.name: node.meta["numbers"] for node in small.graph.nodes if node.op != "output"})
+
+# %% [markdown]
+# **Drill 07b.3a.** After which node do the fewest numbers cross, and how many? Write a tuple: the node's name, and the number.
+
+# %% drill=true
+cheapest = ("amax", 16)
+drill("07b.3a", cheapest)
+# Mistake: An earlier value that the tail reads crosses, too.
+# cheapest = ("mean", 4)
 
 # %% uses="split_at"
 head, tail = split_at(theirs, best)
 with torch.no_grad():
     crossed = head(image)
-assert_same_results(lambda x: tail(*head(x)), theirs, image)
 print(len(crossed), "value crosses,", sum(value.numel() for value in crossed), "numbers;", end=" ")
 print(len(head.graph.nodes), "nodes in the head,", len(tail.graph.nodes), "in the tail")
+assert_same_results(lambda x: tail(*head(x)), theirs, image)
+
+# %% proof=true
 assert len(crossed) == 1 and crossed[0].numel() == crossing[best]
 
 # %% [markdown]
@@ -607,6 +708,8 @@ paths = node_paths(theirs)
 before = nodes[: [node.name for node in nodes].index(best) + 1]
 blocks = dict.fromkeys(paths[node.name].partition(".")[0] or "the root" for node in before)
 print("the phone computes in:", *blocks)
+
+# %% proof=true
 assert list(blocks) == ["the root", "conv1", "conv2", "conv3", "inception3a", "inception3b"]
 assert paths["cat_1"] == "inception3b" and paths["relu"] == "conv1"
 
@@ -631,7 +734,7 @@ torch.testing.assert_close(parts(x), skipping(x))
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (10 minutes)
+# Here you see each of them fail.
 #
 # ### A note is not taken back when a trace raises
 
@@ -657,6 +760,8 @@ try:
     tracer.trace(nn.Sequential(Undecided()))
 except fx.proxy.TraceError:
     print("depth after the error:", tracer.depth)
+
+# %% proof=true
 assert tracer.depth == 1  # the trace is over
 
 # %% [markdown]
@@ -678,6 +783,8 @@ nodes = list(fx.symbolic_trace(Skipping()).graph.nodes)
 place = next(i for i, node in enumerate(nodes) if node.name == "lin")
 found = [node.name for node in read_after(nodes, place)]
 print(found)
+
+# %% proof=true
 assert found.count("sin") == 2 and found.count("scale") == 1
 
 # %% [markdown]
@@ -719,6 +826,10 @@ x = torch.zeros(2)
 for clean in (False, True):
     head, tail = parts_of(Unread(), "sub", clean)
     print([n.name for n in head.graph.nodes], tail(*head(x)))
+
+# %% proof=true
+for clean in (False, True):
+    head, tail = parts_of(Unread(), "sub", clean)
     assert torch.equal(tail(*head(x)), Unread()(x)) == (not clean)
 
 bare = fx.Graph()
@@ -736,12 +847,14 @@ with fails(AssertionError):
 # %%
 skipping = Skipping()
 half = copy.deepcopy(fx.symbolic_trace(skipping))
-assert half.scale is not skipping.scale
 x = torch.ones(2, 3)
 with torch.no_grad():
     skipping.scale.zero_()  # as if it was trained
-    assert torch.equal(skipping(x), torch.zeros(2, 3))
-    assert not torch.equal(half(x), torch.zeros(2, 3))  # it knows nothing of that
+    print("model:", skipping(x).sum().item(), "half:", half(x).sum().item())
+
+# %% proof=true
+assert half.scale is not skipping.scale
+assert skipping(x).abs().sum() == 0 < half(x).abs().sum()
 
 # %% [markdown]
 # **Right:** `fx.GraphModule(gm, graph)` for both halves. It uses the model's own parameters. To copy a graph alone: `copy.deepcopy(gm.graph)`.
@@ -782,12 +895,14 @@ def sent(value):
 
 
 x = torch.zeros(2, 3)
-assert torch.equal(Tail()(*Head()(x)), Aliased()(x))
 one_by_one = Tail()(*[sent(value) for value in Head()(x)])
 together = Tail()(*sent(Head()(x)))
 print(Aliased()(x), one_by_one, together, sep="\n")
+
+# %% proof=true
 assert not torch.equal(one_by_one, Aliased()(x))
 assert torch.equal(together, Aliased()(x))
+assert torch.equal(Tail()(*Head()(x)), Aliased()(x))
 
 # %% [markdown]
 # **Right:** one `torch.save` for the whole tuple. It writes a shared storage once, and `torch.load` shares it again.
