@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces and the six kinds of node; chapter 6 up to section 6.3: handlers, `run_node` |
-# | **Time** | about 70 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 75 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 7 without it |
 #
 # **When you are done, you can**
@@ -70,7 +70,7 @@ print(torch.__version__)
 # </details>
 
 
-# %%
+# %% proof=true
 def scaled(x, scale=2.0):
     return x * scale
 
@@ -99,7 +99,7 @@ with fails(TypeError):
 #
 # </details>
 
-# %%
+# %% proof=true
 _, _, outer, _ = fx.symbolic_trace(lambda x, y: x.outer(y)).graph.nodes
 assert (outer.op, outer.target) == ("call_method", "outer")
 
@@ -198,29 +198,60 @@ print(f"{1e6 * (time.perf_counter() - start) / 1000:.1f} microseconds for a node
 # </details>
 
 
-# %%
+# %% proof=true
 def twice(x):
     return torch.relu(torch.relu(x) - 1)
 
 
-timer = KindTimer(fx.symbolic_trace(twice))
-timer.run(torch.randn(3))
-assert list(timer.seconds) == ["x", "relu", "sub", "output"]
+twice_timer = KindTimer(fx.symbolic_trace(twice))
+twice_timer.run(torch.randn(3))
+assert list(twice_timer.seconds) == ["x", "relu", "sub", "output"]
+
+
+# %%
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.second(self.first(x).sigmoid()) + torch.sigmoid(x)
+
+
+head_timer = KindTimer(fx.symbolic_trace(Head()))
+result = head_timer.run(torch.randn(2, 4))
+
+# %% [markdown]
+# **Drill 06b.1a.** Which keys does `head_timer.seconds` have? Write the set of them.
+
+# %% drill=true
+keys = {"x", "Linear", "sigmoid", "add", "output"}
+drill("06b.1a", keys)
+# Mistake: These are names of nodes. `kind_of` takes the class of a module, and the target of a call.
+# keys = {"x", "first", "sigmoid", "second", "sigmoid_1", "add", "output"}
+
+# %% proof=true
+assert keys == set(head_timer.seconds)
 
 # %% [markdown] card="OpTimer"
 # **Given** a graph module, passed to the constructor.
 #
 # **Write** the class `OpTimer`. It runs the graph as an Interpreter does, with the same result, and has
 #
-# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds, whether the processor works or waits;
+# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds;
 # * `calls: dict[str, int]`: how often each node has run;
-# * `slowest(n) -> list[str]`: the names of the `n` nodes with the most time spent (or fewer, if there are fewer), longest first.
+# * `slowest(n) -> list[str]`: the names of the `n` nodes with the most time spent, longest first.
 #
 # Both dictionaries hold every `call_*` node that has run, and sum over all runs of this timer.
-# Whether the other kinds of node are there is up to you.
+# Two timers share nothing. An operation that raises is not counted: neither its call nor its time.
 #
-# An operation that raises is not counted: neither its call nor its time. Its error passes through as it is.
-# Two timers share nothing. The check does not look at how fast anything is.
+# **Fine print**
+#
+# * The time counts whether the processor works or waits.
+# * `slowest(n)` gives fewer names if there are fewer nodes.
+# * Whether the other kinds of node are there is up to you.
+# * The error of an operation passes through as it is.
+# * The check does not look at how fast anything is.
 
 
 # %%
@@ -287,13 +318,28 @@ hint("OpTimer")
 # PyTorch counts in the same way. Its counter watches the operators that really run:
 
 # %%
-with FlopCounterMode(display=False) as counter:
+with FlopCounterMode(display=False) as of_product:
     torch.randn(3, 4) @ torch.randn(4, 5)
-assert counter.get_total_flops() == 2 * 3 * 5 * 4
-
-with FlopCounterMode(display=False) as counter, torch.no_grad():
+with FlopCounterMode(display=False) as of_layer, torch.no_grad():
     nn.Linear(4, 5)(torch.randn(3, 4))  # the same product; the bias is not counted
-assert counter.get_total_flops() == 2 * 3 * 5 * 4
+of_product.get_total_flops(), of_layer.get_total_flops()
+
+# %% proof=true
+assert of_product.get_total_flops() == of_layer.get_total_flops() == 2 * 3 * 5 * 4
+
+# %% [markdown]
+# **Drill 06b.2a.** A batch of matrices of shape `(6, 3, 4)` is multiplied by a matrix of shape `(4, 5)`. How many operations is that? Write an `int`.
+
+# %% drill=true
+of_batch = 2 * (6 * 3 * 5) * 4
+drill("06b.2a", of_batch)
+# Mistake: That is one matrix of the batch. Count the numbers of the whole result.
+# of_batch = 2 * (3 * 5) * 4
+
+# %% proof=true
+with FlopCounterMode(display=False) as counter:
+    torch.randn(6, 3, 4) @ torch.randn(4, 5)
+assert counter.get_total_flops() == of_batch
 
 # %% [markdown]
 # It leaves out what is cheap: biases, activations, norms, sums. How much is that? This Interpreter counts
@@ -318,13 +364,15 @@ rest = LeftOut(resnet)
 with FlopCounterMode(display=False) as counter, torch.no_grad():
     rest.run(torch.randn(1, 3, 224, 224))
 print(f"left out in ResNet-18: {rest.total / counter.get_total_flops():.2%}")
+
+# %% proof=true
 assert rest.total < counter.get_total_flops() / 100
 
 # %% [markdown]
 # In ResNet-18, that is less than one percent.
 #
 # To count in an Interpreter, you need the shapes of operands and results. A handler has both.
-# An operand may come by position or by keyword, so take the helper of section 6.6:
+# An operand may come by position or by keyword, so take the helper `operand` of section 6.6:
 
 
 # %%
@@ -358,6 +406,9 @@ def outers(a, b):
 
 counter = OuterProducts(fx.symbolic_trace(outers))
 counter.run(torch.randn(2), torch.randn(5))
+counter.total
+
+# %% proof=true
 assert counter.total == 3 * 2 * 5
 
 # %% [markdown]
@@ -365,7 +416,17 @@ assert counter.total == 3 * 2 * 5
 #
 # A convolution is a sum of products as well. How many products go into *one* number of its result?
 # One for each weight of one output channel: the input channels of its group times the size of the kernel.
-#
+
+
+# %%
+def flops(module: nn.Module, *inputs: torch.Tensor) -> int:
+    """What PyTorch's counter says about one call."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        module(*inputs)
+    return counter.get_total_flops()
+
+
+# %% [markdown]
 # **Predict the count.** `nn.Conv2d(4, 6, 3)` costs a certain number of operations on some image. What does `nn.Conv2d(4, 6, 3, groups=2)` cost?
 #
 # <details><summary>The same: the result has the same shape.</summary>
@@ -382,19 +443,24 @@ assert counter.total == 3 * 2 * 5
 # </details>
 
 
-# %%
-def flops(module: nn.Module, *inputs: torch.Tensor) -> int:
-    """What PyTorch's counter says about one call."""
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        module(*inputs)
-    return counter.get_total_flops()
-
-
-image = torch.randn(1, 4, 8, 8)
+# %% proof=true
 full, grouped = nn.Conv2d(4, 6, 3), nn.Conv2d(4, 6, 3, groups=2)
-assert flops(full, image) == 2 * (6 * 6 * 6) * (4 * 3 * 3)
-assert 2 * flops(grouped, image) == flops(full, image)
+square = torch.randn(1, 4, 8, 8)
+assert flops(full, square) == 2 * (6 * 6 * 6) * (4 * 3 * 3)
+assert 2 * flops(grouped, square) == flops(full, square)
 assert grouped.weight.shape == (6, 2, 3, 3)
+
+# %% [markdown]
+# **Drill 06b.2b.** `nn.Conv1d(4, 8, 5)` gets an input of shape `(1, 4, 20)`. How many operations is that? Compute an `int` by hand.
+
+# %% drill=true
+of_convolution = 2 * (8 * 16) * (4 * 5)
+drill("06b.2b", of_convolution)
+# Mistake: Without padding, the kernel has fewer places than the input has numbers.
+# of_convolution = 2 * (8 * 20) * (4 * 5)
+
+# %% proof=true
+assert flops(nn.Conv1d(4, 8, 5), torch.randn(1, 4, 20)) == of_convolution
 
 # %% [markdown] card="count_flops"
 # **Given** a model and the inputs for one call of it.
@@ -406,10 +472,12 @@ assert grouped.weight.shape == (6, 2, 3, 3)
 # * products of matrices, or of batches of matrices that may be broadcast: `a @ b`, `torch.matmul`, `torch.mm`, `torch.bmm`, and the methods of these names.
 #
 # Arguments may be given by keyword. A layer that is called twice counts twice. Everything else counts zero.
-# On models made of these operations you agree with `torch.utils.flop_counter`.
 #
-# Transposed convolutions, `einsum` and attention count zero, too, although PyTorch's counter counts them.
-# (Vectors as operands of a product are never tested.)
+# **Fine print**
+#
+# * On models made of these operations you agree with `torch.utils.flop_counter`.
+# * Transposed convolutions, `einsum` and attention count zero, too, although PyTorch's counter counts them.
+# * Vectors as operands of a product are never tested.
 
 
 # %%
@@ -429,10 +497,12 @@ conv = 2 * (6 * 6) * (2 * 3)  # the result has shape (1, 6, 6)
 product = 2 * (6 * 6) * 6  # (1, 6, 6) @ (1, 6, 6)
 head = 2 * (6 * 4) * 6  # the result has shape (1, 6, 4)
 print("count_flops(Example(), x) must be", conv + product + head)
+draw(fx.symbolic_trace(Example()))
+
+# %% proof=true
 with FlopCounterMode(display=False) as counter, torch.no_grad():
     Example()(x)
 assert counter.get_total_flops() == conv + product + head
-draw(fx.symbolic_trace(Example()))
 
 
 # %% solve="count_flops"
@@ -505,6 +575,8 @@ hint("count_flops")
 with FlopCounterMode(depth=1, display=False) as counter, torch.no_grad():
     resnet18().eval()(torch.randn(1, 3, 224, 224))
 print(counter.get_table(depth=1))
+
+# %% proof=true
 assert 3.6e9 < counter.get_total_flops() < 3.7e9
 
 # %% [markdown]
@@ -540,7 +612,9 @@ for size in (64, 128):
     print(f"{size} pixels wide: {1000 * sum(timer.seconds.values()) / 4:.0f} ms per run")
     for name in timer.slowest(3):
         print(f"    {name:30} {1000 * timer.seconds[name] / 4:6.2f} ms")
-    assert set(timer.calls.values()) == {4}
+
+# %% proof=true
+assert set(timer.calls.values()) == {4}
 
 # %% [markdown]
 # Your `count_flops` compares the work:
@@ -548,6 +622,8 @@ for size in (64, 128):
 # %% uses="count_flops"
 small, large = (count_flops(service, torch.rand(1, 3, size, size)) for size in (64, 128))
 print(f"{small:,} operations, and {large:,} for the large image")
+
+# %% proof=true
 assert 3.9 < large / small < 4.1
 with FlopCounterMode(display=False) as counter, torch.no_grad():
     service(images(1))
@@ -585,7 +661,9 @@ timer = CountsErrors(fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4))))
 try:
     timer.run(torch.randn(2, 5))  # a row too long
 except RuntimeError:
-    print(timer.calls)
+    print(dict(timer.calls))
+
+# %% proof=true
 assert timer.calls["_0"] == 1
 
 # %% [markdown]
@@ -618,9 +696,12 @@ def by_keyword(x, w):
 x, w = torch.randn(3, 4), torch.randn(5, 4)
 counter = PositionOnly(fx.symbolic_trace(by_position))
 counter.run(x, w)
-assert counter.total == 2 * 3 * 5 * 4
+print(counter.total)
 with fails(IndexError):
     PositionOnly(fx.symbolic_trace(by_keyword)).run(x, w)
+
+# %% proof=true
+assert counter.total == 2 * 3 * 5 * 4
 
 # %% [markdown]
 # **Right:** look at `args` and at `kwargs`, as `operand` in section 6b.2 does.
@@ -643,6 +724,8 @@ class Shares(nn.Module):
 shares, x = Shares(), torch.randn(3, 4)
 of_modules = sum(2 * 3 * m.weight.numel() for m in shares.modules() if isinstance(m, nn.Linear))
 print(of_modules, "operations by modules,", flops(shares, x), "by calls")
+
+# %% proof=true
 assert 2 * of_modules == flops(shares, x)
 
 # %% [markdown]
@@ -657,6 +740,8 @@ conv, lin = nn.Conv2d(3, 8, 3), nn.Linear(512, 512)
 few, many = (sum(p.numel() for p in module.parameters()) for module in (conv, lin))
 work = flops(conv, torch.randn(1, 3, 64, 64)), flops(lin, torch.randn(1, 512))
 print(f"parameters: {few} and {many}; operations: {work[0]:,} and {work[1]:,}")
+
+# %% proof=true
 assert few < many / 1000 and work[0] > work[1]
 
 # %% [markdown]
