@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records |
-# | **Time** | about 105 minutes: 55 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
+# | **Time** | about 115 minutes, 45 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
 #
 # **When you are done, you can**
 #
@@ -63,7 +63,7 @@ print(torch.__version__)
 # </details>
 
 
-# %%
+# %% proof=true
 class MyReLU(nn.ReLU):
     pass
 
@@ -88,7 +88,7 @@ assert call.op == "call_function" and call.target is nn.functional.relu
 # </details>
 
 
-# %%
+# %% proof=true
 def with_unused(x):
     unused = torch.exp(x)  # noqa: F841 - that is the point
     return x + 1
@@ -139,13 +139,12 @@ affine.graph.print_tabular()
 
 # %%
 for node in affine.graph.nodes:
-    is_text = isinstance(node.target, str)
     print(f"{node.op:14} {node.name:8} target is a {type(node.target).__name__}")
-    assert is_text == (node.op != "call_function")
 
+# %% proof=true
 opcodes = {"placeholder", "get_attr", "call_function", "call_method", "call_module", "output"}
 assert {node.op for node in affine.graph.nodes} == opcodes
-
+assert all(isinstance(n.target, str) == (n.op != "call_function") for n in affine.graph.nodes)
 examples = [(node.op, str(node.target)) for node in affine.graph.nodes]
 assert ("placeholder", "scale") in examples and ("get_attr", "weight") in examples
 assert ("call_method", "mean") in examples and ("call_module", "proj") in examples
@@ -176,7 +175,7 @@ draw(affine)
 # </details>
 
 
-# %%
+# %% proof=true
 def two_spellings(x):
     return torch.relu(x) + x.relu()
 
@@ -185,7 +184,6 @@ spellings = fx.symbolic_trace(two_spellings)
 _, by_function, by_method, _, _ = spellings.graph.nodes
 assert (by_function.op, by_function.target) == ("call_function", torch.relu)
 assert (by_method.op, by_method.target) == ("call_method", "relu")
-spellings.graph.print_tabular()
 
 # %% [markdown]
 # ### Name and target
@@ -206,6 +204,7 @@ def misleading(input, relu):
 named = fx.symbolic_trace(misleading)
 named.graph.print_tabular()
 
+# %% proof=true
 names = [node.name for node in named.graph.nodes]
 assert names == ["input_1", "relu", "add", "sum_1", "sum_2", "add_1", "output"]
 assert fx.Graph().placeholder("class").name == "class_1"
@@ -218,8 +217,44 @@ assert [n.name for n in fx.symbolic_trace(nn.Sequential(nn.ReLU())).graph.nodes]
 # PyTorch's own passes call `graph.find_nodes` for that. PyTorch does not promise to keep it, so this course writes loops.
 
 # %%
+print([n for n in named.graph.nodes if n.op == "call_function" and n.target is torch.sum])
+print(named.graph.find_nodes(op="call_function", target=torch.sum))
+
+# %% proof=true
 is_relu = [n for n in named.graph.nodes if n.op == "call_function" and n.target is torch.relu]
 assert is_relu == named.graph.find_nodes(op="call_function", target=torch.relu) == []
+
+# %% [markdown]
+# This model has ReLUs in several spellings, and more nodes whose names begin with `relu`:
+
+
+# %%
+class Rectified(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+    def forward(self, x):
+        return self.relu(x).relu() + torch.relu(x)
+
+
+rectified = fx.symbolic_trace(Rectified())
+print([node.name for node in rectified.graph.nodes])
+
+# %% proof=true
+assert [n.op for n in rectified.graph.nodes if n.target in ("relu.1", "relu")] == [
+    "call_module",
+    "call_method",
+]
+
+# %% [markdown]
+# **Drill 02.1a.** Write the list of the names of all nodes of `rectified` that apply a ReLU, in the order of the graph.
+
+# %% drill=true
+relus = [n.name for n in rectified.graph.nodes if n.target in ("relu.1", "relu", torch.relu)]
+drill("02.1a", relus)
+# Mistake: The names follow the attribute `self.relu`, and the first layer in it has another type.
+# relus = [node.name for node in rectified.graph.nodes if node.name.startswith("relu")]
 
 # %% [markdown]
 # ### Worked example: how many readers does a value have?
@@ -239,8 +274,10 @@ def readers(model: nn.Module) -> dict[str, int]:
     return counts
 
 
-assert readers(Affine()) == {"none": 1, "one": 8, "several": 0}
 readers(Affine())
+
+# %% proof=true
+assert readers(Affine()) == {"none": 1, "one": 8, "several": 0}
 
 # %% [markdown]
 # The one node without a reader is the output.
@@ -264,8 +301,10 @@ def report(model: nn.Module) -> Counter:
     return called
 
 
-assert report(Affine()) == {"add": 1, "mul": 1, "tanh": 1, ".mean": 1, "Linear": 1}
 report(Affine())
+
+# %% proof=true
+assert report(Affine()) == {"add": 1, "mul": 1, "tanh": 1, ".mean": 1, "Linear": 1}
 
 # %% [markdown] card="count_ops"
 # Count the nodes of a model by opcode.
@@ -322,6 +361,7 @@ window = fx.symbolic_trace(Window())
 for node in window.graph.nodes:
     print(f"{node.name:8} args = {node.args}   kwargs = {node.kwargs}")
 
+# %% proof=true
 _, n, getitem, neg, cat, output = window.graph.nodes
 assert getitem.args[1][1].stop is n  # a node in a slice, in a tuple
 assert cat.args == ([getitem, neg],)  # two nodes in a list
@@ -355,7 +395,7 @@ draw(window)
 # No. You cannot change the old list, but you can assign a new one.
 # </details>
 
-# %%
+# %% proof=true
 x, y, cat, _ = fx.symbolic_trace(lambda x, y: torch.cat([x, y])).graph.nodes
 assert list(x.users) == [cat]
 cat.args = ([y, y],)
@@ -369,10 +409,14 @@ assert list(x.users) == [] and list(y.users) == [cat]
 # Therefore tuples stay tuples, and lists and dictionaries inside become immutable ones.
 
 # %%
-assert type(cat.args[0]).__name__ == "immutable_list" and isinstance(cat.args[0], list)
-assert type(cat.kwargs).__name__ == "immutable_dict" and isinstance(cat.kwargs, dict)
+x, y, cat, _ = fx.symbolic_trace(lambda x, y: torch.cat([x, y])).graph.nodes
+print(type(cat.args[0]).__name__, type(cat.kwargs).__name__)
 with fails(TypeError):
     cat.args[0].append(x)
+
+# %% proof=true
+assert type(cat.args[0]).__name__ == "immutable_list" and isinstance(cat.args[0], list)
+assert type(cat.kwargs).__name__ == "immutable_dict" and isinstance(cat.kwargs, dict)
 
 # %% [markdown]
 # The way to change an argument is to assign a new tuple.
@@ -380,10 +424,36 @@ with fails(TypeError):
 # `node.format_node()` is the node's line in `print(gm.graph)`.
 
 # %%
-cat.update_arg(0, [x, y])
+cat.update_arg(0, [y, x, y])
 cat.update_kwarg("dim", 1)
 print(cat.format_node())
+
+# %% proof=true
 assert list(x.users) == [cat] and cat.kwargs == {"dim": 1}
+
+# %% [markdown]
+# Several nodes read the sine of the next function:
+
+
+# %%
+def waves(x):
+    s = torch.sin(x)
+    return torch.where(s > 0, torch.stack([x, s])[0], s.shape[0]), s
+
+
+_, sine, *_ = fx.symbolic_trace(waves).graph.nodes
+
+# %% proof=true
+assert sine.target is torch.sin
+
+# %% [markdown]
+# **Drill 02.2a.** Write the set of the names of the nodes that read `sine`.
+
+# %% drill=true
+names_of_readers = {user.name for user in sine.users}
+drill("02.2a", names_of_readers)
+# Mistake: A node can be deep inside an argument.
+# names_of_readers = {node.name for node in sine.graph.nodes if sine in node.args}
 
 # %% [markdown]
 # ### Worked example: all numbers in a call
@@ -412,6 +482,8 @@ def numbers_of(node: fx.Node) -> list[float]:
 rolled = fx.symbolic_trace(lambda x: torch.roll(x, (1, 2), (0, -1)).sum(1, True))
 _, roll, total, _ = rolled.graph.nodes
 print(numbers_of(roll), numbers_of(total))
+
+# %% proof=true
 assert numbers_of(roll) == [1, 2, 0, -1] and numbers_of(total) == [1]
 
 # %% [markdown] card="inputs_of"
@@ -491,6 +563,7 @@ placeholders = [node for node in star.graph.nodes if node.op == "placeholder"]
 for node in placeholders:
     print(f"name {node.name:9} target {node.target:10} args {node.args}")
 
+# %% proof=true
 assert [node.target for node in placeholders] == ["x", "scale", "*rest", "**options"]
 assert [node.name for node in placeholders] == ["x", "scale", "_rest", "_options"]
 assert placeholders[1].args == (2.0,)
@@ -521,11 +594,13 @@ class Attributes(nn.Module):
 
 
 attributes = fx.symbolic_trace(Attributes())
+attributes.graph.print_tabular()
+
+# %% proof=true
 read = [node.target for node in attributes.graph.nodes if node.op == "get_attr"]
 assert read == ["mean", "gain", "plain", "inner.weight"]
 pow_node = next(n for n in attributes.graph.nodes if n.target is operator.pow)
 assert pow_node.args[1] == 2
-attributes.graph.print_tabular()
 
 # %% [markdown]
 # Two things to remember.
@@ -533,8 +608,36 @@ attributes.graph.print_tabular()
 # And a `GraphModule` registers the tensors that its graph reads: the plain attribute has become a buffer.
 
 # %%
+print("before:", [name for name, _ in Attributes().named_buffers()])
+print("after: ", [name for name, _ in attributes.named_buffers()])
+
+# %% proof=true
 assert "plain" not in dict(Attributes().named_buffers())
 assert "plain" in dict(attributes.named_buffers())
+
+# %% [markdown]
+# Which tensors are read *by the graph* here?
+
+
+# %%
+class Tensors(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = nn.Parameter(torch.rand(3))
+        self.layers = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+    def forward(self, x):
+        return self.layers(x) + self.layers[0].bias - self.shift
+
+
+# %% [markdown]
+# **Drill 02.3a.** Write the list of the targets of all `get_attr` nodes of `Tensors()`, in the order of the graph.
+
+# %% drill=true
+targets = ["layers.0.bias", "shift"]
+drill("02.3a", targets)
+# Mistake: A leaf reads its own tensors; the graph only calls the leaf.
+# targets = [name for name, _ in Tensors().named_parameters()]
 
 # %% [markdown]
 # ### The output node holds one value
@@ -556,7 +659,7 @@ assert "plain" in dict(attributes.named_buffers())
 # No. A sound graph has exactly one output node, whatever is returned.
 # </details>
 
-# %%
+# %% proof=true
 pair = fx.symbolic_trace(lambda x: (x + 1, x * 2))
 x, add, mul, output = pair.graph.nodes
 assert output.args == ((add, mul),)
@@ -569,6 +672,8 @@ assert len(output.args) == 1
 mixed = fx.symbolic_trace(lambda x: {"sum": x.sum(), "parts": [x, (x.neg(), 3, "done")]})
 *_, output = mixed.graph.nodes
 print(output.args[0])
+
+# %% proof=true
 assert output.args[0]["parts"][1][1:] == (3, "done")
 
 # %% [markdown]
@@ -578,6 +683,8 @@ assert output.args[0]["parts"][1][1:] == (3, "done")
 # %%
 largest = fx.symbolic_trace(lambda x: torch.topk(x, 2)[0])
 print(largest.graph)
+
+# %% proof=true
 x, topk, getitem, output = largest.graph.nodes
 assert (getitem.target, getitem.args) == (operator.getitem, (topk, 0))
 
@@ -619,13 +726,13 @@ print(graph)
 # %%
 norm, bias_tensor = nn.LayerNorm(4), torch.rand(4)
 built = fx.GraphModule({"norm": norm, "bias": bias_tensor}, graph)
+print(built.code)
+print("holds the module given, not a copy:", built.norm is norm)
 
+# %% proof=true
 x = torch.randn(3, 2, 4)
 torch.testing.assert_close(built(x), (norm(x) - bias_tensor).flatten(start_dim=1))
-assert built.norm is norm  # the module given, not a copy
-assert "bias" in dict(built.named_buffers())
-print(built.code)
-
+assert built.norm is norm and "bias" in dict(built.named_buffers())
 learned = fx.GraphModule({"norm": norm, "bias": nn.Parameter(bias_tensor)}, copy.deepcopy(graph))
 assert "bias" in dict(learned.named_parameters())  # a parameter stays a parameter
 
@@ -641,12 +748,17 @@ root.norm = norm
 root.unused = nn.Linear(4, 4)
 root.register_buffer("bias", bias_tensor)
 again = fx.GraphModule(root, copy.deepcopy(built.graph))
-assert built.graph.owning_module is built and again.graph.owning_module is again
-assert again.norm is norm and not hasattr(again, "unused")
-torch.testing.assert_close(again(x), built(x))
+print("again has", [name for name, _ in again.named_children()])
+print("built owns its graph:", built.graph.owning_module is built)
 
 third = fx.GraphModule(root, built.graph)  # not a copy
-assert built.graph is third.graph and built.graph.owning_module is third
+print("built owns its graph:", built.graph.owning_module is built)
+
+# %% proof=true
+assert again.norm is norm and not hasattr(again, "unused")
+assert again.graph.owning_module is again and built.graph.owning_module is third
+x = torch.randn(3, 2, 4)
+torch.testing.assert_close(again(x), built(x))
 
 # %% [markdown]
 # **Predict the graph.**
@@ -666,21 +778,36 @@ assert built.graph is third.graph and built.graph.owning_module is third
 # No. That makes two output nodes. The code gets two `return` lines, and only the first one can ever run.
 # </details>
 
-# %%
+# %% proof=true
 graph = fx.Graph()
 x = graph.placeholder("x")
 sin, cos = graph.call_method("sin", (x,)), graph.call_method("cos", (x,))
 assert graph.output((sin, cos)).args == ((sin, cos),)
 both = fx.GraphModule(nn.Module(), graph)
 assert isinstance(both(torch.ones(2)), tuple)
-draw(both)
-
-# %%
 graph = fx.Graph()
 x = graph.placeholder("x")
 graph.output(x, x)
 with fails(AttributeError):
     graph.python_code("self")
+
+# %% [markdown]
+# **Drill 02.4a.** Build, without tracing, the graph of a `forward(x)` that returns `1 - x` and `x` in a tuple.
+# Use `operator.sub`. The value is its code: `code = your_graph.python_code("self").src`.
+
+# %% drill=true
+small = fx.Graph()
+given = small.placeholder("x")
+rest = small.call_function(operator.sub, (1, given))
+small.output((rest, given))
+code = small.python_code("self").src
+drill("02.4a", code)
+# Mistake: Your graph computes something else: a subtraction has an order.
+# small = fx.Graph()
+# given = small.placeholder("x")
+# rest = small.call_function(operator.sub, (given, 1))
+# small.output((rest, given))
+# code = small.python_code("self").src
 
 # %% [markdown]
 # A path that the root does not have is refused at once.
@@ -702,10 +829,13 @@ with fails(RuntimeError):
 late = fx.symbolic_trace(lambda x: x.sin())
 x, sin, output = late.graph.nodes
 cos = late.graph.call_method("cos", (sin,))
-assert list(late.graph.nodes) == [x, sin, output, cos]  # after the output
+print(list(late.graph.nodes))  # after the output
 
 with late.graph.inserting_before(output):
     exp = late.graph.call_method("exp", (sin,))
+print(list(late.graph.nodes))
+
+# %% proof=true
 assert list(late.graph.nodes) == [x, sin, exp, output, cos]
 
 # %% [markdown] card="build_by_hand"
@@ -719,9 +849,12 @@ assert list(late.graph.nodes) == [x, sin, exp, output, cos]
 # two placeholders, a `call_module` of `proj`, a `get_attr` of a registered buffer called `shift`,
 # a `call_function` each for the multiplication, the addition and the ReLU, a `call_method` for `sum`, and the output.
 # The module that is called is `proj` itself, not a copy.
-# You may register it under any name.
 #
-# **Do not** trace, and do not change `proj` or `shift`. For calls that trace, the text of your answer is looked at, too.
+# **Do not** trace, and do not change `proj` or `shift`.
+#
+# **Fine print**
+#
+# You may register `proj` under any name. For calls that trace, the text of your answer is looked at, too.
 
 
 # %%
@@ -800,9 +933,13 @@ def depends_on(model: nn.Module, name: str) -> list[str]:
     return [node.name for node in graph.nodes if node in reached]
 
 
+print("x:   ", depends_on(Gate(), "x"))
+print("mask:", depends_on(Gate(), "mask"))
+draw(fx.symbolic_trace(Gate()))
+
+# %% proof=true
 assert depends_on(Gate(), "x") == ["x", "up", "mul", "output"]
 assert depends_on(Gate(), "mask") == ["mask", "act", "neg", "stack", "mul", "output"]
-draw(fx.symbolic_trace(Gate()))
 
 # %% [markdown]
 # **Predict the graph.**
@@ -822,7 +959,7 @@ draw(fx.symbolic_trace(Gate()))
 # No. Nothing reads `stack`; Python threw its value away.
 # </details>
 
-# %%
+# %% proof=true
 gate = fx.symbolic_trace(Gate())
 unread = [node.name for node in gate.graph.nodes if not node.users]
 assert unread == ["stack", "output"]
@@ -883,23 +1020,32 @@ x, relu, output = edited.graph.nodes
 relu.target = torch.neg
 
 value = torch.tensor([-1.0, 2.0])
-assert "torch.neg" in str(edited.graph)
-assert "torch.relu" in edited.code  # stale
-print(edited.graph)
-print(edited.code)
-assert edited(value).tolist() == [0.0, 2.0]  # the old operation
+print(edited.graph, edited.code)
 edited.graph.lint()  # no complaint
-
+print("stale:     ", edited(value))
 edited.recompile()
+print("recompiled:", edited(value))
+
+# %% proof=true
 assert "torch.neg" in edited.code
 assert edited(value).tolist() == [1.0, -2.0]
+stale = fx.symbolic_trace(lambda x: torch.relu(x))
+next(iter(stale.graph.find_nodes(op="call_function", target=torch.relu))).target = torch.neg
+assert "torch.neg" in str(stale.graph) and "torch.relu" in stale.code
+assert stale(value).tolist() == [0.0, 2.0]
+stale.graph.lint()
 
 # %% [markdown]
 # You can ask a graph for its code without recompiling the module: `gm.graph.python_code("self").src`.
 # If this string equals `gm.code`, code and graph agree.
-#
+# Here the graph is edited a second time, back to `torch.relu`:
+
+# %%
+relu.target = torch.relu  # and not recompiled
+print("agree:", edited.code == edited.graph.python_code("self").src)
+
+# %% [markdown]
 # **Predict the result.**
-# The cell below edits the graph a second time, back to `torch.relu`, and does not recompile.
 # Which of these does **not** compute the new operation, `relu`?
 #
 # <details><summary><code>edited(value)</code></summary>
@@ -915,13 +1061,23 @@ assert edited(value).tolist() == [1.0, -2.0]
 # It does compute `relu`. The copy is a new `GraphModule`: it copies the graph, and generates its own code from it. So a stale module disagrees with its own copy.
 # </details>
 
-# %%
-relu.target = torch.relu  # edited again, and not recompiled
-fresh = edited.graph.python_code("self").src
-assert edited.code != fresh
+# %% proof=true
+assert edited.code != edited.graph.python_code("self").src
 assert edited(value).tolist() == [1.0, -2.0]
 assert fx.Interpreter(edited).run(value).tolist() == [0.0, 2.0]
 assert copy.deepcopy(edited)(value).tolist() == [0.0, 2.0]
+
+# %% [markdown]
+# **Drill 02.6a.** Now you trace `edited`. Write the target of the one call in the new graph: the function itself.
+
+# %% drill=true
+target = torch.neg
+drill("02.6a", target)
+# Mistake: A trace comes from running the module.
+# target = torch.relu
+
+# %% proof=true
+assert [n.target for n in fx.symbolic_trace(edited).graph.nodes][1] is torch.neg
 
 # %% [markdown]
 # ### What `lint` checks
@@ -941,11 +1097,16 @@ def lint_says(gm: fx.GraphModule) -> str:
     return ""
 
 
-assert lint_says(edited) == ""  # the code is stale again, and lint does not see it
-relu.args = (relu,)  # it reads itself
-assert "used before it has been defined" in lint_says(edited)
+print("stale code:  ", repr(lint_says(edited)))  # lint does not see it
+relu.args = (relu,)
+print("reads itself:", lint_says(edited))
 relu.args = (x,)
 
+# %% proof=true
+assert lint_says(edited) == "" and edited.code != edited.graph.python_code("self").src
+relu.args = (relu,)
+assert "used before it has been defined" in lint_says(edited)
+relu.args = (x,)
 loose = fx.Tracer().trace(nn.Sequential(nn.ReLU()))
 list(loose.nodes)[1].target = "nope"
 loose.lint()  # no complaint: without a module there are no targets to look for
@@ -965,19 +1126,28 @@ from autograder.given import assert_same_results, images, make_alive
 network = make_alive(googlenet(weights=None, init_weights=False))
 traced = fx.symbolic_trace(network)
 print(report(network).most_common())
+
+# %% proof=true
 assert report(network)["relu"] == 57
 
 # %% uses="count_ops"
-print(count_ops(network))
+count_ops(network)
+
+# %% proof=true
 assert count_ops(network)["call_module"] == 130
 
 # %% uses="dead_nodes"
+print("dead nodes:", dead_nodes(network))
+
+# %% proof=true
 assert dead_nodes(network) == []
 
 # %% uses="inputs_of"
 cat = next(node for node in traced.graph.nodes if node.target is torch.cat)
-print("the first concatenation reads", inputs_of(cat))
-assert len(inputs_of(cat)) == 4  # the four branches of an inception block
+print("the first concatenation reads", inputs_of(cat))  # four branches of an inception block
+
+# %% proof=true
+assert len(inputs_of(cat)) == 4
 
 # %% [markdown]
 # She wanted the first activation to be `torch.tanh`.
@@ -989,17 +1159,21 @@ first.target, first.kwargs = torch.tanh, {}
 
 image = images(1)
 with torch.no_grad():
-    original = network(image)
-    assert torch.equal(hers(image), original)  # nothing has changed
+    print("computes the old result:", torch.equal(hers(image), network(image)))
+print("lint says:", repr(lint_says(hers)))
+
+# %% proof=true
+with torch.no_grad():
+    assert torch.equal(hers(image), network(image))
 assert "tanh" in str(hers.graph) and lint_says(hers) == ""
 
 # %% [markdown]
 # `lint` has nothing to say, and it is right: the graph is sound. Graph and code differ. So recompile.
 
 # %%
-assert hers.code != hers.graph.python_code("self").src
+print("code and graph agree:", hers.code == hers.graph.python_code("self").src)
 hers.recompile()
-assert hers.code == hers.graph.python_code("self").src
+print("code and graph agree:", hers.code == hers.graph.python_code("self").src)
 
 # The same change, made by hand in a copy of the model:
 by_hand = copy.deepcopy(network)
@@ -1007,6 +1181,9 @@ by_hand.conv1.forward = lambda x: torch.tanh(by_hand.conv1.bn(by_hand.conv1.conv
 assert_same_results(hers, by_hand, image)
 with fails(AssertionError):
     assert_same_results(hers, network, image)
+
+# %% proof=true
+assert hers.code == hers.graph.python_code("self").src
 
 # %% [markdown]
 # Some faults show neither in the code nor in `lint`: see the deep dive `02b_lint`.
@@ -1023,6 +1200,10 @@ with fails(AssertionError):
 # %%
 catted = fx.symbolic_trace(lambda x, y: torch.cat([x, y], dim=0))
 x, y, cat, output = catted.graph.nodes
+print("top level:", [a for a in cat.args if isinstance(a, fx.Node)])
+print("right:    ", cat.all_input_nodes)
+
+# %% proof=true
 assert [a for a in cat.args if isinstance(a, fx.Node)] == []  # it reads two nodes!
 assert cat.all_input_nodes == [x, y]  # right
 
@@ -1036,13 +1217,15 @@ assert cat.all_input_nodes == [x, y]  # right
 chain = fx.symbolic_trace(lambda x: torch.relu(torch.exp(x)))
 x, exp, relu, output = chain.graph.nodes
 twin = copy.deepcopy(exp)
-assert twin.name == exp.name and twin.graph is not chain.graph
 relu.args = (twin,)
 chain.recompile()
-print(chain.code)
-assert "does not belong to this Graph" in lint_says(chain)
+print(chain.code, lint_says(chain))
 with fails(TypeError):
     chain(torch.rand(2))
+
+# %% proof=true
+assert twin.name == exp.name and twin.graph is not chain.graph
+assert "does not belong to this Graph" in lint_says(chain)
 
 # %% [markdown]
 # Make new nodes with the methods of the graph.
@@ -1064,13 +1247,17 @@ output.args = (total,)
 plus.recompile()
 plus.graph.lint()  # no complaint
 print(plus.code)
-assert fx.Interpreter(plus).run(torch.tensor([1.0])).tolist() == [2.0]
+print("the Interpreter:", fx.Interpreter(plus).run(torch.tensor([1.0])))
 with fails(NameError):
     plus(torch.tensor([1.0]))
 
 total.args = (x, one)  # right: a buffer, read by `get_attr`; for a number, write the number
 plus.recompile()
+
+# %% proof=true
 assert plus(torch.tensor([1.0])).tolist() == [2.0]
+total.args = (x, torch.tensor(1.0))
+assert fx.Interpreter(plus).run(torch.tensor([1.0])).tolist() == [2.0]
 
 # %% [markdown]
 # ### `args=(n)` without a comma
@@ -1091,10 +1278,11 @@ with fails(AssertionError):
 # %%
 relu = graph.call_function(torch.relu, (x,))
 relu.args = (x)  # accepted!  # fmt: skip
-assert relu.args is x
 with fails(TypeError):
     graph.python_code("self")
 
+# %% proof=true
+assert relu.args is x
 relu.args = (x,)  # right: the comma makes the tuple
 graph.output(relu)
 assert "torch.relu(x)" in graph.python_code("self").src
@@ -1111,29 +1299,16 @@ x = graph.placeholder("x")
 layer = graph.get_attr("layer")
 graph.output(graph.call_function(torch.relu, (layer,)))
 confused = fx.GraphModule({"layer": nn.Linear(4, 4)}, graph)
-assert lint_says(confused) == ""
 with fails(TypeError):
     confused(torch.rand(2, 4))
 
+# %% proof=true
+assert lint_says(confused) == ""
 graph = fx.Graph()
-x = graph.placeholder("x")
-layer = graph.call_module("layer", (x,))  # right
+layer = graph.call_module("layer", (graph.placeholder("x"),))  # right
 graph.output(graph.call_function(torch.relu, (layer,)))
 linear, rows = nn.Linear(4, 4), torch.rand(2, 4)
 assert torch.equal(fx.GraphModule({"layer": linear}, graph)(rows), torch.relu(linear(rows)))
-
-# %% [markdown]
-# ### A method called by its function
-#
-# `call_method` takes a name, `call_function` takes a function.
-# FX refuses the wrong kind at once.
-
-# %%
-graph = fx.Graph()
-x = graph.placeholder("x")
-with fails(ValueError) as refused:
-    graph.call_method(torch.relu, (x,))
-assert str(refused.error).endswith("but a str is expected")
 
 # %% [markdown]
 # ### An output with two arguments
@@ -1146,9 +1321,10 @@ pair = fx.symbolic_trace(lambda x: (x + 1, x * 2))
 x, add, mul, output = pair.graph.nodes
 output.args = (add, mul)
 pair.recompile()
-assert lint_says(pair) == ""
-assert isinstance(pair(torch.ones(1)), torch.Tensor)  # no tuple
+print(pair(torch.ones(1)), repr(lint_says(pair)))  # no tuple, no complaint
 
+# %% proof=true
+assert lint_says(pair) == "" and isinstance(pair(torch.ones(1)), torch.Tensor)
 output.args = ((add, mul),)  # right: one argument, a tuple
 pair.recompile()
 assert len(pair(torch.ones(1))) == 2

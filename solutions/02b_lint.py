@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: traces, the six kinds of node, graph and code |
-# | **Time** | about 60 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
+# | **Time** | about 65 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 3 without it |
 #
 # **When you are done, you can**
@@ -55,7 +55,7 @@ print(torch.__version__)
 # Right. A trace leaves the insertion point at the end (section 2.4). This node never runs.
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: torch.relu(x))
 x, relu, output = gm.graph.nodes
 neg = gm.graph.call_method("neg", (x,))
@@ -78,7 +78,7 @@ assert list(gm.graph.nodes) == [x, relu, output, neg]
 # </details>
 
 
-# %%
+# %% proof=true
 class Reads(nn.Module):
     def __init__(self):
         super().__init__()
@@ -125,8 +125,11 @@ def lint_says(gm: fx.GraphModule) -> str:
 
 
 sound = fx.symbolic_trace(Block())
-assert lint_says(sound) == ""
+print("lint says:", repr(lint_says(sound)))
 draw(sound)
+
+# %% proof=true
+assert lint_says(sound) == ""
 
 # %% [markdown]
 # Section 2.6 had a node that reads itself. `lint` also finds a node of another graph, a target that does not exist, and a name that is given twice.
@@ -136,19 +139,31 @@ draw(sound)
 gm = fx.symbolic_trace(Block())
 stranger = fx.symbolic_trace(Block())
 node_called(gm, "cat").args = ([node_called(gm, "x"), node_called(stranger, "add")],)
-assert "does not belong to this Graph" in lint_says(gm)
+print(lint_says(gm))
 
 gm = fx.symbolic_trace(Block())
 node_called(gm, "layers_0").target = "layers.7"
-assert "references nonexistent attribute" in lint_says(gm)
+print(lint_says(gm))
 
 gm = fx.symbolic_trace(Block())
 node_called(gm, "layers_0").name = "x"
-assert "redefined name x" in lint_says(gm)
+print(lint_says(gm))
 
 gm = fx.symbolic_trace(Block())
-gm.register_buffer("offset", None)
-assert "references nonexistent attribute" in lint_says(gm)  # it is there, and it is None
+gm.register_buffer("offset", None)  # it is there, and it is None
+print(lint_says(gm))
+
+# %% proof=true
+assert "references nonexistent attribute" in lint_says(gm)
+gm = fx.symbolic_trace(Block())
+node_called(gm, "cat").args = ([node_called(gm, "x"), node_called(stranger, "add")],)
+assert "does not belong to this Graph" in lint_says(gm)
+gm = fx.symbolic_trace(Block())
+node_called(gm, "layers_0").target = "layers.7"
+assert "references nonexistent attribute" in lint_says(gm)
+gm = fx.symbolic_trace(Block())
+node_called(gm, "layers_0").name = "x"
+assert "redefined name x" in lint_says(gm)
 
 # %% [markdown]
 # **Predict the result.** A graph has a node that reads itself and two outputs. How many faults does `lint` report?
@@ -166,7 +181,7 @@ assert "references nonexistent attribute" in lint_says(gm)  # it is there, and i
 # No. An exception ends the search, and <code>lint</code> does not count outputs.
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(Block())
 node_called(gm, "add").args = (node_called(gm, "add"), node_called(gm, "offset"))
 gm.graph.output(node_called(gm, "x"))
@@ -186,14 +201,14 @@ assert lint_says(gm) == ""  # two outputs, and no complaint
 gm = fx.symbolic_trace(Block())
 gm.graph.output(node_called(gm, "add"))
 gm.recompile()
-assert lint_says(gm) == ""
-assert gm.code.count("return ") == 2
+print(gm.code, repr(lint_says(gm)))
 
+# %% proof=true
+assert lint_says(gm) == "" and gm.code.count("return ") == 2
 gm = fx.symbolic_trace(Block())
 gm.graph.erase_node(node_called(gm, "output"))
 gm.recompile()
-assert lint_says(gm) == ""
-assert gm(torch.rand(2, 4)) is None
+assert lint_says(gm) == "" and gm(torch.rand(2, 4)) is None
 
 # %% [markdown]
 # ### Missed: an output that is not last
@@ -204,6 +219,9 @@ assert gm(torch.rand(2, 4)) is None
 gm = fx.symbolic_trace(Block())
 gm.graph.call_function(torch.relu, (node_called(gm, "add"),))
 gm.recompile()
+print(gm.code, repr(lint_says(gm)))
+
+# %% proof=true
 assert lint_says(gm) == ""
 assert gm.code.index("return cat") < gm.code.index("torch.relu")
 
@@ -217,10 +235,12 @@ assert gm.code.index("return cat") < gm.code.index("torch.relu")
 gm = fx.symbolic_trace(Block())
 node_called(gm, "add").update_arg(1, torch.ones(4))
 gm.recompile()
-assert lint_says(gm) == ""
-assert "torch.Tensor(size=[4], dtype=float32)" in gm.code
+print(gm.code, repr(lint_says(gm)))
 with fails(NameError):
     gm(torch.rand(2, 4))
+
+# %% proof=true
+assert lint_says(gm) == "" and "torch.Tensor(size=[4], dtype=float32)" in gm.code
 
 # %% [markdown]
 # ### Missed: users in another graph, and erased users
@@ -233,6 +253,9 @@ with fails(NameError):
 gm = fx.symbolic_trace(Block())
 other = fx.Graph()
 other.call_function(torch.relu, (node_called(gm, "add"),))
+print(list(node_called(gm, "add").users), repr(lint_says(gm)))
+
+# %% proof=true
 assert [user.name for user in node_called(gm, "add").users] == ["cat", "relu"]
 assert lint_says(gm) == ""
 
@@ -255,7 +278,7 @@ assert lint_says(gm) == ""
 # No. An erased node is still a Python object.
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(Block())
 ghost = gm.graph.call_function(torch.relu, (node_called(gm, "x"),))
 gm.graph.erase_node(ghost)
@@ -274,7 +297,34 @@ ghost = gm.graph.call_function(torch.relu, (node_called(gm, "x"),))
 gm.graph.erase_node(ghost)
 node_called(gm, "add").update_arg(0, ghost)
 print(lint_says(gm))
+
+# %% proof=true
 assert "used before it has been defined" in lint_says(gm)
+
+# %% [markdown]
+# Two nodes that are not in the graph of `leaky` read values of it:
+
+# %%
+leaky = fx.symbolic_trace(Block())
+fx.Graph().call_function(torch.relu, (node_called(leaky, "add"),))
+ghost = leaky.graph.call_method("neg", (node_called(leaky, "offset"),))
+leaky.graph.erase_node(ghost)
+ghost.args = (node_called(leaky, "offset"),)
+
+# %% proof=true
+assert lint_says(leaky) == ""
+
+# %% [markdown]
+# **Drill 02b.2a.** Write a loop or comprehension that finds the names of all nodes of `leaky.graph` that have a user
+# outside of it. The value is the set of these names.
+
+# %% drill=true
+own = set(leaky.graph.nodes)
+read_outside = {node.name for node in leaky.graph.nodes if not own.issuperset(node.users)}
+drill("02b.2a", read_outside)
+# Mistake: What `user.graph` says is not a safe test.
+# nodes = leaky.graph.nodes
+# read_outside = {n.name for n in nodes if any(u.graph is not leaky.graph for u in n.users)}
 
 # %% [markdown]
 # ### Missed: a dot in a key
@@ -297,18 +347,26 @@ for value in (nn.Parameter(torch.ones(4)), nn.Buffer(torch.ones(4))):
         raise AssertionError("a dotted name was accepted")
 
 setattr(gm, "layers.offset", torch.ones(4))  # no error, and neither a parameter nor a buffer
-assert "layers.offset" in vars(gm) and "layers.offset" not in gm.state_dict()
-
+print("in the state dict:", "layers.offset" in gm.state_dict())
 gm._buffers["layers.offset"] = torch.ones(4)  # the key itself
+print("in the state dict:", "layers.offset" in gm.state_dict())
+
+# %% proof=true
+assert "layers.offset" in vars(gm)
 assert lint_says(gm) == "" and "layers.offset" in gm.state_dict()
 
 # %%
 gm = fx.symbolic_trace(Block())
 setattr(gm, "layers.0", nn.Identity())
+print("keys of the root:   ", list(gm._modules))
+print("the graph calls:    ", gm.get_submodule("layers.0"))  # still the old one
+print("named_modules gives:", dict(gm.named_modules())["layers.0"])  # two modules, one name
+
+# %% proof=true
 assert lint_says(gm) == ""
 assert list(gm._modules) == ["layers", "layers.0"]
-assert type(gm.get_submodule("layers.0")) is nn.Linear  # what the graph calls, still the old one
-assert type(dict(gm.named_modules())["layers.0"]) is nn.Identity  # two modules, one name
+assert type(gm.get_submodule("layers.0")) is nn.Linear
+assert type(dict(gm.named_modules())["layers.0"]) is nn.Identity
 
 # %% [markdown]
 # The last line shows why paths cannot tell the two apart.
@@ -321,14 +379,38 @@ assert type(dict(gm.named_modules())["layers.0"]) is nn.Identity  # two modules,
 # %%
 act = nn.ReLU()
 two_paths = nn.ModuleDict({"first": act, "second": act})
+print([path for path, _ in two_paths.named_modules()])
+print([path for path, _ in two_paths.named_modules(remove_duplicate=False)])
+
+for path, module in sound.named_modules():
+    children, buffers = list(module._modules), list(module._buffers)
+    print(f"{path or '(root)':10} children {children}  buffers {buffers}")
+
+# %% proof=true
 assert [path for path, _ in two_paths.named_modules()] == ["", "first"]
 every_path = [path for path, _ in two_paths.named_modules(remove_duplicate=False)]
 assert every_path == ["", "first", "second"]
 assert two_paths.get_submodule("second") is act  # the path exists all the same
 
-for path, module in sound.named_modules():
-    children, buffers = list(module._modules), list(module._buffers)
-    print(f"{path or '(root)':10} children {children}  buffers {buffers}")
+# %% [markdown]
+# Here is a small tree of modules:
+
+# %%
+tree = nn.Sequential(nn.Sequential(nn.ReLU()), nn.Sequential(nn.ReLU()))
+setattr(tree[1], "0.act", nn.Tanh())
+tree[1].register_module("1", tree[0])
+
+# %% proof=true
+assert dict(tree.named_modules())["1.0.act"] is tree[1]._modules["0.act"]
+
+# %% [markdown]
+# **Drill 02b.2b.** Which paths can `tree.get_submodule` follow? Write the set of these paths. Do not count the root.
+
+# %% drill=true
+paths = {"0", "0.0", "1", "1.0", "1.1", "1.1.0"}
+drill("02b.2b", paths)
+# Mistake: A key with a dot is in the list of names, and a module with two paths has only one there.
+# paths = {path for path, _ in tree.named_modules()} - {""}
 
 # %% [markdown]
 # ## 2b.3 A checker of your own
@@ -357,6 +439,9 @@ gm = fx.symbolic_trace(Block())
 with gm.graph.inserting_before(node_called(gm, "add")):
     gm.graph.placeholder("extra", default_value=None)
 gm.recompile()
+print(repr(lint_says(gm)), placeholders_first(gm))
+
+# %% proof=true
 assert lint_says(gm) == ""
 assert placeholders_first(gm) == ["late-placeholder"]
 assert placeholders_first(sound) == []
@@ -364,23 +449,29 @@ assert placeholders_first(sound) == []
 # %% [markdown] card="wellformed"
 # Report everything that is wrong with a `GraphModule`.
 #
-# **Given** a `GraphModule`, sound or broken in one way or in several.
+# **Given** a `GraphModule`.
 #
-# **Return** the sorted list of the codes that apply, each once; `[]` for a sound module.
+# **Return** the sorted list of the codes that apply, each once.
 #
-# | code | it applies when |
+# | code | when |
 # |---|---|
 # | `stale-code` | `gm.code` is not what the graph generates |
-# | `output` | there is no output node, or more than one, or it is not last |
-# | `foreign-node` | an argument or a user belongs to another graph, or was erased |
-# | `raw-tensor` | there is a tensor among `args` or `kwargs`, nested or not |
-# | `undefined-use` | a node of this graph is used before it is defined; a foreign or erased one is only `foreign-node` |
-# | `missing-target` | the target of a `call_module` or `get_attr` does not resolve; a registered parameter or buffer that is `None` exists |
-# | `dotted-name` | a module of the tree, at any depth, has a key with a dot in its own `_modules`, `_parameters` or `_buffers`, whether saved with the model or not |
+# | `output` | no output node, more than one, or it is not last |
+# | `foreign-node` | an argument or user is of another graph, or erased |
+# | `raw-tensor` | a tensor is among `args` or `kwargs`, nested or not |
+# | `undefined-use` | a node is used before it is defined |
+# | `missing-target` | a `call_module` or `get_attr` target does not resolve |
+# | `dotted-name` | a key of any module has a dot |
 #
-# "Nested" means: in tuples, lists, dictionaries and slices, as in `inputs_of`.
+# **Do not** change or recompile the module.
 #
-# **Do not** change the module, and do not recompile it.
+# **Fine print**
+#
+# * The module may be sound (`[]`), or broken in one way or in several.
+# * "Nested" means: in tuples, lists, dictionaries and slices, as in `inputs_of`.
+# * A foreign or erased node is only `foreign-node`, not `undefined-use`.
+# * A registered parameter or buffer that is `None` exists.
+# * The keys of `dotted-name` are those of each module, at any depth: its own `_modules`, `_parameters` or `_buffers`, whether saved with the model or not.
 
 
 # %%
@@ -475,16 +566,20 @@ hint("wellformed")
 torch.manual_seed(0)
 network = make_alive(googlenet(weights=None, init_weights=False))
 hers = fx.symbolic_trace(network)
-assert wellformed(hers) == []
 setattr(hers, "conv1.bn", nn.Identity())
 hers.recompile()
 
 image = images(1)
 with torch.no_grad():
-    assert torch.equal(hers(image), network(image))  # nothing has changed
-assert lint_says(hers) == ""
-print(wellformed(hers))
-assert wellformed(hers) == ["dotted-name"]
+    print("nothing has changed:", torch.equal(hers(image), network(image)))
+print("lint:      ", repr(lint_says(hers)))
+print("wellformed:", wellformed(hers))
+
+# %% proof=true
+with torch.no_grad():
+    assert torch.equal(hers(image), network(image))
+assert lint_says(hers) == "" and wellformed(hers) == ["dotted-name"]
+assert wellformed(fx.symbolic_trace(network)) == []
 
 # %% [markdown]
 # `dotted-name` tells you what to fix.
@@ -493,13 +588,16 @@ assert wellformed(hers) == ["dotted-name"]
 # %% uses="wellformed"
 del hers._modules["conv1.bn"]
 hers.add_submodule("conv1.bn", nn.Identity())
-assert wellformed(hers) == []
+print("wellformed:", wellformed(hers))
 
 by_hand = copy.deepcopy(network)  # the same change in a copy of the model
 by_hand.conv1.bn = nn.Identity()
 assert_same_results(hers, by_hand, image)
 with fails(AssertionError):
     assert_same_results(hers, network, image)
+
+# %% proof=true
+assert wellformed(hers) == []
 assert isinstance(network.conv1.bn, nn.BatchNorm2d)  # the other team's model is unchanged
 
 # %% [markdown]
@@ -519,6 +617,10 @@ gm = fx.symbolic_trace(lambda x: torch.relu(x))
 list(gm.graph.nodes)[1].target = torch.neg
 before = gm.code
 gm.recompile()
+print("it was stale:", gm.code != before)
+print("it is stale: ", gm.code != gm.graph.python_code("self").src)
+
+# %% proof=true
 assert gm.code != before  # it was stale
 assert gm.code == gm.graph.python_code("self").src  # nothing shows that any more
 

@@ -83,7 +83,7 @@ def node_called(gm: fx.GraphModule, name: str) -> fx.Node:
 # No. A call is one node, whatever it returns. The second tensor is not read, so it has no node.
 # </details>
 
-# %%
+# %% proof=true
 _, *between, _ = fx.symbolic_trace(lambda x: torch.topk(x, 2)[0]).graph.nodes
 assert [node.target for node in between] == [torch.topk, operator.getitem]
 
@@ -104,7 +104,7 @@ assert [node.target for node in between] == [torch.topk, operator.getitem]
 # </details>
 
 
-# %%
+# %% proof=true
 class Drops(nn.Module):
     def forward(self, x):
         return F.dropout(x, training=self.training)
@@ -136,8 +136,22 @@ for node in gm.graph.nodes:
 # %% [markdown]
 # The graph says `torch.cos` now, and the code is still the old one: it is **stale** (section 2.6).
 # `gm.recompile()` generates it again. Do it once, at the end of your edits.
-#
-# **Predict the graph.** What are the *names* of the two cosine nodes after that?
+
+# %%
+x = torch.zeros(3)
+print("stale:     ", gm(x))
+gm.recompile()
+print("recompiled:", gm(x))
+
+# %% proof=true
+assert "torch.sin" not in gm.code and torch.equal(gm(x), torch.full((3,), 2.0))
+edited = fx.symbolic_trace(Wave())
+for node in edited.graph.find_nodes(op="call_function", target=torch.sin):
+    node.target = torch.cos
+assert torch.equal(edited(x), torch.zeros(3))  # the old code still runs
+
+# %% [markdown]
+# **Predict the graph.** What are the *names* of the two cosine nodes now?
 #
 # <details><summary>`sin` and `sin_1`</summary>
 #
@@ -155,16 +169,9 @@ for node in gm.graph.nodes:
 #
 # </details>
 
-# %%
-x = torch.zeros(3)
-assert torch.equal(gm(x), torch.zeros(3))  # the old code still runs
-
-gm.recompile()
-print(gm.code)
+# %% proof=true
 for traced, names in [(gm, ["sin", "sin_1"]), (fx.symbolic_trace(gm), ["cos", "cos_1"])]:
     assert [n.name for n in traced.graph.nodes if n.target is torch.cos] == names
-assert "torch.sin" not in gm.code and torch.equal(gm(x), torch.full((3,), 2.0))
-draw.diff(fx.symbolic_trace(Wave()), gm)
 
 # %% [markdown]
 # Note that `node.target is torch.sin` compares function objects, not text:
@@ -186,6 +193,10 @@ def sin_to_cos(model: nn.Module) -> fx.GraphModule:
 
 wave = Wave()
 changed = sin_to_cos(wave)
+print(changed.code)
+draw.diff(fx.symbolic_trace(wave), changed)
+
+# %% proof=true
 x = torch.randn(4)
 torch.testing.assert_close(changed(x), torch.cos(x) + torch.cos(2 * x))
 torch.testing.assert_close(wave(x), torch.sin(x) + torch.sin(2 * x))  # unchanged
@@ -195,11 +206,14 @@ assert torch.sin.__name__ == math.sin.__name__ and torch.sin is not math.sin
 # Why trace when the model may be a `GraphModule` already?
 # Because the caller still uses its graph.
 # `symbolic_trace` makes a new graph of it, and you edit that one.
-# Section 3b.4, in the deep dive `03b_effects`, shows what a second trace loses, and another way to get a graph of your own.
+# Section 3b.4, in the deep dive `03b_effects`, shows what a second trace loses.
 
 # %%
 theirs = fx.symbolic_trace(Wave())
 yours = sin_to_cos(theirs)
+print(theirs.code, yours.code)
+
+# %% proof=true
 assert yours.graph is not theirs.graph
 assert "torch.sin" in theirs.code and "torch.cos" in yours.code
 
@@ -230,14 +244,12 @@ assert "torch.sin" in theirs.code and "torch.cos" in yours.code
 # </details>
 
 
-# %%
+# %% proof=true
 def f(x):
     return torch.sin(x) + torch.sin(input=x) + x.sin()
 
 
-gm = sin_to_cos(f)
-print(gm.graph)
-targets = [n.target for n in gm.graph.nodes]
+targets = [n.target for n in sin_to_cos(f).graph.nodes]
 assert targets.count(torch.cos) == 2 and targets.count("sin") == 1
 
 # %% [markdown] card="retarget"
@@ -253,17 +265,16 @@ assert targets.count(torch.cos) == 2 and targets.count("sin") == 1
 
 
 # %%
-class Before(nn.Module):
-    def forward(self, x, y):
-        return torch.maximum(x, y) - torch.maximum(x, x * y)
+def before(x, y):
+    return torch.maximum(x, y) - torch.maximum(x, x * y)
 
 
-# What retarget(model, torch.maximum, torch.minimum) must do: two nodes change, and keep their names.
-asked = fx.symbolic_trace(Before())
+# What retarget(before, torch.maximum, torch.minimum) must do: two nodes change, and keep their names.
+asked = fx.symbolic_trace(before)
 for name in ("maximum", "maximum_1"):
     node_called(asked, name).target = torch.minimum
 asked.recompile()
-draw.diff(fx.symbolic_trace(Before()), asked)
+draw.diff(fx.symbolic_trace(before), asked)
 
 
 # %% solve="retarget"
@@ -323,27 +334,19 @@ for node in fx.symbolic_trace(Minus()).graph.nodes:
         print(node.format_node())
 
 # %% [markdown]
-# Read the list slowly. It has some surprises.
-#
-# | you write | FX records |
-# |---|---|
-# | `x - y`, `2 - x`, `x -= y` | `call_function`, target `operator.sub` |
-# | `torch.sub(x, y)` | `call_function`, target `torch.sub` |
-# | `x.sub(y)` | `call_method`, target `"sub"` |
-# | `parameter - x` | `call_function`, target `operator.sub` |
-# | `buffer - x` | `call_method`, target `"sub"` |
-# | `x.sub_(y)` | `call_method`, target `"sub_"` |
+# Read the list slowly, next to the code.
 #
 # * `2 - x` is `operator.sub` with the number as the first argument.
 #   So `node.args[0]` is not always a node.
 # * `x -= y` on a Proxy is an ordinary subtraction.
-#   A Proxy has no in-place operators, so Python falls back to `x = x - y`.
+#   A Proxy has no in-place operators, so Python falls back to `x = x - y`. The change in place is lost (chapter 1).
+#   You find `operator.isub` only in graphs of `torch.compile` (chapter 11).
 # * A buffer is a real tensor while you trace.
-#   The tensor, not the Proxy, handles the operator, and it reports a method call.
+#   The tensor, not the Proxy, handles the operator, and it reports a call of the method `sub`.
 #   (A parameter of the traced module is handed out as a Proxy, so it behaves like `x`.)
 # * `torch.sub(x, y, alpha=2)` means `x - 2 * y`. The target alone does not tell you that.
 
-# %%
+# %% proof=true
 recorded = [(n.op, n.target) for n in fx.symbolic_trace(Minus()).graph.nodes]
 a, b, parameter, buffer, *others, method, minus_is, in_place = [
     call for call in recorded if call[0].startswith("call")
@@ -351,6 +354,7 @@ a, b, parameter, buffer, *others, method, minus_is, in_place = [
 assert a == b == parameter == minus_is == ("call_function", operator.sub)
 assert others == [("call_function", torch.sub)] * 2
 assert buffer == method == ("call_method", "sub") and in_place == ("call_method", "sub_")
+assert not hasattr(fx.Proxy, "__isub__") and hasattr(operator, "isub")
 
 # %% [markdown]
 # A pass that must find *every* spelling lists them.
@@ -376,17 +380,46 @@ class Negations(nn.Module):
         return -x, torch.neg(x), torch.neg(input=x), x.neg(), x.clone().neg_()
 
 
+print(neg_to_abs(Negations()).code)  # `neg_` is another operation and stays
+
+# %% proof=true
 x = torch.randn(3)
 *first, last = neg_to_abs(Negations())(x)
 for value in first:
-    torch.testing.assert_close(value, x.abs())
-torch.testing.assert_close(last, -x)  # `neg_` is another operation and stays
+    assert torch.equal(value, x.abs())
+assert torch.equal(last, -x)
 
 # %% [markdown]
-# `torch.neg(input=x)` works without extra care, because `torch.abs` calls its argument `input` too.
-# You cannot count on that in general.
+# Here is a model that multiplies:
+
+
+# %%
+class Scales(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("gain", torch.ones(3))
+
+    def forward(self, x):
+        y = self.gain * (2 * x).exp()
+        y *= x
+        return torch.mul(input=y, other=3) + y.mul(y)
+
+
+scales = fx.symbolic_trace(Scales())
+
+# %% [markdown]
+# **Drill 03.2a.** Write the list of the names of all nodes of `scales` that multiply, in the order of the graph.
+
+# %% drill=true
+spellings = (operator.mul, torch.mul, "mul")
+products = [node.name for node in scales.graph.nodes if node.target in spellings]
+drill("03.2a", products)
+# Mistake: Not every multiplication has a function as its target.
+# products = [n.name for n in scales.graph.nodes if n.target in (operator.mul, torch.mul)]
+
+# %% [markdown]
+# In `neg_to_abs`, `torch.neg(input=x)` works without extra care: `torch.abs` calls its argument `input`, too.
 # Compare the parameters of the old and the new function before you keep `node.kwargs`.
-#
 # Here they do not fit. `torch.div` does not have an `alpha`:
 
 
@@ -411,40 +444,10 @@ with fails(TypeError):
 call = node_called(gm, "sub")
 call.kwargs = {key: value for key, value in call.kwargs.items() if key != "alpha"}
 gm.recompile()
+print(gm.code)
+
+# %% proof=true
 assert torch.equal(gm(torch.full((2,), 6.0), torch.full((2,), 3.0)), torch.full((2,), 2.0))
-
-# %% [markdown]
-# **Predict the graph.** What does tracing record for `total = total + x` and for `total += x`?
-#
-# <details><summary>Twice the same: <code>operator.add</code></summary>
-#
-# Right. A Proxy defines no `__iadd__`, so `+=` means `total = total + x`.
-# For real tensors the two differ: `+=` changes the tensor that the caller holds.
-# A trace loses that. Chapter 1 showed it.
-#
-# </details>
-# <details><summary><code>operator.add</code>, then <code>operator.iadd</code></summary>
-#
-# No. `operator.iadd` is what a *tensor* would do for `+=`, but tracing uses a Proxy.
-# You find `operator.iadd` in graphs of `torch.compile` (chapter 11).
-#
-# </details>
-# <details><summary><code>operator.add</code>, then the method <code>add_</code></summary>
-#
-# No. FX does not translate between spellings. It records the call that reaches the Proxy.
-#
-# </details>
-
-
-# %%
-def f(total, x):
-    total = total + x
-    total += x
-    return total
-
-
-targets = [n.target for n in fx.symbolic_trace(f).graph.nodes if n.op == "call_function"]
-assert targets == [operator.add, operator.add] and not hasattr(fx.Proxy, "__iadd__")
 
 # %% [markdown] card="add_to_mul"
 # **Given** a model that adds tensors and numbers.
@@ -457,26 +460,27 @@ assert targets == [operator.add, operator.add] and not hasattr(fx.Proxy, "__iadd
 # * An addition with `alpha=1` becomes a multiplication. A multiplication does not have an `alpha`.
 # * In-place additions stay as they are: `a.add_(b)`, and nodes that call `operator.iadd`.
 #
+# **Do not** change the model you were given.
+#
+# **Fine print**
+#
 # If `alpha` is computed in the model, it is a node, so it is not 1. Models also add *sizes*, as in `x.shape[0] + 1`.
 # A good pass leaves those alone; the check does not try them.
-#
-# **Do not** change the model you were given.
 
 
 # %%
-class Before(nn.Module):
-    def forward(self, x, y):
-        a = torch.add(x, y, alpha=3)
-        b = torch.add(a, y)
-        c = 2 + b
-        return c.add(y)
+def before(x, y):
+    a = torch.add(x, y, alpha=3)
+    b = torch.add(a, y)
+    c = 2 + b
+    return c.add(y)
 
 
-asked = fx.symbolic_trace(Before())
+asked = fx.symbolic_trace(before)
 for name, target in [("add_1", torch.mul), ("add_2", operator.mul), ("add_3", "mul")]:
     node_called(asked, name).target = target
 asked.recompile()
-draw.diff(fx.symbolic_trace(Before()), asked)
+draw.diff(fx.symbolic_trace(before), asked)
 
 
 # %% solve="add_to_mul"
@@ -556,14 +560,15 @@ with gm.graph.inserting_before(exp):
 exp.args = (clamp,)
 gm.recompile()
 print(gm.code)
+
+# %% proof=true
 limited = torch.exp(torch.tensor([80.0, 0.0]))
 torch.testing.assert_close(gm(torch.tensor([1000.0, 0.0]))[1], limited)
 
 # %% [markdown]
 # **Who.** Now the other direction: *after* `exp`, and every reader of `exp` must read the new node.
 # `node.replace_all_uses_with(new)` rewires all readers of `node`, including the output.
-# The obvious code has a trap. PyTorch's own documentation has it, on the page *torch.fx*, section *Direct Graph Manipulation*,
-# and on the page *Writing Graph Transformations on ATen IR*; [issue 118626](https://github.com/pytorch/pytorch/issues/118626) of PyTorch reports it:
+# The obvious code has a trap. PyTorch's own documentation has it ([issue 118626](https://github.com/pytorch/pytorch/issues/118626)):
 
 # %%
 gm = fx.symbolic_trace(scores)
@@ -573,9 +578,11 @@ with gm.graph.inserting_after(exp):
 rewired = exp.replace_all_uses_with(clamp)
 print(gm.graph)
 print("rewired:", rewired)
-assert clamp.args == (clamp,)  # !
 with fails(RuntimeError):
     gm.graph.lint()
+
+# %% proof=true
+assert clamp.args == (clamp,)
 
 # %% [markdown]
 # *All* uses means all. The new node reads `exp` as well, so it was rewired too, and now it reads itself.
@@ -591,48 +598,73 @@ with fails(UnboundLocalError):
 draw(gm)
 
 # %% [markdown]
-# There are three ways to avoid it. Each of them leaves `clamp` reading `exp`:
+# There are three ways out. The first repairs the new node after everything is rewired:
 
 # %%
-# 1. Leave the new node out.
+clamp.args = (exp,)
+gm.graph.lint()
+gm.recompile()
+draw.diff(fx.symbolic_trace(scores), gm)
+
+# %% proof=true
+assert clamp.args == (exp,) and list(exp.users) == [clamp]
+
+# %% [markdown]
+# The second leaves the new node out when it rewires:
+
+# %%
 gm = fx.symbolic_trace(scores)
 exp = node_called(gm, "exp")
 with gm.graph.inserting_after(exp):
     clamp = gm.graph.call_function(torch.clamp, (exp,), {"max": 100.0})
 exp.replace_all_uses_with(clamp, delete_user_cb=lambda user: user is not clamp)
-assert clamp.args == (exp,) and list(exp.users) == [clamp]
+print("clamp reads", clamp.args, "and exp is read by", list(exp.users))
 
-# 2. Rewire everything, then repair the new node.
-gm = fx.symbolic_trace(scores)
-exp = node_called(gm, "exp")
-with gm.graph.inserting_after(exp):
-    clamp = gm.graph.call_function(torch.clamp, (exp,), {"max": 100.0})
-exp.replace_all_uses_with(clamp)
-clamp.args = (exp,)
-assert clamp.args == (exp,) and list(exp.users) == [clamp]
-
-# 3. Let the new node read nothing until the others are rewired.
-gm = fx.symbolic_trace(scores)
-exp = node_called(gm, "exp")
-with gm.graph.inserting_after(exp):
-    clamp = gm.graph.call_function(torch.clamp, (), {"max": 100.0})
-exp.replace_all_uses_with(clamp)
-clamp.args = (exp,)
-assert clamp.args == (exp,) and list(exp.users) == [clamp]
-
+# %% proof=true
 gm.graph.lint()
-gm.recompile()
-draw.diff(fx.symbolic_trace(scores), gm)
+assert clamp.args == (exp,) and list(exp.users) == [clamp]
 
 # %% [markdown]
-# In the first way, the function decides for each reader whether it must be rewired.
-# The name `delete_user_cb` means "callback that decides which users are deleted from `node`".
+# The function decides for each reader whether it must be rewired.
 #
-# **While you loop.** A loop over `graph.nodes` follows the list as it is *now*.
-# It also visits a node that you insert after the current one.
-# If that node matches your condition too, the loop never ends:
+# In the third way, the new node reads nothing until the others are rewired. You see it below, in `clamp_after_exp`.
+#
+# Take `means`. Its new node `limit` has no readers yet:
+
 
 # %%
+def means(x):
+    total = x.sum()
+    return x / total, torch.sqrt(total)
+
+
+limited = fx.symbolic_trace(means)
+total = node_called(limited, "sum_1")
+with limited.graph.inserting_after(total):
+    limit = limited.graph.call_function(torch.clamp, (total,), {"min": 1.0})
+print(limited.graph)
+
+# %% proof=true
+assert list(total.users)[2:] == [limit] and not limit.users
+
+# %% [markdown]
+# **Drill 03.3a.** Only the square root must read `limit` instead of `sum_1`. Write a dictionary: for the name of each
+# user of `total`, the answer, True or False, that `delete_user_cb` must return for it. Leave the graph as it is.
+
+# %% drill=true
+answers = {user.name: user.target is torch.sqrt for user in total.users}
+drill("03.3a", answers)
+# Mistake: A node that you made is a user, too, if it reads the value.
+# answers = {"truediv": False, "sqrt": True}
+
+# %% [markdown]
+# **While you loop.** A loop over `graph.nodes` follows the list as it is *now*.
+# It also visits a node that you insert after the current one.
+# If that node matches your condition too, the loop never ends.
+# So take a copy of the list first: `for node in list(graph.nodes)`.
+# Then only the nodes that were there before your first edit are visited.
+
+# %% proof=true
 gm = fx.symbolic_trace(scores)
 rounds = 0
 for node in gm.graph.nodes:
@@ -640,15 +672,11 @@ for node in gm.graph.nodes:
         with gm.graph.inserting_after(node):
             gm.graph.call_function(torch.exp, (node,))
         rounds += 1
-        if rounds == 10:  # otherwise it would never end
+        if rounds == 5:  # otherwise it would never end
             break
-print(gm.graph)
-assert sum(n.target is torch.exp for n in gm.graph.nodes) == 11
+assert sum(n.target is torch.exp for n in gm.graph.nodes) == 6
 
 # %% [markdown]
-# Take a copy of the list first: `for node in list(graph.nodes)`.
-# Then only the nodes that were there before your first edit are visited.
-#
 # Now everything together, as a pass:
 
 
@@ -669,6 +697,9 @@ def clamp_after_exp(model: nn.Module) -> fx.GraphModule:
 
 gm = clamp_after_exp(scores)
 shares, values = gm(torch.tensor([1000.0, 0.0]))
+print(shares, values)
+
+# %% proof=true
 assert values.max() == 100 and torch.equal(shares, values / 101)  # all three readers
 
 # %% [markdown]
@@ -692,7 +723,7 @@ assert values.max() == 100 and torch.equal(shares, values / 101)  # all three re
 # </details>
 
 
-# %%
+# %% proof=true
 gm = clamp_after_exp(lambda x: torch.cat([torch.exp(x)] * 2))
 assert len([n for n in gm.graph.nodes if n.target is torch.exp]) == 1
 clamp = node_called(gm, "clamp")
@@ -709,21 +740,17 @@ assert node_called(gm, "cat").args == ([clamp, clamp],)
 
 
 # %%
-class Before(nn.Module):
-    def forward(self, x, y):
-        a = torch.add(x, y)
-        b = a + torch.sin(a)
-        return a, b
+def before(x, y):
+    a = torch.add(x, y)
+    return a, a + torch.sin(a)
 
 
-class After(nn.Module):
-    def forward(self, x, y):
-        a = torch.relu(torch.add(x, y))
-        b = torch.relu(a + torch.sin(a))
-        return a, b
+def after(x, y):
+    a = torch.relu(torch.add(x, y))
+    return a, torch.relu(a + torch.sin(a))
 
 
-draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+draw.diff(fx.symbolic_trace(before), fx.symbolic_trace(after))
 
 
 # %% solve="relu_after_add"
@@ -790,7 +817,6 @@ model = Small().eval()
 gm = fx.symbolic_trace(model)
 for node in gm.graph.nodes:
     if node.op == "call_module":
-        assert "act" not in node.target
         print(f"{node.name:8} {node.target:8} {type(gm.get_submodule(node.target)).__name__}")
 
 # %% [markdown]
@@ -805,12 +831,17 @@ for node in gm.graph.nodes:
 # Who owns this module?
 
 # %%
-assert gm.get_submodule("body.1") is model.body[1]  # the same object
-assert gm.body is not model.body  # but the container is a new one
+print("the same ELU:      ", gm.get_submodule("body.1") is model.body[1])
+print("the same container:", gm.body is model.body)
 
 gm.get_submodule("body.1").alpha = 3.0
-assert model.act.alpha == 3.0  # you have changed the caller's model
+print("the caller's alpha:", model.act.alpha)  # you have changed the caller's model
 model.act.alpha = 1.0
+
+# %% proof=true
+assert not any("act" in node.target for node in gm.graph.find_nodes(op="call_module"))
+assert gm.get_submodule("body.1") is model.body[1] and gm.body is not model.body
+assert not hasattr(gm, "act") and not hasattr(gm, "body.1")
 
 # %% [markdown]
 # A traced module **shares its submodules**, with their parameters, with the original.
@@ -845,16 +876,37 @@ def elu_to_softplus(model: nn.Module) -> fx.GraphModule:
 model = Small().eval()
 gm = elu_to_softplus(model)
 print(gm)
+draw.diff(fx.symbolic_trace(model), gm)
+
+# %% proof=true
 assert isinstance(model.body[1], nn.ELU)  # the caller still has it
 assert [name for name, _ in gm.named_modules()] == ["", "body", "body.0", "body.2"]
-draw.diff(fx.symbolic_trace(model), gm)
 
 # %% [markdown]
 # Why is there no self-loop this time? The new node reads the *input* of the old one, not the old one itself.
 #
 # `gm.delete_all_unused_submodules()` removes every module that no node calls or reads any more.
-# Without it, the ELU would stay in `gm`, with its parameters if it had any, and in every saved file, although nothing uses it.
+# Without it, the ELU would stay in `gm` and in every saved file, although nothing uses it.
 #
+# In the next model, one `Linear` and one `Tanh` are at two places each:
+
+# %%
+layer, act = nn.Linear(4, 4), nn.Tanh()
+tied = nn.Sequential(layer, act, nn.Sequential(layer, act))
+
+# %% proof=true
+assert len(list(tied.modules())) == 4
+
+# %% [markdown]
+# **Drill 03.4a.** You trace `tied`. Write the list of the targets of its `call_module` nodes, in the order of the graph.
+
+# %% drill=true
+paths = ["0", "1", "0", "1"]
+drill("03.4a", paths)
+# Mistake: A target names a module, not a place in the code.
+# paths = ["0", "1", "2.0", "2.1"]
+
+# %% [markdown]
 # If the new operation has parameters, you need a module.
 # Add it under a name of its own, and call that.
 # A new module starts in training mode, as float32, on the CPU. Give it the mode and the dtype of its surroundings.
@@ -863,7 +915,6 @@ draw.diff(fx.symbolic_trace(model), gm)
 model = Small().double().eval()
 gm = fx.symbolic_trace(model)
 prelu = nn.PReLU()
-assert prelu.training and prelu.weight.dtype is torch.float32  # not what this model needs
 prelu.to(torch.float64).train(model.training)
 gm.add_submodule("extra.prelu", prelu)  # containers on the way are made for you
 for node in list(gm.graph.nodes):
@@ -873,6 +924,9 @@ gm.delete_all_unused_submodules()
 gm.graph.lint()
 gm.recompile()
 print(gm.code)
+
+# %% proof=true
+assert nn.PReLU().training and nn.PReLU().weight.dtype is torch.float32
 x = torch.randn(2, 4, dtype=torch.float64)
 y = model.body[2](F.prelu(model.body[0](x), prelu.weight))
 assert not prelu.training
@@ -899,7 +953,7 @@ torch.testing.assert_close(gm(x), F.prelu(y, prelu.weight) + F.prelu(x, prelu.we
 #
 # </details>
 
-# %%
+# %% proof=true
 module = nn.ReLU6()
 assert not isinstance(module, nn.ReLU)
 assert isinstance(module, nn.Hardtanh)
@@ -910,12 +964,10 @@ assert all("ReLU" in type(m).__name__ for m in (module, nn.PReLU(), nn.LeakyReLU
 
 
 # %%
-def f(x):
-    return F.relu(x)
-
-
-node = node_called(fx.symbolic_trace(f), "relu")
+node = node_called(fx.symbolic_trace(lambda x: F.relu(x)), "relu")
 print(node.format_node())
+
+# %% proof=true
 assert node.kwargs == {"inplace": False}
 
 # %% [markdown]
@@ -935,12 +987,15 @@ for function in (F.softplus, F.gelu):
 # * `torch.relu(x)`, `F.relu(x)` (with or without `inplace`), `x.relu()`, or
 # * as an `nn.ReLU` module: nested, shared, called twice, or with `inplace=True`.
 #
-# Calls may use keywords. `nn.ReLU` modules that are no longer called are gone. A leaf module such as
-# `nn.TransformerEncoderLayer` may hold a ReLU of its own. Leave that one unchanged: it belongs to the leaf. If the model also calls
-# that ReLU directly, the direct call becomes a GELU like any other.
+# Calls may use keywords. `nn.ReLU` modules that are no longer called are gone.
 #
 # **Do not** touch other activations (`nn.ReLU6`, `nn.LeakyReLU`, …), and do not change the model
 # you were given. It still has its ReLU modules.
+#
+# **Fine print**
+#
+# A leaf module such as `nn.TransformerEncoderLayer` may hold a ReLU of its own. Leave that one unchanged: it belongs to the leaf.
+# If the model also calls that ReLU directly, the direct call becomes a GELU like any other.
 
 
 # %%
@@ -1027,7 +1082,7 @@ gm.recompile()
 print(gm.code)
 
 # %% [markdown]
-# Here is a pass. `nn.Identity` returns its input, so every call of one can go.
+# `nn.Identity` returns its input, so every call can go.
 # Note how the pass finds the input: `self.skip(x)` has it in `args`, `self.skip(input=x)` in `kwargs`.
 
 
@@ -1059,6 +1114,8 @@ class Skips(nn.Module):
 
 gm = remove_identity(Skips())
 print(gm)
+
+# %% proof=true
 assert [n.name for n in gm.graph.nodes] == ["x", "sin", "output"]
 assert not list(gm.children())
 
@@ -1075,7 +1132,34 @@ gm = fx.symbolic_trace(lambda x: (torch.sin(x).cos().tan(), x)[1])  # a dead cha
 for node in reversed(list(gm.graph.nodes)):
     if node.op.startswith("call") and not node.users:
         gm.graph.erase_node(node)
+print(gm.graph)
+
+# %% proof=true
 assert [n.op for n in gm.graph.nodes] == ["placeholder", "output"]
+
+# %% [markdown]
+# The next graph has dead nodes that read each other:
+
+
+# %%
+def partly_dead(x):
+    a = torch.sin(x)
+    b = torch.cos(a)
+    c = torch.exp(x)
+    a * b
+    return c
+
+
+draw(fx.symbolic_trace(partly_dead))
+
+# %% [markdown]
+# **Drill 03.5a.** Erase the dead nodes one by one. Write the list of their names in an order that FX allows.
+
+# %% drill=true
+order = ["mul", "cos", "sin"]
+drill("03.5a", order)
+# Mistake: FX does not erase a node that is still read.
+# order = ["sin", "cos", "mul"]
 
 # %% [markdown]
 # **Predict the result.** The `remove_identity` above, but without `list(...)`:
@@ -1099,7 +1183,7 @@ assert [n.op for n in gm.graph.nodes] == ["placeholder", "output"]
 #
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: x.sin().sin().sin().cos())
 for node in gm.graph.nodes:
     if node.target == "sin":
@@ -1119,6 +1203,8 @@ assert cos in listed and cos not in list(gm.graph.nodes)
 # %%
 kinds = nn.modules.dropout._DropoutNd.__subclasses__()
 print(*[kind.__name__ for kind in kinds])
+
+# %% proof=true
 assert len(kinds) == 6 and not any(issubclass(kind, nn.Dropout) for kind in kinds[1:])
 
 # %% [markdown] card="remove_dropout"
@@ -1130,14 +1216,17 @@ assert len(kinds) == 6 and not any(issubclass(kind, nn.Dropout) for kind in kind
 # * a module: `nn.Dropout`, `nn.Dropout1d`, `nn.Dropout2d`, `nn.Dropout3d`, `nn.AlphaDropout`,
 #   `nn.FeatureAlphaDropout`, or
 # * a function: `F.dropout` and its siblings `F.dropout1d`, `F.dropout2d`, `F.dropout3d`,
-#   `F.alpha_dropout`, `F.feature_alpha_dropout`. (`F.dropout(x)` alone is active even in eval
-#   mode. It goes too.)
+#   `F.alpha_dropout`, `F.feature_alpha_dropout`.
 #
-# Dropouts may follow each other in a chain, be the output itself, get their input by keyword, or be one
-# module called twice. Do not put anything in their place, not even an `nn.Identity`. No dropout module is left in the result, except
-# inside a leaf such as `nn.TransformerEncoderLayer`: leave those unchanged.
+# Dropouts may form a chain, be the output itself, get their input by keyword, or be one
+# module called twice. Put nothing in their place, not even an `nn.Identity`.
 #
 # **Do not** change the model you were given, not even its training flags.
+#
+# **Fine print**
+#
+# `F.dropout(x)` alone is active even in eval mode. It goes, too. No dropout module is left in the result, except
+# inside a leaf such as `nn.TransformerEncoderLayer`: leave those unchanged.
 
 
 # %%
@@ -1230,21 +1319,14 @@ image = images(1)
 # %% uses="remove_dropout"
 def count(gm: fx.GraphModule) -> dict[str, int]:
     """How many nodes, ReLUs, GELUs and dropouts there are."""
-    modules = [type(gm.get_submodule(n.target)) for n in gm.graph.nodes if n.op == "call_module"]
-    targets = [n.target for n in gm.graph.nodes]
-    return {
-        "nodes": len(targets),
-        "relu": targets.count(F.relu),
-        "gelu": targets.count(F.gelu),
-        "dropout": modules.count(nn.Dropout),
-    }
+    targets = [node.target for node in gm.graph.nodes]
+    kinds = {"relu": F.relu, "gelu": F.gelu, "dropout": "dropout"}
+    return {"nodes": len(targets)} | {kind: targets.count(kinds[kind]) for kind in kinds}
 
 
 for_the_chip = remove_dropout(relu_to_gelu(network))
 print("before", count(fx.symbolic_trace(network)))
 print("after ", count(for_the_chip))
-assert count(fx.symbolic_trace(network)) == {"nodes": 199, "relu": 57, "gelu": 0, "dropout": 1}
-assert count(for_the_chip) == {"nodes": 198, "relu": 0, "gelu": 57, "dropout": 0}
 
 
 def with_gelu(x: torch.Tensor) -> torch.Tensor:
@@ -1255,54 +1337,24 @@ def with_gelu(x: torch.Tensor) -> torch.Tensor:
 assert_same_results(for_the_chip, with_gelu, image)
 with fails(AssertionError):
     assert_same_results(network, with_gelu, image)
+
+# %% proof=true
+assert count(fx.symbolic_trace(network)) == {"nodes": 199, "relu": 57, "gelu": 0, "dropout": 1}
+assert count(for_the_chip) == {"nodes": 198, "relu": 0, "gelu": 57, "dropout": 0}
 assert any(isinstance(module, nn.Dropout) for module in network.modules())
 
 # %% [markdown]
-# One place in the graph, before and after. To keep the picture small, we trace one branch:
+# One branch, before and after:
 
 # %% uses="relu_to_gelu"
 branch = network.inception4b.branch2
 draw.diff(fx.symbolic_trace(branch), relu_to_gelu(branch))
 
 # %% [markdown]
-# Your other passes find nothing to do in GoogLeNet, because it has no additions.
-# A residual block has one, and passes in a row work on it just as well:
-
-
-# %% uses="relu_after_add"
-class Residual(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-
-    def forward(self, x):
-        y = x + self.linear(x)
-        return torch.maximum(y, x)
-
-
-residual = Residual()
-result = retarget(relu_after_add(residual), torch.maximum, torch.minimum)
-print(result.code)
-assert [n.name for n in result.graph.nodes] == ["x", "linear", "add", "relu", "maximum", "output"]
-x = torch.randn(2, 4)
-torch.testing.assert_close(result(x), torch.minimum(torch.relu(x + residual.linear(x)), x))
-torch.testing.assert_close(add_to_mul(residual)(x), torch.maximum(x * residual.linear(x), x))
-
-# %% [markdown]
 # ## Common mistakes
 #
-# You do not have to read all of these now. Come back when a card names one of them.
-#
-# ### The new node reads itself
-#
-# Section 3.3 showed the **self-loop** and three ways to avoid it.
-# `graph.lint()` finds it, and so does a look at `new.args` after `replace_all_uses_with`.
-# `copy.deepcopy(node)` as the argument is not a way out: the copy belongs to another graph (*Common mistakes* of chapter 2).
-#
-# ### `recompile` is missing
-#
-# The graph is right, `print(gm.graph)` is right, and the module computes what it always did.
-# An `Interpreter` hides it (section 2.6).
+# Three more are told above: the new node reads itself (3.3), the new function does not know an argument (3.4),
+# and the input is in `kwargs`, not in `args` (3.5).
 #
 # ### `setattr` with a dotted name
 #
@@ -1314,13 +1366,15 @@ torch.testing.assert_close(add_to_mul(residual)(x), torch.maximum(x * residual.l
 deep = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.TransformerEncoderLayer(4, 1))
 gm = fx.symbolic_trace(deep)
 setattr(gm, "0.1", nn.GELU())
-assert "0.1" in gm._modules and isinstance(gm.get_submodule("0.1"), nn.ReLU)  # nothing was replaced
-
+print("setattr:      ", gm.get_submodule("0.1"))
 gm.add_submodule("0.1", nn.GELU())
-assert isinstance(gm.get_submodule("0.1"), nn.GELU)
-assert isinstance(deep.get_submodule("0.1"), nn.ReLU)  # the containers are not shared
-
+print("add_submodule:", gm.get_submodule("0.1"))
 gm.add_submodule("1.linear1", nn.Linear(4, 7))
+print("the caller's: ", deep[1].linear1)  # it was changed
+
+# %% proof=true
+assert "0.1" in gm._modules and isinstance(gm.get_submodule("0.1"), nn.GELU)
+assert isinstance(deep.get_submodule("0.1"), nn.ReLU)  # the containers are not shared
 assert deep[1].linear1.out_features == 7  # the caller's layer was changed
 
 # %% [markdown]
@@ -1335,15 +1389,17 @@ with gm.graph.inserting_after(exp):
     first = gm.graph.call_function(torch.neg, (exp,))
     second = gm.graph.call_function(torch.abs, (first,))
 print([n.name for n in gm.graph.nodes])
-assert exp.next is second and second.next is first
 with fails(RuntimeError):
     gm.graph.lint()
+
+# %% proof=true
+assert exp.next is second and second.next is first
 
 # %% [markdown]
 # **Right:** a second `with gm.graph.inserting_after(first)`, or one `inserting_before(exp.next)`.
 # Inside one `inserting_before`, nodes keep the order in which you make them.
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(scores)
 exp = node_called(gm, "exp")
 with gm.graph.inserting_before(exp.next):
@@ -1353,23 +1409,12 @@ gm.graph.lint()
 assert exp.next is first and first.next is second
 
 # %% [markdown]
-# ### An argument that the new function does not know
-#
-# `F.relu` is recorded with `inplace=False`, and `F.gelu` does not know `inplace` (section 3.4).
-# **Right:** give the new node exactly the arguments that the new function has.
-#
-# ### The input is taken from `args[0]`
-#
-# In `self.skip(input=x)` it is in `kwargs`, and `args` is empty (section 3.5).
-# **Right:** look into `args` *and* `kwargs`.
-
-# %% [markdown]
 # ## Recap
 #
-# 1. Trace, edit, `recompile()`. The code does not follow the graph by itself.
-# 2. One operation has many spellings: functions, operators, reflected operators, methods, modules.
-# 3. Insert with `inserting_before` or `inserting_after`. `replace_all_uses_with` rewires *all* readers, the new node too.
-# 4. Submodules are shared with the caller: change calls, not modules. Rewire, then erase, then delete unused submodules.
+# 1. The code does not follow the graph by itself.
+# 2. One operation has many spellings: functions, operators, methods, modules.
+# 3. `replace_all_uses_with` rewires *all* readers, the new node too.
+# 4. Submodules are shared with the caller: change calls, not modules.
 # 5. A pass never changes the model it was given, and the result of one pass is the model of the next.
 #
 # ### Cheat sheet
@@ -1385,27 +1430,18 @@ assert exp.next is first and first.next is second
 # | a module under a path | `gm.add_submodule("a.b", module)`, in the right mode and dtype |
 # | to drop modules that are not called | `gm.delete_all_unused_submodules()` |
 # | at the end of each pass | `gm.graph.lint()`, `gm.recompile()` |
-#
-# See how far you are:
 
 # %%
 progress()
 
 # %% [markdown]
-# ## What was not taught here
-#
-# | topic | where |
-# |---|---|
-# | probes, dead code and side effects, fixed parameters, what a second trace loses | the deep dive `03b_effects` |
-# | rewriting several nodes at once, by a pattern | chapter 4 |
-# | writing the new nodes as ordinary Python code | chapter 5 |
-# | passes as an `Interpreter` or a `Transformer` | chapter 6 |
-# | leaf modules, tracers of your own, flags that freeze | chapter 8 |
-# | testing a pass so that you can trust it | chapter 9 |
-# | changing parameters, as in Conv-BN fusion | chapter 10 |
+# **Not taught here:** probes, dead code and side effects, and what a second trace loses (the deep dive `03b_effects`),
+# rewriting several nodes at once, by a pattern (chapter 4), new nodes as ordinary Python code (chapter 5),
+# passes as an `Interpreter` or a `Transformer` (chapter 6), tracers of your own (chapter 8), testing a pass
+# (chapter 9), changing parameters, as in Conv-BN fusion (chapter 10).
 #
 # **Sources and further reading**
 #
-# * PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), sections *Writing Transformations* and *Direct Graph Manipulation*, and the reference of `Graph`, `Node` and `GraphModule`. In the second section, the example that inserts a ReLU makes a **self-loop** and fails when it is called ([issue 118626](https://github.com/pytorch/pytorch/issues/118626)): use one of the ways of section 3.3.
-# * [Writing Graph Transformations on ATen IR](https://docs.pytorch.org/docs/stable/torch.compiler_transformations.html): the same kinds of edit on graphs of `torch.export`, with the same self-loop.
+# * PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), sections *Writing Transformations* and *Direct Graph Manipulation* (its example that inserts a ReLU makes a **self-loop**), and the reference of `Graph`, `Node` and `GraphModule`.
+# * [Writing Graph Transformations on ATen IR](https://docs.pytorch.org/docs/stable/torch.compiler_transformations.html): the same edits on graphs of `torch.export`.
 # * The paper: [torch.fx](https://arxiv.org/abs/2112.08429).
