@@ -48,7 +48,7 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
             continue
         read, defined = _names(cell)
         if cell.tag == "proof":
-            if not any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(cell.source))):
+            if not any(map(_asserts, ast.walk(ast.parse(cell.source)))):
                 yield Problem(cell.line, "This proof asserts nothing.", "Remove its tag.")
         elif cell.tag != "drill":
             for name in sorted((read - defined) & setters.keys()):
@@ -59,6 +59,13 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
             setters.pop(name, None)
             if cell.tag in ("proof", "drill"):
                 setters[name] = cell.tag
+
+
+def _asserts(node: ast.AST) -> bool:
+    """Whether this is an assertion, or a call such as `torch.testing.assert_close`."""
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "attr", getattr(node.func, "id", "")).startswith("assert_")
+    return isinstance(node, ast.Assert)
 
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:

@@ -37,6 +37,9 @@ def test_all_of_a_chapters_own_cells_are_as_given(path: object) -> None:
         ("hint(retarget)\nx = 1", False),
         ("x = hint(retarget)", False),
         ("x = 1", False),
+        ('x = ...\ndrill("03.2a", x)', True),
+        ('x = 1\ndrill("03.2a", x)', False),
+        ('x = ...\ndrill("03.2a", y)', False),
     ],
 )
 def test_calls_of_the_course_are_as_given_whatever_they_are_asked(source: str, given: bool) -> None:
