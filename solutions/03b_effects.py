@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, and passes that insert and erase nodes |
-# | **Time** | about 125 minutes, 60 of them for the exercises; the minutes of a section include its exercise. Take two sittings, with a break after 3b.2 |
+# | **Time** | about 120 minutes, 60 of them for the exercises; the minutes of a section include its exercise. Take two sittings, with a break after 3b.2 |
 # | **Deep dive** | You can go on to chapter 4 without it. Section 3b.2, about dead code, is needed: chapter 15 uses it, and chapters 7 to 9 come back to it |
 #
 # **When you are done, you can**
@@ -79,7 +79,7 @@ def node_called(gm: fx.GraphModule, name: str) -> fx.Node:
 #
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: torch.exp(x) * 2)
 exp = node_called(gm, "exp")
 with gm.graph.inserting_after(exp):
@@ -107,13 +107,14 @@ assert clamp.args == (clamp,)
 # </details>
 
 
-# %%
+# %% proof=true
 def flagged(x, flag=False):
     return x.sin() if flag else x.cos()
 
 
 with fails(fx.proxy.TraceError):
     fx.symbolic_trace(flagged)
+assert "x.sin()" in fx.symbolic_trace(flagged, concrete_args={"flag": True}).code
 
 # %% [markdown]
 # ## 3b.1 Probes: watch without touching
@@ -152,8 +153,11 @@ print(gm.code)
 # %%
 x = torch.randn(2, 4)
 watched = gm(x)
-torch.testing.assert_close(watched, deep(x))
 draw(gm)
+
+# %% proof=true
+torch.testing.assert_close(watched, deep(x))
+assert not any(node.users for node in gm.graph.nodes if node.target is show_size)
 
 # %% [markdown]
 # The graph decides what a probe receives. If you only want the shape, the graph can have a node that reads it:
@@ -167,6 +171,8 @@ with gm.graph.inserting_before(first.next):
     gm.graph.call_function(print, (first.name, shape))
 gm.recompile()
 gm(x)  # prints: _0 torch.Size([2, 4])
+
+# %% proof=true
 assert "print('_0', getattr_1)" in gm.code
 
 # %% [markdown]
@@ -180,14 +186,13 @@ assert "print('_0', getattr_1)" in gm.code
 class Largest:
     """Remembers the largest absolute value it was shown."""
 
-    def __init__(self):
-        self.seen = 0.0
-
-    def note(self, name, value):
-        self.seen = max(self.seen, value.abs().max().item())
+    seen = 0.0
 
     def __call__(self, name, value):
-        self.note(name, value)
+        self.seen = max(self.seen, value.abs().max().item())
+
+    def note(self, name, value):
+        self(name, value)
 
 
 largest = Largest()
@@ -197,7 +202,7 @@ with gm.graph.inserting_after(last):
     gm.graph.call_function(largest.note, (last.name, last))  # a bound method works
 gm.recompile()
 gm(x)
-assert largest.seen == deep(x).abs().max().item()
+print("the largest value:", largest.seen)
 noted = gm
 
 gm = fx.symbolic_trace(deep)
@@ -205,11 +210,15 @@ last = node_called(gm, "_2")
 with gm.graph.inserting_after(last), fails(AttributeError):
     gm.graph.call_function(largest, (last.name, last))
 
+# %% proof=true
+assert largest.seen == deep(x).abs().max().item()
+assert largest.note.__name__ == "note" and not hasattr(largest, "__name__")
+
 # %% [markdown]
 # And a `__name__` is not always enough. The method `append` of a list has one, but it does not belong to any module,
-# and FX finds that out only when it generates the code:
+# and FX finds that out only when it generates the code.
 
-# %%
+# %% proof=true
 names = []
 assert names.append.__name__ == "append"
 gm = fx.symbolic_trace(deep)
@@ -223,7 +232,7 @@ with fails(RuntimeError):
 # the probed module can be copied, and not pickled (chapter 9).
 
 
-# %%
+# %% proof=true
 def make_probe() -> Callable[[Any], None]:
     def probe(value):
         pass
@@ -259,26 +268,31 @@ with fails(torch.package.importer.ObjNotFoundError):
 #
 # </details>
 
-# %%
-for node in fx.symbolic_trace(deep).graph.nodes:
+# %% proof=true
+gm = fx.symbolic_trace(deep)
+for node in gm.graph.nodes:
     print(node)
+assert not any(node.target is print for node in gm.graph.nodes)
 
 # %% [markdown] card="probe_values"
 # **Given** a model and a callable `probe` with two parameters.
 #
 # **Return** a new `GraphModule` that calls `probe(name, value)` after every node that is a
 # `call_function`, `call_method` or `call_module`: `name` is the name that the node has in the
-# model's trace, a string, and `value` is its value. The probes run in the order in which the
-# nodes are executed, each right after its node.
+# model's trace, a string, and `value` is its value.
 #
-# * `probe` receives the value itself, not a copy. Its exceptions reach the caller of the module.
-# * If two models have two probes, each model calls its own probe only.
-# * The result of the module is unchanged, whatever `probe` returns.
 # * Every reader still reads what it read before.
 # * `probe` may be a function, a bound method, or any other callable object, with or without
 #   a `__name__`.
 #
 # **Do not** call `probe` in the pass itself, and do not change the model you were given.
+#
+# **Fine print**
+#
+# * The probes run in the order in which the nodes are executed, each right after its node.
+# * `probe` receives the value itself, not a copy. Its exceptions reach the caller of the module.
+# * If two models have two probes, each model calls its own probe only.
+# * The result of the module is unchanged, whatever `probe` returns.
 
 
 # %%
@@ -333,7 +347,7 @@ hint("probe_values")
 # %% [markdown]
 # ## 3b.2 Dead code and side effects
 #
-# A node without readers is **dead**. FX has a method that deletes dead nodes:
+# A node without readers is **dead**. To delete such nodes is *dead code elimination* (DCE), and FX has a method for it:
 # `graph.eliminate_dead_code()`. It is right if every call is a pure function:
 
 
@@ -345,6 +359,9 @@ def f(x):
 
 gm = fx.symbolic_trace(f)
 gm.graph.eliminate_dead_code()
+print(gm.graph)
+
+# %% proof=true
 assert [n.name for n in gm.graph.nodes] == ["x", "add", "output"]
 
 # %% [markdown]
@@ -372,7 +389,7 @@ assert [n.name for n in gm.graph.nodes] == ["x", "add", "output"]
 # </details>
 
 
-# %%
+# %% proof=true
 def g(x):
     y = x + 1
     y.mul_(10)
@@ -382,7 +399,6 @@ def g(x):
 gm = fx.symbolic_trace(g)
 gm.graph.eliminate_dead_code()
 gm.recompile()
-print(gm.code)
 assert torch.equal(g(torch.ones(2)), torch.full((2,), 20.0))
 assert torch.equal(gm(torch.ones(2)), torch.full((2,), 2.0))  # wrong
 
@@ -415,11 +431,13 @@ class Effects(nn.Module):
         return x
 
 
-known = {}
 for node in fx.symbolic_trace(Effects()).graph.nodes:
     if node.op.startswith("call") and not node.users:
-        known[node.name] = node.is_impure()
-        print(f"{node.name:14} impure according to FX: {known[node.name]}")
+        print(f"{node.name:14} impure according to FX: {node.is_impure()}")
+
+# %% proof=true
+calls = [n for n in fx.symbolic_trace(Effects()).graph.nodes if n.op.startswith("call")]
+known = {node.name: node.is_impure() for node in calls if not node.users}
 assert [name for name, impure in known.items() if impure] == ["_assert", "rand_like"]
 
 # %% [markdown]
@@ -431,16 +449,18 @@ assert [name for name, impure in known.items() if impure] == ["_assert", "rand_l
 # Each operator has a schema, which is its signature, and the schema says what the operator changes.
 
 # %%
+aten = make_fx(lambda x: (x.add_(1), x * 2)[1])(torch.ones(2))
+print({str(node.target): node.is_impure() for node in aten.graph.nodes})
+print(torch.ops.aten.add_.Tensor._schema)
+
+# %% proof=true
 graph = fx.Graph()
 x_node = graph.placeholder("x")
 assert graph.call_function(operator.setitem, (x_node, 0, 1.0)).is_impure()
 assert not graph.call_method("__setitem__", (x_node, 0, 1.0)).is_impure()
 assert not graph.call_function(F.dropout, (x_node,)).is_impure()
 assert not graph.call_method("bernoulli_", (x_node,)).is_impure()
-
-aten = make_fx(lambda x: (x.add_(1), x * 2)[1])(torch.ones(2))
 impure = {str(node.target): node.is_impure() for node in aten.graph.nodes}
-print(impure)
 assert impure["aten.add_.Tensor"] and not impure["aten.mul.Tensor"]
 assert torch.ops.aten.add_.Tensor._schema.is_mutable
 
@@ -463,14 +483,9 @@ assert torch.ops.aten.add_.Tensor._schema.is_mutable
 # because `and`, `or`, `not` and `is` are reserved words. `x & y` is recorded as `operator.and_`.
 
 
-# %%
-def f(x, y):
-    return x & y
-
-
-node = node_called(fx.symbolic_trace(f), "and_")
-print(node.target.__name__)
-assert node.target is operator.and_
+# %% proof=true
+node = node_called(fx.symbolic_trace(lambda x, y: x & y), "and_")
+assert node.target is operator.and_ and node.target.__name__ == "and_"
 
 table = nn.Embedding.from_pretrained(torch.full((3, 2), 9.0), max_norm=1.0)
 gm = fx.symbolic_trace(nn.Sequential(table))
@@ -479,11 +494,36 @@ gm(torch.tensor([0]))
 assert table.weight[0].norm() < 2 < table.weight[1].norm()  # the call has written to the weight
 
 # %% [markdown]
+# This function has several dead calls:
+
+
+# %%
+def block(x, y):
+    torch.sin(y).clamp(0, 1)
+    x.clamp_(0, 1)
+    torch.add(x, y, out=x)
+    torch._assert(x.sum() > 0, "empty")
+    x & y
+    return y
+
+
+blocks_graph = fx.symbolic_trace(block).graph
+
+# %% [markdown]
+# **Drill 03b.2a.** Which calls must a sound pass keep although no node reads them? Write the list of their names, in the order of the graph.
+
+# %% drill=true
+must_stay = ["clamp_", "add", "_assert"]
+drill("03b.2a", must_stay)
+# Mistake: What FX knows about effects has gaps.
+# must_stay = [n.name for n in blocks_graph.nodes if n.op.startswith("call") and n.is_impure()]
+
+# %% [markdown]
 # `symbolic_trace` does not record Python's `print`, `operator.setitem` and `operator.iadd`, unless you register them with
 # `fx.wrap` (section 1.6). On a Proxy, `print` prints while you trace, `setitem` raises, and `iadd` is recorded as an addition.
 # Graphs of `torch.compile` do have `setitem` and `iadd` (chapter 11).
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: operator.iadd(x, 1))
 assert [node.target for node in gm.graph.nodes] == ["x", operator.add, "output"]
 for traced_once in (lambda x: (print("printed while tracing:", x), x)[1], lambda x: x):
@@ -515,6 +555,8 @@ def f(x):
 
 gm = delete_dead_calls(f, torch.sin)
 print(gm.code)
+
+# %% proof=true
 assert [n.name for n in gm.graph.nodes] == ["x", "add_", "sin_2", "output"]
 
 # %% [markdown]
@@ -536,36 +578,37 @@ def keeps_add(node: fx.Node) -> bool:
 
 gm = fx.symbolic_trace(f)
 gm.graph.eliminate_dead_code(is_impure_node=keeps_add)
-assert [n.name for n in gm.graph.nodes] == ["x", "add_", "output"]
+print(gm.graph)
 
+# %% proof=true
+assert [n.name for n in gm.graph.nodes] == ["x", "add_", "output"]
 gm = fx.symbolic_trace(lambda x, unused: x)
 gm.graph.eliminate_dead_code(is_impure_node=lambda node: node.op == "output")
 gm.recompile()
-print(gm.code)  # the parameter `unused` is gone: another signature than the caller's
-assert "unused" not in gm.code
+assert "unused" not in gm.code  # another signature than the caller's
 
 # %% [markdown] card="sound_dce"
-# DCE is short for *dead code elimination*.
-#
-# **Given** a model. Each of its modules may be in training or in eval mode.
+# **Given** a model; each of its modules is in training or eval mode.
 #
 # **Return** a new `GraphModule` without the nodes that cannot influence the result, and with all that can.
 # Keep, even if they have no readers:
 #
-# * in-place methods and functions of tensors: a name that ends in a single `_`.
-#   Python's `operator.and_`, `or_`, `not_` and `is_` are pure,
-# * `operator.setitem`, `operator.iadd` and its family, and their methods, such as `__iadd__`,
+# * in-place methods and functions of tensors: a name that ends in a single `_`
+#   (Python's `operator.and_`, `or_`, `not_` and `is_` are pure),
 # * calls with `out=`, calls with `inplace=True`, modules whose `inplace` is true,
 # * BatchNorm modules in training mode,
-# * `torch._assert` and `print`,
 # * every placeholder, read or not.
 #
-# All other dead nodes go, in chains of any length, and so do modules that are no longer called.
-#
-# Not tried: dead random calls, norms called as functions in training mode, instance norms with statistics,
-# embeddings with `max_norm`, spectral norms, and layers with hooks.
+# All other dead nodes go, in chains of any length.
 #
 # **Do not** change the model you were given.
+#
+# **Fine print**
+#
+# * `torch._assert` and `print` stay, too, and so do `operator.setitem`, `operator.iadd` and its family, and their methods, such as `__iadd__`.
+# * Modules that are no longer called go.
+# * Not tried: dead random calls, norms called as functions in training mode, instance norms with statistics,
+#   embeddings with `max_norm`, spectral norms, and layers with hooks.
 
 
 # %%
@@ -658,9 +701,11 @@ def pool(x, weights=None, largest=False):
 
 gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
 print("forward takes", inspect.signature(gm.forward))
-assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "largest_1"]
-
 gm.graph.eliminate_dead_code()
+print(gm.graph)
+
+# %% proof=true
+assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "largest_1"]
 assert any(node.target is torch._assert for node in gm.graph.nodes)
 
 # %% [markdown]
@@ -672,7 +717,7 @@ assert any(node.target is torch._assert for node in gm.graph.nodes)
 # And the new name may be taken: for a function with parameters `flag` and `flag_1`, the code is not valid Python.
 
 
-# %%
+# %% proof=true
 def twins(x, flag, flag_1):
     return x + flag_1 if flag else x - flag_1
 
@@ -686,6 +731,29 @@ assert targets == ["x", "flag_1", "flag_1"]
 
 with fails(SyntaxError):
     fx.symbolic_trace(twins, concrete_args={"flag": True})
+
+# %% [markdown]
+# Here is another function with a flag:
+
+
+# %%
+def scaled(x, scale=2.0, flag=False, power=2):
+    return (x * scale if flag else x) ** power
+
+
+# %% [markdown]
+# **Drill 03b.3a.** You trace `scaled` with `concrete_args={"flag": True}`. Write the list of the parameters' names
+# that `forward` of the trace has.
+
+# %% drill=true
+parameters = ["x", "scale", "flag_1", "power"]
+drill("03b.3a", parameters)
+# Mistake: FX does not take a fixed parameter out of the signature.
+# parameters = ["x", "scale", "power"]
+
+# %% proof=true
+forward = fx.symbolic_trace(scaled, concrete_args={"flag": True}).forward
+assert list(inspect.signature(forward).parameters) == ["x", "scale", "flag_1", "power"]
 
 # %% [markdown]
 # ### Taking the leftovers out by hand
@@ -727,7 +795,7 @@ print("forward takes", inspect.signature(half_done.forward))
 # No. Erasing removes one node. <code>eq</code> would stay and be computed without any use, and the parameter would stay in the signature.
 # </details>
 
-# %%
+# %% proof=true
 nodes = {node.name: node for node in graph.nodes}
 with fails(RuntimeError):
     graph.erase_node(nodes["largest_1"])
@@ -736,7 +804,6 @@ for name in ("_assert", "eq", "largest_1"):
     graph.erase_node(nodes[name])
 
 done = fx.GraphModule(nn.Module(), graph)
-print(done.code)
 x = torch.randn(2, 3)
 assert torch.equal(done(x), pool(x, None, True))
 assert list(inspect.signature(done.forward).parameters) == ["x"]
@@ -763,20 +830,26 @@ with fails(AssertionError):
     graph.eliminate_dead_code()
 with fails(AttributeError):
     fx.GraphModule(nn.Module(), graph)
+
+# %% proof=true
 assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
 
 # %% [markdown] card="specialize"
 # **Given** a function or a module, and values for some of its parameters by name, **return** a `GraphModule` of it with these parameters fixed. A value is a bool, an int, a float, `None` or a string.
 #
-# * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
-# * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
+# * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults.
+# * No assertion about the fixed parameters remains, nor a comparison that only fed one.
 # * A name that is not a parameter: `TypeError`.
-# * A function may have both `flag` and `flag_1` as parameters, or `flag`, `flag_1` and `flag_2`.
-# * A function may read a tensor from around it, and have parameters that are given by keyword alone.
-#
-# Functions with `*args`, `**kwargs` or positional-only parameters (`/`) are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
+# * A function may have both `flag` and `flag_1` as parameters.
 #
 # **Do not** change the model that you are given.
+#
+# **Fine print**
+#
+# * Parameters that are not used remain, and so do assertions that the function makes itself.
+# * A function may also have `flag`, `flag_1` and `flag_2`.
+# * A function may read a tensor from around it, and have parameters that are given by keyword alone.
+# * Functions with `*args`, `**kwargs` or positional-only parameters (`/`) are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
 
 # %% [markdown]
 # The picture shows a function with two parameters fixed: what `concrete_args` leaves, and what you must return.
@@ -859,7 +932,7 @@ hint("specialize")
 # | what another tracer kept whole | opened again by the default rule for leaves |
 # | modes of new containers | training mode again |
 #
-# Each row, tested:
+# The first three rows:
 
 
 # %%
@@ -882,9 +955,28 @@ once = sin_to_cos(Wave())
 node_called(once, "sin").meta["note"] = ["looked at"]
 again = fx.symbolic_trace(once)
 print([n.name for n in once.graph.nodes], "→", [n.name for n in again.graph.nodes])
+
+# %% proof=true
+print("notes:", [n.meta for n in again.graph.nodes if "note" in n.meta])
 assert "sin" in [n.name for n in once.graph.nodes]
 assert "sin" not in [n.name for n in again.graph.nodes]
 assert not any("note" in n.meta for n in again.graph.nodes)
+
+# %% [markdown]
+# Here is another result of the same pass:
+
+# %%
+first_result = sin_to_cos(lambda x: torch.sin(x) + torch.cos(x))
+print(first_result.code)
+
+# %% [markdown]
+# **Drill 03b.4a.** You trace `first_result` again. Write the list of the names of all nodes of the new trace, in the order of the graph.
+
+# %% drill=true
+new_names = ["x", "cos", "cos_1", "add", "output"]
+drill("03b.4a", new_names)
+# Mistake: These are the names before the second trace.
+# new_names = [node.name for node in first_result.graph.nodes]
 
 # %%
 kept = []  # what the probe is given
@@ -911,11 +1003,11 @@ def probes_in(gm: fx.GraphModule) -> int:
 
 
 probed = remember_modules(deep)
-assert probes_in(probed) == 3 and kept == []
 wrong_order = sin_to_cos(probed)  # the next pass: it traces `probed`
 print("given to the probe while tracing:", kept, " probes left:", probes_in(wrong_order))
-assert kept == ["Proxy"] * 3 and probes_in(wrong_order) == 0
 
+# %% proof=true
+assert kept == ["Proxy"] * 3 and probes_in(wrong_order) == 0 and probes_in(probed) == 3
 with fails(fx.proxy.TraceError):
     fx.symbolic_trace(noted)  # the probe of section 3b.1 compares numbers
 
@@ -931,7 +1023,6 @@ gm.recompile()
 assert [n.name for n in fx.symbolic_trace(gm).graph.nodes][2] == "abs_1"  # not the probe
 
 
-# %%
 class KeepsSequential(fx.Tracer):
     """A tracer that keeps every `nn.Sequential` whole."""
 
@@ -980,7 +1071,7 @@ assert opened.pair.training and not opened.pair.get_submodule("1").training
 # </details>
 
 
-# %%
+# %% proof=true
 def relu_after_exp(model: nn.Module) -> fx.GraphModule:
     """Pass the value of every `torch.exp` through `torch.relu`."""
     gm = fx.symbolic_trace(model)
@@ -995,7 +1086,6 @@ def relu_after_exp(model: nn.Module) -> fx.GraphModule:
 
 
 twice = relu_after_exp(relu_after_exp(lambda x: torch.exp(x) * 2))
-print(twice.code)
 assert sum(n.target is torch.relu for n in twice.graph.nodes) == 2
 assert len(sin_to_cos(sin_to_cos(Wave())).graph.nodes) == len(sin_to_cos(Wave()).graph.nodes)
 
@@ -1023,20 +1113,23 @@ def own_graph(model: nn.Module) -> fx.GraphModule:
 
 
 copied = own_graph(once)
+print([n.name for n in copied.graph.nodes], node_called(copied, "sin").meta["note"])
+
+# %% proof=true
 assert [n.name for n in copied.graph.nodes] == [n.name for n in once.graph.nodes]
 assert node_called(copied, "sin").meta["note"] is node_called(once, "sin").meta["note"]
 assert copied.graph is not once.graph
-
 kept.clear()
 assert probes_in(own_graph(probed)) == 3 and kept == []
 assert own_graph(whole).pair is whole.pair
 assert own_graph(opened.eval()).pair.training is False
 
 # %% [markdown]
-# And the third way. The module that comes back is the one that was given, with its names and notes:
+# The third way is `sin_to_cos` without its first line.
+# The module that comes back is the one that was given, with its names and notes.
 
 
-# %%
+# %% proof=true
 def sin_to_cos_in_place(gm: fx.GraphModule) -> fx.GraphModule:
     """Replace `torch.sin` by `torch.cos` **in the module that is given**, and return it."""
     for node in gm.graph.nodes:
@@ -1085,6 +1178,8 @@ suspect = next(name for name, size in sizes.items() if size > 1000)
 around = list(sizes).index(suspect)
 for name in list(sizes)[around - 2 : around + 2]:
     print(f"{name:28} {sizes[name]:14.4f}")
+
+# %% proof=true
 assert suspect == "inception4b_branch2_1_bn"
 
 # %% [markdown]
@@ -1112,7 +1207,6 @@ path = node_called(fx.symbolic_trace(network), suspect).target
 damaged = network.get_submodule(path)
 largest = damaged.weight.topk(3)
 print(path, "has the largest weights", largest.values.tolist(), "at", largest.indices.tolist())
-assert largest.indices[0] == 3 and largest.values[0] == 1e6 and largest.values[1] < 1.5
 
 repaired = copy.deepcopy(damaged)
 with torch.no_grad():
@@ -1121,6 +1215,9 @@ fixed = replace_module(network, path, repaired)
 assert_same_results(fixed, healthy, image)
 with fails(AssertionError):
     assert_same_results(network, healthy, image)
+
+# %% proof=true
+assert largest.indices[0] == 3 and largest.values[0] == 1e6 and largest.values[1] < 1.5
 assert network.get_submodule(path).weight[3] == 1e6  # their model is as it was
 
 # %% [markdown]
@@ -1131,6 +1228,8 @@ sizes.clear()
 with torch.no_grad():
     probe_values(fixed, note_size)(image)
 print("the largest value of the whole run:", max(sizes.values()))
+
+# %% proof=true
 assert max(sizes.values()) < 1000
 
 # %% [markdown]
@@ -1150,10 +1249,12 @@ class Residual(nn.Module):
         return y
 
 
-assert len(sound_dce(network).graph.nodes) == len(fx.symbolic_trace(network).graph.nodes)
 residual = Residual()
 cleaned = sound_dce(residual)
 print(cleaned.code)
+
+# %% proof=true
+assert len(sound_dce(network).graph.nodes) == len(fx.symbolic_trace(network).graph.nodes)
 assert [n.name for n in cleaned.graph.nodes] == ["x", "linear", "add", "clamp_", "output"]
 x = torch.randn(2, 4)
 torch.testing.assert_close(cleaned(x), residual(x))
@@ -1164,6 +1265,8 @@ torch.testing.assert_close(cleaned(x), residual(x))
 # %% uses="specialize"
 served = specialize(pool, weights=None, largest=True)
 print(served.code)
+
+# %% proof=true
 assert list(inspect.signature(served.forward).parameters) == ["x"]
 assert torch.equal(served(x), pool(x, None, True))
 
@@ -1178,8 +1281,10 @@ assert torch.equal(served(x), pool(x, None, True))
 
 # %%
 gm = suspects.self_loop(fx.symbolic_trace(lambda x: torch.exp(x) * 2))
-assert [n.name for n in gm.graph.nodes] == ["x", "exp", "mul", "output"]  # no sum: right
-print(gm.code)
+print(gm.code)  # there is no sum: right
+
+# %% proof=true
+assert [n.name for n in gm.graph.nodes] == ["x", "exp", "mul", "output"]
 
 # %% [markdown]
 # `check` traces your model under three seeds, and lets the suspect work on a copy of each trace.
@@ -1232,9 +1337,11 @@ hint("WitnessSelfLoop")
 
 # %%
 gm = show_modules(nn.Sequential(nn.Linear(4, 4)))
-assert any(n.target is show_size for n in gm.graph.nodes)
 gm.graph.eliminate_dead_code()
-assert not any(n.target is show_size for n in gm.graph.nodes)  # all gone, and no message
+print(gm.graph)  # all gone, and no message
+
+# %% proof=true
+assert not any(n.target is show_size for n in gm.graph.nodes)
 
 # %% [markdown]
 # **Right:** insert probes last, or give the method a predicate that keeps them.
@@ -1247,6 +1354,9 @@ def keeps_probes(node: fx.Node) -> bool:
 
 gm = show_modules(nn.Sequential(nn.Linear(4, 4)))
 gm.graph.eliminate_dead_code(is_impure_node=keeps_probes)
+print(gm.graph)
+
+# %% proof=true
 assert any(n.target is show_size for n in gm.graph.nodes)
 
 # %% [markdown]
@@ -1254,7 +1364,7 @@ assert any(n.target is show_size for n in gm.graph.nodes)
 # and PyTorch does not promise to keep this function.
 
 
-# %%
+# %% proof=true
 @fx.node.has_side_effect
 def shout(value: Any) -> None:
     print("HERE", value)
@@ -1297,14 +1407,8 @@ assert any(n.target is shout for n in gm.graph.nodes)  # it stays
 progress()
 
 # %% [markdown]
-# ## What was not taught here
-#
-# | topic | where |
-# |---|---|
-# | watching values without a new graph: an `Interpreter` | chapter 6 |
-# | which node writes into which value | chapter 7 |
-# | tracers of your own, and flags that freeze | chapter 8 |
-# | more suspects | the deep dive `09b_duels` |
+# **Not taught here:** watching values without a new graph, with an `Interpreter` (chapter 6), which node writes into which value
+# (chapter 7), tracers of your own (chapter 8), more suspects (the deep dive `09b_duels`).
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the reference of `Graph.eliminate_dead_code` and of `Tracer.trace`.
 #
