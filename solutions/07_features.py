@@ -388,7 +388,7 @@ assert switched == {"conv": True, "the model": False} and not scorer.conv.traini
 #
 # <details><summary>What goes into <code>layer1</code>.</summary>
 #
-# No. The cell above compared it with what <code>layer1</code> returns.
+# No. A name of a module means something that was computed inside it.
 # </details>
 # <details><summary>The value of the last node that was made inside <code>layer1</code>.</summary>
 #
@@ -1306,8 +1306,6 @@ draw(extract(theirs.inception3a.branch1, {"bn": "norm", "relu": "value"}))
 
 # %% [markdown]
 # ## Common mistakes
-#
-# Here you see each of them fail.
 #
 # ### The node of one network, used for another
 #
