@@ -17,7 +17,7 @@
 import torch
 from torch import fx, nn
 
-from autograder import check, draw, fails, hint
+from autograder import check, draw, drill, fails, hint
 
 
 # %% raises="CheckFailed"

@@ -38,7 +38,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 
 torch.manual_seed(1)
 print(torch.__version__)

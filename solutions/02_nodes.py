@@ -39,7 +39,7 @@ from collections import Counter
 import torch
 from torch import fx, nn
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 
 torch.manual_seed(2)
 print(torch.__version__)

@@ -31,7 +31,7 @@ import torch
 from torch import fx, nn
 from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(2)

@@ -46,7 +46,7 @@ from torch import fx, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress, suspects
+from autograder import check, draw, drill, fails, hint, progress, suspects
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(3)

@@ -39,7 +39,7 @@ from IPython.display import display
 from torch import fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import LinearReLU
 
 torch.manual_seed(4)

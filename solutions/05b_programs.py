@@ -32,7 +32,7 @@ from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
 from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(5)

@@ -42,7 +42,7 @@ from torch import fx, nn
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import googlenet, resnet18
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import images, make_alive
 
 torch.manual_seed(6)

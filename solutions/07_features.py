@@ -46,7 +46,7 @@ from torchvision.models import googlenet, resnet18, resnet50
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.ops import FeaturePyramidNetwork
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(7)

@@ -44,7 +44,7 @@ from torch import fx, nn
 from torch.fx.passes.split_module import split_module
 from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import assert_same_results, images, make_alive
 
 torch.manual_seed(7)

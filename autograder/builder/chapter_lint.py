@@ -30,7 +30,7 @@ _TIME = re.compile(r"^\| \*\*Time\*\* \| about (\d+) minutes(?:.*?(\d+) of them 
 _MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
 _IMPORT = "Add a line 'from autograder import ...' to a cell above; the builder completes it."
 MOST_WORDS = 100
-SHORT_BEFORE = "01"
+SHORT_BEFORE = "08"
 """The cards of chapters before this one are short."""
 
 _PARTS = ("card", "solve", "check")
