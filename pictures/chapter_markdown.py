@@ -76,13 +76,14 @@ def sample_of(given: NotebookNode, solved: NotebookNode) -> Sample:
     """The page of a chapter.
 
     Args:
-        given: the notebook that a learner gets, with the same cells as the other one.
-        solved: the notebook in solved form, with outputs.
+        given: the notebook that a learner gets.
+        solved: the notebook in solved form, with outputs; it has the same cells, and proofs.
     """
     sample = Sample()
+    runs = [cell for cell in solved.cells if not cell.metadata.get("fxcourse", {}).get("proof")]
     parts = [
         part
-        for cell, run in zip(given.cells, solved.cells, strict=True)
+        for cell, run in zip(given.cells, runs, strict=True)
         for part in _parts(cell, run, sample)
     ]
     title, rest = parts[0].split("\n", 1)
@@ -109,7 +110,7 @@ def _parts(cell: NotebookNode, run: NotebookNode, sample: Sample) -> Iterator[st
         yield _answer(call[2])
     elif call and kind == "hint":
         yield from _hints(call[2])
-    elif "nbgrader" not in cell.metadata:
+    elif "nbgrader" not in cell.metadata and not cell.id.startswith("drill-"):
         for output in run.outputs:
             yield from _output(output, sample)
 
