@@ -71,7 +71,7 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: Lab) -> None:
     notebook.shot("03_prediction_asked", predict)
     notebook.write(predict, 'predict("03.1", "b")')
     explained = notebook.run(notebook.cell('predict("03.1", "b")'))
-    assert "you picked b" in explained and "nodes, not places" in explained
+    assert "you picked b" in explained and "Show the proof" in explained
     notebook.shot("03_prediction_made", notebook.cell('predict("03.1", "b")'))
 
     notebook.write(solve, WRONG)
