@@ -335,7 +335,7 @@ def hooks_after_tracing() -> None:
     assert seen == ["block", "layer"]
 
 
-@question(28, "vision#5508", "01_tracing: 1.2 What comes back: the `GraphModule`")
+@question(28, "vision#5508", "01_tracing: What comes back: the `GraphModule`")
 def class_and_methods_vanish() -> None:
     """Where are my model's class and methods after tracing?"""
 
