@@ -175,7 +175,7 @@ def add_to_mul(model):
     _shown("raised", "An answer raises an error whose text is a hidden model.",
            "        raise ValueError(' '.join(['LO' + 'OT', *code.split()]))\n"),
     _shown("error-name", "An answer raises an error whose class is named after a hidden model.",
-           "        raise type('LOOT' + code, (Exception,), {})()\n"),
+           "        raise type('LO' + 'OT' + code, (Exception,), {})()\n"),
     _shown("stderr", "An answer writes a hidden model to standard error, and warns of it.",
            "        import warnings\n        print('LOOT', code, file=sys.stderr)\n"
            "        warnings.warn('LOOT ' + code)\n        return None\n"),
