@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from autograder import learners_record
+from autograder.authors_lines import run_on_copy
 from autograder.cards.drill import DrillCard
 from autograder.core.same_value import first_difference
 from autograder.lessons import Drill, drills
@@ -63,15 +64,13 @@ def _is_likely_mistake(asked: Drill, value: Any, names: dict[str, Any]) -> bool:
 
 def _value(asked: Drill, code: str, names: dict[str, Any]) -> Any:
     """The value of the drill's variable after these lines, which change no name of the notebook."""
-    own = dict(names)
     try:
-        exec(compile(code, f"<drill {asked.name}>", "exec"), own)
+        return run_on_copy(code, names, f"drill {asked.name}")[asked.variable]
     except Exception as error:
         raise CannotDrill(
             f"Drill {asked.name} needs the cells above it: {type(error).__name__}: {error}. "
             "Run all cells above, then this one."
         ) from None
-    return own[asked.variable]
 
 
 def _called(name: str) -> Drill:

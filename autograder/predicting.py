@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import io
 import sys
 from typing import Any
 
+import torch
+
 from autograder import learners_record
+from autograder.authors_lines import run_on_copy
 from autograder.cards.prediction import PredictionCard
 from autograder.cards.progress import SmallTasks
 from autograder.drilling import drilled
@@ -64,19 +65,18 @@ def small_tasks() -> dict[str, SmallTasks]:
 
 
 def _says_of_proof(proof: str, names: dict[str, Any]) -> str:
-    """Run a proof on the notebook's own values, and say how it went. It changes no name."""
+    """Run a proof on the values that the notebook has now, and say how it went.
+
+    A later cell gives many names another value. So a proof that fails says little about PyTorch.
+    """
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(proof, "<proof>", "exec"), dict(names))
-    except AssertionError:
-        return f"This does not hold with your PyTorch {_torch()}: please tell us."
+        run_on_copy(proof, names, "proof")
     except Exception as error:
-        return f"It needs the cells above, in their order ({type(error).__name__}: {error})."
-    return f"It was run now, and it holds with your PyTorch {_torch()}."
-
-
-def _torch() -> str:
-    return str(getattr(sys.modules.get("torch"), "__version__", ""))
+        return (
+            f"It did not run with the values that your notebook has now ({type(error).__name__}). "
+            "Run the cells above in their order, then this one again."
+        )
+    return f"It was run now, and it holds with your PyTorch {torch.__version__}."
 
 
 def _called(name: str) -> Prediction:

@@ -32,7 +32,6 @@
 
 # %%
 import copy
-import inspect
 import operator
 from collections import Counter
 
@@ -564,6 +563,8 @@ for node in placeholders:
     print(f"name {node.name:9} target {node.target:10} args {node.args}")
 
 # %% proof=true
+import inspect
+
 assert [node.target for node in placeholders] == ["x", "scale", "*rest", "**options"]
 assert [node.name for node in placeholders] == ["x", "scale", "_rest", "_options"]
 assert placeholders[1].args == (2.0,)

@@ -44,7 +44,6 @@
 # A pass has one more duty: **it does not change the model that it was given.** Other code still uses that model.
 
 # %%
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -197,6 +196,8 @@ print(changed.code)
 draw.diff(fx.symbolic_trace(wave), changed)
 
 # %% proof=true
+import math
+
 x = torch.randn(4)
 torch.testing.assert_close(changed(x), torch.cos(x) + torch.cos(2 * x))
 torch.testing.assert_close(wave(x), torch.sin(x) + torch.sin(2 * x))  # unchanged

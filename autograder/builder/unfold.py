@@ -84,8 +84,7 @@ def unfold(
             made += [replace(cell, source=parts.rest)]
         cells += made
         nodes += _nodes(made)
-    has_drills = bool(chapter.tagged("drill"))
-    for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs) + ["drill"] * has_drills:
+    for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs):
         _import(nodes, name)
     notebook.cells = nodes
     return Unfolded(replace(chapter, cells=tuple(cells)), notebook, tuple(asked), debriefs)
