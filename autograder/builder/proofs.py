@@ -5,7 +5,6 @@ Other cells can need neither a name that a proof sets nor one that a drill sets.
 
 from __future__ import annotations
 
-import ast
 import symtable
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +16,7 @@ from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import Problem
 from autograder.builder.source import Cell, Chapter
 from autograder.builder.standalone import python_lines
+from autograder.builder.statements import asserts
 
 
 def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, NotebookNode]:
@@ -48,7 +48,7 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
             continue
         read, defined = _names(cell)
         if cell.tag == "proof":
-            if not any(map(_asserts, ast.walk(ast.parse(cell.source)))):
+            if not asserts(cell):
                 yield Problem(cell.line, "This proof asserts nothing.", "Remove its tag.")
         elif cell.tag != "drill":
             for name in sorted((read - defined) & setters.keys()):
@@ -59,13 +59,6 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
             setters.pop(name, None)
             if cell.tag in ("proof", "drill"):
                 setters[name] = cell.tag
-
-
-def _asserts(node: ast.AST) -> bool:
-    """Whether this is an assertion, or a call such as `torch.testing.assert_close`."""
-    if isinstance(node, ast.Call):
-        return getattr(node.func, "attr", getattr(node.func, "id", "")).startswith("assert_")
-    return isinstance(node, ast.Assert)
 
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:

@@ -75,7 +75,7 @@ def asserted(chapter: Chapter) -> frozenset[str]:
     """The names in those cells of a chapter that assert something, or whose proof is the next."""
     code = [cell for cell in chapter.cells if cell.kind == "code"]
     proved = [cell for cell, below in pairwise(chapter.cells) if below.tag == "proof"]
-    cells = [cell for cell in code if cell in proved or _asserts(cell)]
+    cells = [cell for cell in code if cell in proved or asserts(cell)]
     return frozenset(name for cell in cells for name in _NAME.findall(cell.source))
 
 
@@ -84,7 +84,7 @@ def _asserted_anywhere(folder: Path) -> frozenset[str]:
     return frozenset().union(*(asserted(read(path)[0]) for path in chapters(folder)))
 
 
-def _asserts(cell: Cell) -> bool:
+def asserts(cell: Cell) -> bool:
     """Whether a cell states its result; a solution and a drill do, since they are checked."""
     if cell.tag in ("raises", "solve", "drill"):
         return True

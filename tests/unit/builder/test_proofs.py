@@ -84,7 +84,8 @@ def test_the_book_folds_a_proof(tmp_path: Path) -> None:
         ("double = 1", "assert double == 1", "print(double)", ""),
         ("", f"import math\n{TRUE}", "print(math.pi)", "'math' is set by a proof"),
         ("", "print(2)", "print(1)", "This proof asserts nothing."),
-        ("", "testing.assert_close(1, 1)", "print(1)", ""),
+        ("", "torch.testing.assert_close(1, 1)", "print(1)", ""),
+        ("", "with fails(ZeroDivisionError):\n    1 / 0", "print(1)", ""),
         ("", "for n in (1, 2):\n    assert n", "print(n)", "'n' is set by a proof"),
     ],
 )
