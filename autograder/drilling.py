@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
+
+from torch import fx
 
 from autograder import learners_record
 from autograder.authors_lines import run_on_copy
 from autograder.cards.drill import DrillCard
-from autograder.core.same_value import first_difference
+from autograder.core.codec import Encoder
+from autograder.judge.compare import difference
 from autograder.lessons import Drill, drills
 
 
@@ -56,6 +60,33 @@ def drilled() -> dict[str, tuple[int, int]]:
         chapter: (len(asked), sum(one.mark in passed for one in asked.values()))
         for chapter, asked in drills().items()
     }
+
+
+def first_difference(value: Any, expected: Any) -> str:
+    """Where a value first differs from the expected one, as a sentence; ``""`` if nowhere.
+
+    A tuple, a view of a dictionary or an iterator counts as a list; for a set, a list does.
+
+    Args:
+        value: the learner's.
+        expected: of a right answer.
+    """
+    if isinstance(expected, set | frozenset) and isinstance(value, list | tuple):
+        value = set(value)
+    mine, wanted = Encoder(), Encoder()
+    data = mine.encode(_with_lists(value)), mine.tensors
+    found = difference(*data, wanted.encode(_with_lists(expected)), wanted.tensors, "your value")
+    return f"{found.text[0].upper()}{found.text[1:]}." if found else ""
+
+
+def _with_lists(value: Any) -> Any:
+    """A value in which all ordered collections are lists. A set is one in alphabetical order."""
+    if isinstance(value, Mapping):
+        return {key: _with_lists(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    collections = (list, tuple, KeysView, ValuesView, ItemsView, Iterator, type(fx.Graph().nodes))
+    return [_with_lists(item) for item in value] if isinstance(value, collections) else value
 
 
 def _is_likely_mistake(asked: Drill, value: Any, names: dict[str, Any]) -> bool:
