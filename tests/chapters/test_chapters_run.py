@@ -15,6 +15,9 @@ from autograder.lessons import drills
 from tests.support.forked_kernels import forked_kernels
 from tests.unit.builder.test_build_execute import validate
 
+PLAIN = """from autograder.core.codec import Encoder
+assert "opaque" not in str(Encoder().encode({0})), "two such values cannot be told apart"
+"""
 TOLD_APART = 8
 """From this length on, a value before its drill gives the answer away; `2` may be any number."""
 
@@ -37,7 +40,7 @@ def with_tries(notebook: NotebookNode, chapter: str) -> NotebookNode:
                 continue
             wrong = f"own = dict(globals()); exec({drill.mistake!r}, own)\n"
             call = f'drill("{drill.name}", own["{drill.variable}"])\ndrill("{drill.name}", ...)'
-            value = f"\nprint(repr({drill.variable}))"
+            value = f"\n{PLAIN.format(drill.variable)}\nprint(repr({drill.variable}))"
             cells.append(new_code_cell(wrong + call + value, id=f"tries-{cell.id}"))
     notebook.cells = cells
     return notebook
