@@ -31,7 +31,7 @@ _MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
 _IMPORT = "Add a line 'from autograder import ...' to a cell above; the builder completes it."
 MOST_WORDS = 100
 SHORT_BEFORE = "08"
-"""The cards of chapters before this one are short."""
+"""The cards of chapters before this one are short, and their visible assertions few."""
 
 _PARTS = ("card", "solve", "check")
 _NAMING = ("card", "solve", "check", "hint")
@@ -222,6 +222,12 @@ def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem
             yield Problem(cell.line, message, mend)
 
 
+def assertions_are_few(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """What a learner reads shows values; it is a proof that asserts them."""
+    if chapter.name < SHORT_BEFORE:
+        yield from proofs.visible_assertions(chapter)
+
+
 def proofs_are_not_needed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
     """No cell needs a name that only a proof sets, or a drill: a learner may not have it."""
     yield from proofs.findings(chapter)
@@ -255,6 +261,7 @@ RULES: tuple[Rule, ...] = (
     exercises_stand_alone,
     cards_are_short,
     drills_are_sound,
+    assertions_are_few,
     proofs_are_not_needed,
 )
 

@@ -5,6 +5,7 @@ Other cells can need neither a name that a proof sets nor one that a drill sets.
 
 from __future__ import annotations
 
+import ast
 import symtable
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +15,13 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import Problem
+from autograder.builder.sections import HEADING
 from autograder.builder.source import Cell, Chapter
 from autograder.builder.standalone import python_lines
 from autograder.builder.statements import asserts
+
+MOST_ASSERTIONS, MOST_LINES = 2, 3
+"""In a section, and of an assertion; a learner reads those outside of proofs."""
 
 
 def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, NotebookNode]:
@@ -59,6 +64,34 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
             setters.pop(name, None)
             if cell.tag in ("proof", "drill"):
                 setters[name] = cell.tag
+
+
+def visible_assertions(chapter: Chapter) -> Iterator[Problem]:
+    """Assertions that a learner reads: too many in a section, or too long."""
+    shown = 0
+    for cell in chapter.cells:
+        if cell.kind == "markdown" and HEADING.search(cell.source):
+            shown = 0
+        for first, last in _assertions(cell) if cell.kind == "code" and not cell.tag else ():
+            shown += 1
+            line, mend = cell.line + first, "Move it to a proof, and show its value instead."
+            if shown == MOST_ASSERTIONS + 1:
+                message = f"This is more than {MOST_ASSERTIONS} visible assertions in a section."
+                yield Problem(line, message, mend)
+            if last - first >= MOST_LINES:
+                message = f"This visible assertion has more than {MOST_LINES} lines."
+                yield Problem(line, message, mend)
+
+
+def _assertions(cell: Cell) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each assertion of a cell."""
+    try:
+        tree = ast.parse("\n".join(python_lines(cell.source)))
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield node.lineno, node.end_lineno or node.lineno
 
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:

@@ -13,7 +13,7 @@ from autograder.builder.source import Cell, Chapter
 NUMBERED = re.compile(r"^## (?P<number>\d+[b-z]?\.\d+) (?P<title>.+)$", re.M)
 """The heading of a section, such as ``## 3.3 Insert a node``. The builder adds the minutes."""
 
-_HEADING = re.compile(r"^## ", re.M)
+HEADING = re.compile(r"^## ", re.M)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _grouped(cells: Sequence[Cell]) -> Iterator[tuple[re.Match[str], list[Cell]]
     heading: re.Match[str] | None = None
     own: list[Cell] = []
     for cell in cells:
-        if cell.kind == "markdown" and _HEADING.search(cell.source):
+        if cell.kind == "markdown" and HEADING.search(cell.source):
             if heading:
                 yield heading, own
             heading, own = _heading_of(cell), []

@@ -16,6 +16,7 @@ from autograder.cards.wording import (
     Outcome,
     Place,
     error_to_show,
+    fine_print,
     first_finding,
     headline,
     long_results,
@@ -137,6 +138,8 @@ def _findings(verdict: Verdict, most: int) -> Iterator[str]:
         yield _wrapped(first.message)
     if where_to_look(verdict):
         yield _wrapped(f"Where to look: {where_to_look(verdict)}")
+    if verdict.status != "passed" and fine_print(verdict.example):
+        yield _wrapped(f"The fine print says: {fine_print(verdict.example)}")
     others, left = other_findings(verdict)
     shown = others[:most]
     if shown:

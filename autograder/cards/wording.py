@@ -190,6 +190,11 @@ def where_to_look(verdict: Verdict) -> str:
     return verdict.findings[0].look if verdict.findings else ""
 
 
+def fine_print(example: Example | None) -> str:
+    """The sentence of the task that an answer overlooked, if it stands in the task's fold."""
+    return f"“{example.fine_print}”" if example and example.fine_print else ""
+
+
 def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:
     """What fits on a line each: its name, its lines, whether they are code."""
     facts: list[tuple[str, tuple[str, ...], bool]] = []

@@ -6,7 +6,7 @@ answer key, see `judge.answer_key`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -152,6 +152,8 @@ class Exercise:
             and that the judge leaves out (``skipped``).
         first_try: a line of the answer cell, if the cell contains a wrong answer at first. It is
             not the learner's, and does not count as an attempt.
+        fine_print: sentences of the task's fine print, each with the names of the cases that stand
+            on it. A learner whose answer fails there may not have read it.
     """
 
     name: str
@@ -171,6 +173,7 @@ class Exercise:
     forbidden_words: tuple[str, ...] = ()
     own_code: Literal["refused", "copies", "skipped"] = "refused"
     first_try: str = ""
+    fine_print: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def worth(self, points: float | None) -> Exercise:
         """The same exercise with other full marks, which a class may give; ``None`` for its own."""
@@ -178,6 +181,10 @@ class Exercise:
             return self
         whole = int(points) if float(points).is_integer() else points
         return replace(self, points=whole)
+
+    def fine_print_for(self, case: str) -> str:
+        """The sentence of the task's fine print that a case stands on, or ``""``."""
+        return next((says for says, cases in self.fine_print.items() if case in cases), "")
 
     @property
     def all_aspects(self) -> tuple[Aspect, ...]:

@@ -73,6 +73,7 @@ class Example:
         before: the traced model.
         after: the learner's graph; empty when there is none.
         code: the code of the graph that came back, or ``""``.
+        fine_print: the sentence of the task's fine print that the case stands on, or ``""``.
     """
 
     case: str
@@ -84,6 +85,7 @@ class Example:
     before: tuple[Box, ...] = ()
     after: tuple[Box, ...] = ()
     code: str = ""
+    fine_print: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,10 @@ from autograder.judge.pasteable import graph_text, pasteable, piece_of
 def example_of(
     exercise: Exercise, case: Case, outcome: Outcome, seed: int, key: AnswerKey | None = None
 ) -> Example:
-    """What a card shows of a failing case; of a hidden one, only its name."""
+    """What a card shows of a failing case; of a hidden one, its name and a sentence of the task."""
+    fine_print = exercise.fine_print_for(case.name)
     if case.hidden:
-        return Example(case=case.name)
+        return Example(case=case.name, fine_print=fine_print)
     trial = case.make(seed)
     evidence = Evidence(exercise, case, outcome, seed, key=key)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
@@ -49,6 +50,7 @@ def example_of(
         code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
         before=before,
         after=returned,
+        fine_print=fine_print,
     )
 
 

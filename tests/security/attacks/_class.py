@@ -19,6 +19,7 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.create import choose, create
 from autograder.exercises import of_chapter
+from autograder.submission.sanitize import in_a_line
 from autograder.submission.sanitize.harmless_files import may_be_linked
 from tests.exam.submissions import (
     chapter_01,
@@ -233,7 +234,7 @@ class AttackedClass:
         ended = {(row.student, row.chapter): row for row in rows}
         for attack in self.attacks:
             got = obtained[attack.chapter].get(attack.id, {})
-            losses = list(self._of(attack, got, ended.get((attack.id, attack.chapter))))
+            losses = list(self._of(attack, got, ended.get((in_a_line(attack.id), attack.chapter))))
             if losses:
                 found.attacks[attack.name] = losses
         for student in sorted({s for students in self.honest.values() for s in students}):

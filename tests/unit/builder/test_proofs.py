@@ -12,7 +12,7 @@ from autograder.book.headings import headings
 from autograder.book.links import Links
 from autograder.builder.execute import ExecutionFailed, execute
 from autograder.builder.minutes import effort
-from autograder.builder.proofs import findings
+from autograder.builder.proofs import findings, visible_assertions
 from autograder.builder.source import read
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER
@@ -96,3 +96,22 @@ def test_what_other_cells_need_is_not_in_a_proof(
     text = with_proof(proof, before).replace("# %%\npicture", f"# %%\n{below}\n\n# %%\npicture", 1)
     found = [problem.message for problem in findings(read(build_fixture.write(tmp_path, text))[0])]
     assert [one[: len(message)] for one in found] == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (("assert 1\nassert 2",), ""),
+        (("assert 1\nassert 2", "assert 3"), "more than 2 visible assertions in a section"),
+        (("assert (\n    1\n)",), ""),
+        (("assert (\n    1\n    + 1\n)",), "more than 3 lines"),
+    ],
+)
+def test_a_learner_reads_few_assertions(
+    cells: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    plain = "".join(f"# %%\n{cell}\n\n" for cell in cells)
+    text = CHAPTER.replace(AT, plain + AT, 1)
+    (path := tmp_path / "00_numbers.py").write_text(text, encoding="utf-8")
+    found = [problem.message for problem in visible_assertions(read(path)[0])]
+    assert [message in one for one in found] == ([True] if message else [])

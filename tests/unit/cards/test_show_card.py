@@ -127,6 +127,17 @@ def test_a_screen_reader_finds_a_card_its_stars_and_its_rows() -> None:
     assert reader.attributes[0] == ("role", "region") and ("scope", "row") in reader.attributes
 
 
+def test_a_failing_card_quotes_the_fine_print_that_its_case_stands_on() -> None:
+    quoting = replace(FAILED, example=replace(EXAMPLE, fine_print="A sum of sizes stays."))
+    for shown in (card_html(quoting, EXERCISE), " ".join(card_text(quoting, EXERCISE).split())):
+        assert "The fine print says" in shown and "“A sum of sizes stays.”" in shown
+    for shown in (
+        card_html(FAILED, EXERCISE),
+        card_text(replace(quoting, status="passed"), EXERCISE),
+    ):
+        assert "fine print" not in shown
+
+
 def test_the_four_outcomes_differ_by_icon_word_and_colour() -> None:
     looks = set()
     for verdict in ALL.values():

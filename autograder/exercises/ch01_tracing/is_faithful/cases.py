@@ -359,6 +359,57 @@ EXERCISE = Exercise(
     ),
     cases=(*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "`1` is neither `1.0` nor `True`.": (
+            "one, not true",
+            "true, not one",
+            "int, not float",
+        ),
+        "An exception from the model passes through to your caller.": (
+            "statistics, then the model raises",
+            "the model raises",
+            "both raise",
+            "neither traced nor run",
+            "redraw: the model raises",
+        ),
+        "An exception from the run of the trace means `False`.": (
+            "the trace raises",
+            "an index that only the trace has",
+            "redraw: a dictionary while tracing",
+            "redraw: a key that only the trace has",
+        ),
+        "A tensor that is given twice in a tuple is one tensor in the copy, too.": (
+            "one tensor given twice",
+            "one tensor given twice, and changed",
+            "redraw: one tensor given twice",
+            "one tensor given twice, once in a list",
+        ),
+        (
+            "Each run starts from the buffer values that the model had when your function was "
+            "called."
+        ): (
+            "a running total",
+            "a total that is not saved",
+            "a total in a submodule",
+            "a count that only the model makes",
+            "running statistics",
+            "statistics and a difference",
+            "cleared while it is traced",
+            "counted while it is traced",
+            "counted by assignment",
+            "redraw: cleared while it is traced",
+            "redraw: statistics",
+            "a count from zero",
+        ),
+        "A model may be in training mode, or only a part of it: it runs as it is given.": (
+            "a difference while training",
+            "a difference in eval mode only",
+            "a frozen part",
+            "one part that trains",
+            "frozen statistics",
+            "dropout in training mode",
+        ),
+    },
     hints=HINTS,
     not_random="its cards say why a trace differs or agrees, which nobody knows of a drawn model",
 )

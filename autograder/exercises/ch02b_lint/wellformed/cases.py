@@ -275,6 +275,20 @@ EXERCISE = Exercise(
     ),
     cases=(*TASK, *SOUND, *PLACES, *SEVERAL),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "A foreign or erased node is only `foreign-node`, not `undefined-use`.": (
+            "an argument from another graph",
+            "a foreign node in a list",
+            "a foreign node in a slice",
+            "a foreign node as a keyword argument",
+            "an argument that was erased",
+            "an erased node that a later place would define",
+        ),
+        "A registered parameter or buffer that is `None` exists.": (
+            "parameters and buffers that are None",
+            "a parameter and a buffer that are None, read by get_attr",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_faults, expect=told),
 )

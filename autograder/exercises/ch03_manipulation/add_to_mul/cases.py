@@ -162,6 +162,11 @@ EXERCISE = Exercise(
         model_case("redraw: nested", "rest", additions.NestedAdds, (T(1, 3),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "If `alpha` is computed in the model, it is a node, so it is not 1.": (
+            "an alpha that is computed",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

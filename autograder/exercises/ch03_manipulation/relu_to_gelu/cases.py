@@ -143,6 +143,24 @@ EXERCISE = Exercise(
         model_case("redraw: others", "others", models.OtherModules, (T(1, 3),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "A leaf module such as `nn.TransformerEncoderLayer` may hold a ReLU of its own. "
+            "Leave that one unchanged: it belongs to the leaf."
+        ): (
+            "inside a leaf",
+            "owned by a leaf",
+            "deep in a leaf, and next to it",
+            "redraw: a leaf",
+        ),
+        (
+            "If the model also calls that ReLU directly, the direct call becomes a GELU "
+            "like any other."
+        ): (
+            "shared with a leaf",
+            "redraw: shared",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

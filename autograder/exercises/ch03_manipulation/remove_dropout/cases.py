@@ -156,6 +156,19 @@ EXERCISE = Exercise(
         ),
     ),  # fmt: skip
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "`F.dropout(x)` alone is active even in eval mode. It goes, too.": ("always active",),
+        (
+            "No dropout module is left in the result, except inside a leaf such as "
+            "`nn.TransformerEncoderLayer`: leave those unchanged."
+        ): (
+            "inside a leaf",
+            "shared with a leaf",
+            "owned by a leaf",
+            "deep in a leaf, and next to it",
+            "redraw: a leaf",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

@@ -214,6 +214,25 @@ EXERCISE = Exercise(
     # The graph calls the probe, or what the learner wrote around it. So targets need not be
     # known, and the judge cannot run the graph itself.
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "The probes run in the order in which the nodes are executed, each right after its node.": (
+            "a value changed later",
+            "redraw: order",
+        ),
+        "`probe` receives the value itself, not a copy.": ("the value itself",),
+        "Its exceptions reach the caller of the module.": (
+            "a probe that raises",
+            "redraw: a probe that raises",
+        ),
+        "If two models have two probes, each model calls its own probe only.": (
+            "two probes",
+            "an object and another probe",
+            "redraw: two probes",
+        ),
+        "The result of the module is unchanged, whatever `probe` returns.": (
+            "a probe that answers",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_probe),
     own_code="skipped",

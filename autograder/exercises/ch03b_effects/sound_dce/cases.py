@@ -211,6 +211,26 @@ EXERCISE = Exercise(
         ),
     ),  # fmt: skip
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "`torch._assert` and `print` stay, too, and so do `operator.setitem`, "
+            "`operator.iadd` and its family, and their methods, such as `__iadd__`."
+        ): (
+            "an assertion",
+            "a print",
+            "operator.setitem",
+            "operators in place",
+            "more of them",
+            "and of bits",
+            "operators in place, as methods",
+            "the method __setitem__",
+        ),
+        "Modules that are no longer called go.": (
+            "dead modules",
+            "a module half dead",
+            "redraw: modules",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_a_frozen_norm),
 )

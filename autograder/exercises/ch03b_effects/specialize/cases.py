@@ -244,6 +244,31 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "Parameters that are not used remain, and so do assertions that the function "
+            "makes itself."
+        ): (
+            "parameters nobody reads",
+            "an assertion of its own",
+            "an assertion that compares",
+            "an assertion that names a flag",
+        ),
+        "A function may also have `flag`, `flag_1` and `flag_2`.": (
+            "flag next to flag_1",
+            "flag_1 and flag",
+            "flags in a row",
+            "the first of a row",
+            "redraw: flag_1",
+        ),
+        (
+            "A function may read a tensor from around it, and have parameters that are "
+            "given by keyword alone."
+        ): (
+            "a tensor from around the function",
+            "by keyword alone",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_constants, expect=refused),
 )

@@ -158,6 +158,11 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Everything else stays as it is, even calls in place that no node reads.": (
+            "a call in place that nobody reads",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

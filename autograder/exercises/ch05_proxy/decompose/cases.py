@@ -308,6 +308,12 @@ EXERCISE = Exercise(
         case("redraw: the rest", "rest", models.Nested, {}, (WIDE,), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "What a rule returns may be the result of the model.": (
+            "as the output",
+            "a number as the output",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_rules),
 )

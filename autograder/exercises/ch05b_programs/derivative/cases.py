@@ -224,6 +224,31 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "The `alpha` of `add` and `sub` is a factor of the second value: `torch.add(x, "
+            "y, alpha=2)` is `x + 2 * y`."
+        ): (
+            "an alpha",
+            "an alpha in a method",
+            "an alpha and a number",
+            "an alpha, twice",
+            "an alpha next to keywords",
+            "redraw: an alpha",
+            "redraw: two alphas",
+        ),
+        "The function itself may be constant, such as `lambda x: 3.0`; its derivative is zero.": (
+            "a number",
+            "a whole number",
+            "redraw: constants",
+        ),
+        "The parameter keeps its name.": (
+            "another name",
+            "a parameter called input",
+            "a parameter called sin",
+            "redraw: other names",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, as_function, count=30),
 )

@@ -241,6 +241,17 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "Tracing keeps the submodule a leaf, whatever its class; which other modules "
+            "are leaves is as usual."
+        ): (
+            "a chain of layers",
+            "modules in modules",
+            "a module in a graph module",
+        ),
+        "If it is never called: the graph as it was traced.": ("never called",),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_target, expect=expected),
 )

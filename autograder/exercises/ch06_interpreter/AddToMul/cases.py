@@ -110,6 +110,13 @@ EXERCISE = Exercise(
         add_case("redraw: marks", "meta", additions.LaterMul, (X, X), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "An `alpha` that is computed is a Proxy here, and not 1.": ("an alpha that is computed",),
+        "In-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`.": (
+            "in place",
+            "an operator in place",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.tagged, count=16),
 )

@@ -189,6 +189,18 @@ EXERCISE = Exercise(
         run_case("redraw: a Python float", "nested", models.AsFloat, Exactly(-INF), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Integers and booleans are finite, as tensors too.": ("integers, booleans and nothing",),
+        "Python floats count as tensors do.": (
+            "a Python float",
+            "an infinity that the result is given",
+            "a Python float as the input",
+            "redraw: a Python float",
+        ),
+        "Report a weight of a leaf module at the call of that module.": (
+            "a layer with a bad weight",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.perhaps_spoiled),
 )

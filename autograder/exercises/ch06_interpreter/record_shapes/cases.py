@@ -130,6 +130,14 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Default arguments and `*args` work.": (
+            "defaults not given",
+            "defaults given",
+            "a default without items",
+            "any number of arguments",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_inputs),
 )

@@ -191,6 +191,14 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "The time counts whether the processor works or waits.": ("a function that waits",),
+        "The error of an operation passes through as it is.": (
+            "a function that raises",
+            "a module that raises",
+            "redraw: a module that raises",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         VOCABULARY, models.timed, expect=Timing(ranked=True, second_timer=True, may_raise=True)

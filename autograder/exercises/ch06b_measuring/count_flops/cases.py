@@ -167,6 +167,12 @@ EXERCISE = Exercise(
         run_case("redraw: an encoder", "networks", networks.Encoder, T(1, 3, 6), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "Transposed convolutions, `einsum` and attention count zero, too, although "
+            "PyTorch's counter counts them."
+        ): ("transposed convolutions",),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, with_inputs),
 )

@@ -380,6 +380,45 @@ EXERCISE = Exercise(
         replace(unknown("redraw: a method", models.Weighted, "sum", "linear"), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "If a name is both a node's and a module's, it means the last call of the module.": (
+            "both at once",
+        ),
+        (
+            "Unless an operation is known to make a new storage, assume that its result "
+            "shares that of its inputs."
+        ): (
+            "what a call in place takes over",
+            "a view",
+            "the view itself",
+            "a row",
+            "chunks",
+            "a transpose",
+            "a reshape",
+            "detach, expand, unbind",
+            "modules that pass on",
+            "a dropout that does nothing",
+            "swapped axes",
+            "casts that do nothing",
+            "an einsum",
+            "a part of a split",
+            "casts, one by one",
+            "redraw: another shape",
+            "redraw: another dropout",
+            "redraw: alias",
+            "redraw: a part",
+        ),
+        "The signature stays, and with it every placeholder.": (
+            "one of two parts",
+            "parameters of every kind",
+            "parameters with defaults",
+        ),
+        "An unknown name: `ValueError`, with the name in its message.": (
+            "no such name",
+            "one of three is unknown",
+            "redraw: unknown",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.some_wanted, expect=told),
     # A graph may copy a value with code of the learner's own, so targets need not be known.

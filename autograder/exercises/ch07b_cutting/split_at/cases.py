@@ -187,6 +187,18 @@ EXERCISE = Exercise(
         cut("redraw: in place", "in place", models.InPlace, "linear", (WIDE,), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Cut by position, even if nothing reads the node.": ("between two that are dead",),
+        "The value of the named node may cross even if no node reads it.": (
+            "the named value is not read",
+        ),
+        "An unknown name, a placeholder, or the output: `ValueError`.": (
+            "no such name",
+            "a placeholder",
+            "the output",
+            "redraw: the output, under another name",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.cut_somewhere, expect=refusals),
 )
