@@ -110,8 +110,7 @@ def test_what_other_cells_need_is_not_in_a_proof(
 def test_a_learner_reads_few_assertions(
     cells: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
-    plain = "".join(f"# %%\n{cell}\n\n" for cell in cells)
-    text = CHAPTER.replace(AT, plain + AT, 1)
+    text = "# %% [markdown]\n# # Numbers\n\n" + "".join(f"# %%\n{cell}\n\n" for cell in cells)
     (path := tmp_path / "00_numbers.py").write_text(text, encoding="utf-8")
     found = [problem.message for problem in visible_assertions(read(path)[0])]
     assert [message in one for one in found] == ([True] if message else [])
