@@ -25,9 +25,7 @@
 # It must run on a chip that does not have ReLU, only GELU.
 # And the dropout layer must go, because it is not needed after training.
 #
-# The source code belongs to them.
-# You may not edit it, and you do not want to copy it.
-# So you edit the graph. In section 3.6 both are done.
+# You may not edit their source code. So you edit the graph.
 #
 # A function that takes a model and returns a changed one is called a **pass**.
 # Every pass of this chapter has the same frame:
@@ -41,7 +39,7 @@
 #     return gm
 # ```
 #
-# A pass has one more duty: **it does not change the model that it was given.** Other code still uses that model.
+# A pass has one more duty: **it does not change the model that it was given.**
 
 # %%
 import operator
@@ -624,9 +622,18 @@ print("clamp reads", clamp.args, "and exp is read by", list(exp.users))
 # %% proof=true
 gm.graph.lint()
 assert clamp.args == (exp,) and list(exp.users) == [clamp]
+noted = fx.symbolic_trace(scores)
+old = node_called(noted, "exp")
+old.meta["note"] = 1
+with noted.graph.inserting_after(old):
+    new = noted.graph.call_function(torch.sin, (old.args[0],))
+assert new.meta == {}
+old.replace_all_uses_with(new, propagate_meta=True)
+assert new.meta == {"note": 1}
 
 # %% [markdown]
 # The function decides for each reader whether it must be rewired.
+# The `meta` of a new node is empty. With `propagate_meta=True` it gets that of the old node.
 #
 # In the third way, the new node reads nothing until the others are rewired. You see it below, in `clamp_after_exp`.
 #
@@ -1055,6 +1062,10 @@ check(relu_to_gelu)
 hint("relu_to_gelu")
 
 # %% [markdown]
+# The track *Essentials* ends here, with the pass of chapter 0's story. Run it on a model of your own, and look at `draw.diff`.
+# The track *Core* goes on with section 3.5.
+
+# %% [markdown]
 # ## 3.5 Delete a node
 #
 # `graph.erase_node(node)` deletes a node. It refuses while another node reads it:
@@ -1443,6 +1454,5 @@ progress()
 #
 # **Sources and further reading**
 #
-# * PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), sections *Writing Transformations* and *Direct Graph Manipulation* (its example that inserts a ReLU makes a **self-loop**), and the reference of `Graph`, `Node` and `GraphModule`.
+# * PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), sections *Writing Transformations* and *Direct Graph Manipulation*.
 # * [Writing Graph Transformations on ATen IR](https://docs.pytorch.org/docs/stable/torch.compiler_transformations.html): the same edits on graphs of `torch.export`.
-# * The paper: [torch.fx](https://arxiv.org/abs/2112.08429).
