@@ -455,7 +455,7 @@ drill("00.4a", tools)
 # ### TorchScript and FX
 #
 # Many older tutorials compare the two. `torch.jit.script` compiles a part of Python, keeps `if` in its IR, and the result runs without your Python classes.
-# An FX graph has no control flow and runs in Python only, but you can edit it.
+# A trace has no control flow and runs in Python only, but you can edit it.
 
 # %% proof=true
 with warnings.catch_warnings():
@@ -544,7 +544,7 @@ assert of_trace.seen and of_model.seen == of_trace.seen
 # <details><summary>4: both branches are recorded</summary>
 #
 # No. Tracing runs <code>forward</code>, and a run takes one branch.
-# A graph of FX has no node for <code>if</code>.
+# A trace has no node for <code>if</code>.
 # </details>
 
 # %% proof=true
@@ -633,7 +633,7 @@ assert grade("node_names", in_order).status == "failed"
 # Below the card there is one short error, `CheckFailed`: the notebook must not look as if it were finished.
 #
 # After `from autograder import failed`, `case = failed()` is the failing case:
-# `case.model` and `case.args` are what your function was called with, and `case.run()` calls it again.
+# `case.model` and `case.args` are equal to what your function was called with, and `case.run()` calls it again.
 
 # %% [markdown]
 # ### Your other tools
@@ -759,7 +759,7 @@ drill("00.6a", changed)
 #
 # ### The check gets a result instead of a function
 #
-# `check` needs the function itself: it calls it on models of its own, and finds the exercise by its name.
+# `check` calls your function on models of its own, and finds the exercise by its name.
 
 # %%
 with fails(KeyError):

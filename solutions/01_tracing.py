@@ -50,7 +50,7 @@ print(torch.__version__)
 #
 # <details><summary>The changed graph</summary>
 #
-# No. Nothing runs a graph directly. <code>gm</code> runs code that was generated from it.
+# No. A call of <code>gm</code> does not run the graph: it runs code that was generated from it.
 # </details>
 # <details><summary>The code from before</summary>
 #
@@ -425,7 +425,7 @@ hint("node_table")
 # A module that is not entered is called a **leaf**.
 #
 # The rule is about where the class is *defined*.
-# Classes defined in `torch.nn` or `torch.ao.nn` are leaves, except `nn.Sequential`. All others are entered.
+# Classes defined in `torch.nn` or `torch.ao.nn` are leaves, except `nn.Sequential` and its subclasses. All others are entered.
 
 
 # %%
@@ -596,7 +596,7 @@ with fails(fx.proxy.TraceError):
 # |---|---|---|
 # | `if x.sum() > 0:`, `while`, `assert x.dim() == 2`, `not x.any()`, `a and b` | `TraceError` | asks for a truth value |
 # | `for row in x:`, `[*x]`, `f(*x.shape)`, `first, *rest = x.shape` | `TraceError` | asks how many there are |
-# | `range(x.shape[0])`, `int(…)`, `float(…)`, `torch.tensor(x)`, `torch.zeros(x.shape[0], 3)` | `TypeError` | needs a number |
+# | `range(x.shape[0])`, `int(…)`, `float(…)`, `torch.tensor(x)`, `torch.zeros(x.shape[0], 3)` | `TypeError` | needs a real value |
 # | `f"{x.max():.2f}"` | `TypeError` | formats a number |
 # | `len(x)` | `RuntimeError` | Python insists on a real `int` |
 # | `x[0] = 1` | `TypeError` | a Proxy does not have item assignment |
@@ -677,7 +677,7 @@ drill("01.5a", loud)
 # %% [markdown]
 # ### Static control flow is fine
 #
-# A branch or a loop that depends on the *model* and not on its *input* can be traced.
+# A branch or a loop that depends on a *hyperparameter*, and not on the input or on a parameter, can be traced.
 # The loop is unrolled, and the branch is decided by the hyperparameter. An example is a loop over an `nn.ModuleList`.
 # Unpacking into a fixed number of names, `rows, columns = x.shape`, is fine too.
 
@@ -1213,8 +1213,7 @@ for x in (torch.tensor([0.5, 3.0]), torch.tensor([0.5, 0.9]), torch.tensor([floa
 # %% [markdown]
 # `torch.cond` computes only one of the two sides, but it is made for `torch.compile` and `torch.export`. `symbolic_trace` cannot record it.
 #
-# Arithmetic with the condition, `big * (x / 2) + ~big * x`, looks like a way to do the same, and has traps.
-# Infinity times zero is NaN. And a product of two 0-dimensional tensors takes the wider dtype.
+# Arithmetic with the condition, `big * (x / 2) + ~big * x`, looks like a way to do the same, and has a trap: infinity times zero is NaN.
 
 
 # %% proof=true
@@ -1487,7 +1486,7 @@ assert torch.allclose(gm(torch.ones(4)), torch.ones(4) / math.sqrt(4))
 #
 # 1. A trace is one run of `forward` with Proxies. What meets a Proxy becomes a node; everything else happens once, while tracing.
 # 2. A `GraphModule` has a graph, code generated from it, and the submodules and tensors that the graph needs, shared with the model.
-# 3. Modules of `torch.nn` are leaves, except `nn.Sequential`. All others are entered.
+# 3. Modules of `torch.nn` are leaves, except `nn.Sequential` and its subclasses. All others are entered.
 # 4. A request for a value raises. `is`, `isinstance`, text, flags, constants, buffers, `+=`, root hooks and context managers are wrong in silence: test with copies, a seed set after tracing, and several inputs.
 # 5. Ways out: `torch.where`, `fx.wrap` with a Proxy among the arguments, `concrete_args`, which leaves the parameters and assertions in the trace.
 #

@@ -191,7 +191,7 @@ assert (by_method.op, by_method.target) == ("call_method", "relu")
 # `node.target` is *what is called or read*.
 # Names follow targets only roughly.
 # FX adds a number if a name is taken, or is a builtin or a keyword of Python.
-# Characters that a name cannot have become `_`: the first call in an `nn.Sequential` is named `_0`.
+# Characters that a name cannot have become `_`, and a name never begins with a digit: the first call in an `nn.Sequential` is named `_0`.
 
 
 # %%
@@ -679,7 +679,7 @@ assert output.args[0]["parts"][1][1:] == (3, "done")
 
 # %% [markdown]
 # The value of a *call* may be a tuple as well. `torch.topk` returns two tensors, and it is still one node.
-# For each tensor that `forward` uses there is a call of `operator.getitem`.
+# Each index is a call of `operator.getitem`.
 
 # %%
 largest = fx.symbolic_trace(lambda x: torch.topk(x, 2)[0])

@@ -133,7 +133,7 @@ assert lint_says(sound) == ""
 
 # %% [markdown]
 # Section 2.6 had a node that reads itself. `lint` also finds a node of another graph, a target that does not exist, and a name that is given twice.
-# And it has one false alarm: a registered buffer that is `None` counts as missing.
+# And it has one false alarm: a registered buffer or parameter that is `None` counts as missing.
 
 # %%
 gm = fx.symbolic_trace(Block())

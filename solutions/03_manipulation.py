@@ -339,7 +339,7 @@ for node in fx.symbolic_trace(Minus()).graph.nodes:
 #   So `node.args[0]` is not always a node.
 # * `x -= y` on a Proxy is an ordinary subtraction.
 #   A Proxy has no in-place operators, so Python falls back to `x = x - y`. The change in place is lost (chapter 1).
-#   You find `operator.isub` only in graphs of `torch.compile` (chapter 11).
+#   You find `operator.isub` in graphs of `torch.compile` (chapter 11).
 # * A buffer is a real tensor while you trace.
 #   The tensor, not the Proxy, handles the operator, and it reports a call of the method `sub`.
 #   (A parameter of the traced module is handed out as a Proxy, so it behaves like `x`.)
@@ -893,8 +893,8 @@ assert [name for name, _ in gm.named_modules()] == ["", "body", "body.0", "body.
 # %% [markdown]
 # Why is there no self-loop this time? The new node reads the *input* of the old one, not the old one itself.
 #
-# `gm.delete_all_unused_submodules()` removes every module that no node calls or reads any more.
-# Without it, the ELU would stay in `gm` and in every saved file, although nothing uses it.
+# `gm.delete_all_unused_submodules()` removes the modules that no node calls or reads any more.
+# Without it, the ELU would stay in `gm`, although nothing uses it.
 #
 # In the next model, one `Linear` and one `Tanh` are at two places each:
 
@@ -915,7 +915,7 @@ drill("03.4a", paths)
 # paths = ["0", "1", "2.0", "2.1"]
 
 # %% [markdown]
-# If the new operation has parameters, you need a module.
+# If the new operation has parameters, make it a module.
 # Add it under a name of its own, and call that.
 # A new module starts in training mode, as float32, on the CPU. Give it the mode and the dtype of its surroundings.
 

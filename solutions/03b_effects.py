@@ -97,7 +97,7 @@ assert clamp.args == (clamp,)
 # </details>
 # <details><summary>It records both branches</summary>
 #
-# No. A graph of FX does not have branches.
+# No. A trace does not have branches.
 #
 # </details>
 # <details><summary>It raises an error</summary>
@@ -709,9 +709,9 @@ assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "lar
 assert any(node.target is torch._assert for node in gm.graph.nodes)
 
 # %% [markdown]
-# The parameters are still there, under new names, and each has an assertion about its value.
-# Dead code elimination does not help: an assertion has an effect, and a placeholder belongs to the signature.
-# But here you know more than it does: these assertions are about values that are fixed.
+# The parameters are still there, under new names. A fixed value also adds an assertion.
+# Dead code elimination removes only that of a `None`. The other stays, because `torch._assert` has an effect. A placeholder stays, because it belongs to the signature.
+# But here you know more than it does: that assertion is about a value that is fixed.
 #
 # Two more facts. A name that is not a parameter is ignored, without a message.
 # And the new name may be taken: for a function with parameters `flag` and `flag_1`, the code is not valid Python.
@@ -928,7 +928,7 @@ hint("specialize")
 # | after a second trace | what happens |
 # |---|---|
 # | names | made again from what is called now: a node `sin` that calls `cos` becomes `cos` |
-# | `node.meta`, where passes keep notes | empty |
+# | `node.meta`, where passes keep notes | the notes are lost |
 # | probes | they run **while tracing**, with Proxies; the calls are lost, and what they compute is recorded, or raises |
 # | what another tracer kept whole | opened again by the default rule for leaves |
 # | modes of new containers | training mode again |

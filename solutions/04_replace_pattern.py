@@ -176,14 +176,14 @@ assert all(match.anchor.name == "log1p" for match in matches)
 # | field | what it is |
 # |---|---|
 # | `anchor` | the last node **of the pattern**, where the search began (for a pattern with several results, one of their nodes) |
-# | `nodes_map` | for each node of the pattern, the node of your graph that it matched |
+# | `nodes_map` | for each node of the pattern except its output, what it matched in your graph: a node, or a number |
 #
 # **Predict.** You look at `match.nodes_map` after the call.
 # It maps the pattern's `log1p` to a node of your graph. What can you do with that node?
 #
 # <details><summary>Read it like any node of the graph</summary>
 #
-# No. It was part of the group that was replaced, and has been erased. Only its name is left.
+# No. It was part of the group that was replaced, and has been erased. It reads nothing and has no readers.
 #
 # </details>
 # <details><summary>Nothing much: it is not in the graph any more</summary>
@@ -302,7 +302,7 @@ def count_matches(model: nn.Module, pattern: Callable[..., Any]) -> int:
         pattern: what to look for: a function, a module or a `GraphModule`.
     """
     ### BEGIN SOLUTION
-    # The trace is ours alone. The pattern is a replacement that always fits itself.
+    # The trace is ours alone. The pattern as its own replacement has the same parameters and results.
     gm = fx.symbolic_trace(model)
     return len(fx.replace_pattern(gm, pattern, pattern))
     ### END SOLUTION
@@ -634,7 +634,7 @@ assert places(f, relu_of_relu, one_relu) == 1
 # Two matches **back to back** do not overlap: the result of one is a wildcard of the other.
 # Both are rewritten in the same call.
 #
-# Two kinds of places never match: a parameter of the pattern inside a slice, and a group with a node outside
+# Some places never match: a parameter of the pattern inside a slice or a dictionary, and a group with a node outside
 # that reads from it *and* feeds it.
 
 
@@ -834,7 +834,7 @@ assert sum(node.target is F.silu for node in gm.graph.nodes) == 2
 # * `one` is a variable *around* the pattern. When `gate_last` is traced, it is a plain number.
 # * The replacement is `silu`, a function of one parameter. `F.silu` itself has a second one, `inplace`.
 #   That is an error, but only if something matches.
-# * `F.silu(a)` and its relatives pass all their arguments on to FX. So they record the keyword `inplace=False`,
+# * Activations with an `inplace`, such as `F.silu(a)`, pass all their arguments on to FX. So they record the keyword `inplace=False`,
 #   whether you write it or not. Write the call in a pattern as you would in a model.
 
 # %%
@@ -937,7 +937,7 @@ assert torch.equal(gm(x), f(x))
 #
 # <details><summary>It stops after two rounds, when the sum is <code>a + b</code> again</summary>
 #
-# No. The loop asks whether the pattern matches, and a sum always matches.
+# No. The loop asks whether the pattern matches, and the new sum matches again.
 #
 # </details>
 # <details><summary>It never ends</summary>
@@ -1179,7 +1179,7 @@ assert places(f, pattern, replacement, same=False) == 3
 
 # %% [markdown]
 # The names of PyTorch's own in-place functions and methods end in `_`.
-# The filter does not know a function of your own that writes, nor `operator.iadd`.
+# The filter does not know a function of your own that writes, nor `operator.iadd`, nor a batch norm in training mode.
 
 # %% [markdown]
 # ### Normalize, then match
@@ -1635,7 +1635,7 @@ with fails(AttributeError):
 # %% [markdown]
 # When `add_one` was traced, its tensor became a constant of the *replacement*. `replace_pattern` did not copy it into `gm`.
 #
-# **Right:** a Python number, or a *module* as the replacement, with the tensor as its own buffer. That one is copied,
+# **Right:** a Python number, or a *module* as the replacement, with the tensor as a parameter without gradient. That one is copied,
 # and all places share **one** copy. If each place needs weights of its own, write a loop, as section 4b.2 does.
 
 
@@ -1643,7 +1643,7 @@ with fails(AttributeError):
 class AddOne(nn.Module):
     def __init__(self):
         super().__init__()
-        self.register_buffer("one", torch.tensor([1.0]))
+        self.one = nn.Parameter(torch.tensor([1.0]), requires_grad=False)
 
     def forward(self, a):
         return a + self.one
@@ -1653,6 +1653,7 @@ shared = fx.symbolic_trace(lambda x: torch.sqrt(torch.sqrt(x)))
 assert len(fx.replace_pattern(shared, lambda a: torch.sqrt(a), AddOne())) == 2
 assert torch.equal(shared(torch.ones(2)), torch.full((2,), 3.0))
 assert [n.target for n in shared.graph.nodes if n.op == "get_attr"] == ["one", "one"]
+assert list(shared.state_dict()) == ["one"]  # of a buffer, a plain attribute would be made
 
 # %% [markdown]
 # ### The rewritten graph reads a value before it is computed

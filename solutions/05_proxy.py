@@ -357,7 +357,7 @@ def my_relu(x):
 
 
 # %% [markdown]
-# `graph.node_copy(node, f)` copies a node of another graph to the end of `graph`.
+# `graph.node_copy(node, f)` copies a node of another graph into `graph`: to its end, as long as you do not insert elsewhere.
 # For every node `n` that `node` reads, it calls `f(n)`, and the copy reads `f(n)` instead.
 # So the pass keeps a dictionary from each old node to the new one:
 
@@ -801,7 +801,7 @@ torch.testing.assert_close(better_tanh(numbers), torch.tanh(numbers), equal_nan=
 # <details><summary><code>0</code></summary>
 #
 # Right. It computes <code>1 - 2 / 2</code>: this is cancellation.
-# The check did not see it, because <code>assert_close</code> allows an absolute error of 1e-5 in float32.
+# The check did not see it: it tried no such number, and <code>assert_close</code> allows an absolute error of 1e-5 in float32.
 #
 # </details>
 # <details><summary>NaN</summary>
@@ -956,7 +956,7 @@ assert one_top.isfinite().tolist() == [True, False, False]
 # %% [markdown] card="decomposition_rules"
 # **Return** a dictionary of rules for `decompose`, with the keys `torch.relu`, `F.silu` and `torch.softmax`.
 # A rule is called with the arguments under which FX records the call:
-# `F.silu` always gets `inplace=False`, and `torch.softmax` gets `dim`.
+# `F.silu` always gets `inplace`, here `False`, and `torch.softmax` gets `dim`.
 # `F.silu(x)` is `x * sigmoid(x)`. Softmax along a dimension is `exp(x)` divided by its sum along that dimension.
 #
 # * In float32 and in float64, the result equals the original wherever the original is finite, for large values, too.

@@ -187,7 +187,7 @@ assert not torch.allclose(pasted(x), Grow()(y))
 # What you need is in the node. Its `target` is the name of the parameter.
 # Its `args` hold the default: `(3.0,)`, or `()` if there is no default.
 #
-# One detail: `node.name` may differ from the parameter's name, `node.target` never does.
+# One detail: `node.name` may differ from the parameter's name, `node.target` does not.
 # FX does not give a node the name of a Python builtin, such as `input`.
 
 # %%
@@ -701,7 +701,7 @@ def true_slope(fn: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> t
 # </details>
 # <details><summary><code>2</code></summary>
 #
-# No. That is the slope of the slope.
+# No. That is the slope of <code>y'</code>.
 #
 # </details>
 

@@ -840,7 +840,7 @@ drill("06.5a", first_bad)
 
 # %% [markdown]
 # In a ResNet each block adds to what came before, and each BatchNorm divides by a spread that it noted earlier.
-# Here it noted that of a few images. For such an image the values stay about equally large. For white noise they grow from block to block.
+# Here it noted that of a few images. For such an image the values stay about equally large. For white noise they grow.
 # Such a curve is a warning, long before the first infinity.
 
 # %%
@@ -1540,4 +1540,4 @@ progress()
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *The Interpreter Pattern*, and the
 # reference of `torch.fx.Interpreter` and `torch.fx.Transformer` on the same page.
 # PyTorch's own way to invert a model is in [pytorch/examples, invert.py](https://github.com/pytorch/examples/blob/main/fx/invert.py).
-# (`ShapeProp` and `FakeTensorProp` are in `torch.fx.passes`, which is not promised to stay as it is.)
+# (`FakeTensorProp` is not promised to stay as it is.)

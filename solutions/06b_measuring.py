@@ -476,7 +476,7 @@ assert flops(nn.Conv1d(4, 8, 5), torch.randn(1, 4, 20)) == of_convolution
 # **Fine print**
 #
 # * On models made of these operations you agree with `torch.utils.flop_counter`.
-# * Transposed convolutions, `einsum` and attention count zero, too, although PyTorch's counter counts them.
+# * Transposed convolutions, `einsum` and attention count zero, too, although PyTorch's counter may count them.
 # * Vectors as operands of a product are never tested.
 
 

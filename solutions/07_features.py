@@ -27,7 +27,7 @@
 # A member of the team copies the class into the project and adds two variables to its `forward`.
 # A month later the team tries GoogLeNet, another team's model, and copies that class, too.
 #
-# There is no need to copy anything. The trace of a model has a node for every value.
+# There is no need to copy anything. The trace of a model has a node for every value outside its leaves.
 # To return a value, write it into the output node. At the end of section 7.4 the detector gets its features from both networks.
 
 # %%
@@ -890,7 +890,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0 < negatives(alone["norm
 #
 # ### A call without a reader
 #
-# Section 3b.2, in the deep dive `03b_effects`, shows the other half: dead code elimination deletes in-place calls if no other node reads their result.
+# Section 3b.2, in the deep dive `03b_effects`, shows the other half: dead code elimination deletes in-place calls, such as `x.relu_()`, if no other node reads their result.
 
 
 # %%
@@ -980,7 +980,7 @@ assert all(same_storage(view, y) for view in views) and not same_storage(y.clone
 # * In the graph, `y[0]` is a call of `operator.getitem`, and `y.T` is a call of `getattr`.
 #
 # How can a program know this? One run tells you, but for that run only: `reshape` may copy for one shape and not for another.
-# For each operator of `torch.ops.aten`, PyTorch knows it (`_schema`), but a graph of `symbolic_trace` calls Python functions.
+# For most operators of `torch.ops.aten`, PyTorch knows it (`_schema`), but a graph of `symbolic_trace` calls Python functions.
 #
 # So your extractor needs a **list of names**: the functions, methods and modules that you *know* to make a new storage. Expect a view from all others.
 # A missing name costs a copy or an in-place call too many, and never a wrong value.
@@ -1467,7 +1467,7 @@ assert torch.equal(gm(zeros), torch.full((2,), 2.0))  # wrong
 # %% [markdown]
 # ## Recap
 #
-# 1. A hook sees what modules return, and the whole model runs. An extractor is a shorter graph, and can return any value.
+# 1. A hook sees what modules return, and the whole model runs. An extractor is a shorter graph, and can return the value of any node.
 # 2. torchvision names a value by its place: `layer1.0.relu_1`. The name of a module means the last node inside. There is a graph for each mode.
 # 3. A Tracer knows where it is: `call_module` is called for every call of a module, `create_node` makes every node.
 # 4. A feature that is overwritten later needs a copy directly after it was computed. An in-place call may be needed even if no node reads it.

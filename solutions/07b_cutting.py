@@ -715,7 +715,7 @@ assert paths["cat_1"] == "inception3b" and paths["relu"] == "conv1"
 
 # %% [markdown]
 # PyTorch has a tool for more than two parts: `torch.fx.passes.split_module`. A callback says for each node to which part it belongs.
-# It is internal and may change. (Run with torch 2.14.)
+# (Run with torch 2.14.)
 
 # %%
 skipping = Skipping()
@@ -930,7 +930,7 @@ assert torch.equal(Tail()(*Head()(x)), Aliased()(x))
 # | `graph.output(tuple_of_nodes)` | ends a graph; its module returns the tuple |
 # | `fx.GraphModule(gm, graph)` | a module with what `graph` calls and reads; shared with `gm` |
 # | `node.users` | the nodes that read this one, each once |
-# | `split_module(gm, model, f)` | internal: more than two parts; `f(node)` is the part's number |
+# | `split_module(gm, model, f)` | more than two parts; `f(node)` is the part's number |
 #
 # See how far you are:
 
@@ -951,4 +951,4 @@ progress()
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the references of `torch.fx.Tracer` and `torch.fx.Graph`;
 # [torch.save](https://docs.pytorch.org/docs/stable/notes/serialization.html), the note on how shared memory is saved; and
 # [pipeline parallelism](https://docs.pytorch.org/docs/stable/distributed.pipelining.html), which cuts models into stages.
-# (What FX itself writes into `node.meta`, and `torch.fx.passes`, are not promised to stay as they are.)
+# (What FX itself writes into `node.meta`, and most of `torch.fx.passes`, is not promised to stay as it is.)
