@@ -21,7 +21,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -53,6 +53,7 @@ from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
+from autograder.submission.source_cells import checked_exercise
 from autograder.submission.verdict_outputs import show_verdicts
 
 _ROOMS = (
@@ -98,12 +99,12 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         _import_all(f"{autograder.__name__}.{room}")
     own_exercises.install(config.get("own", {}))
     syllabus = importlib.import_module(config["syllabus"])
-    exercises = _of_chapter(syllabus, config["chapter"])
+    given, *images = blobs or [b""]
+    exercises = _of_class(syllabus, config["chapter"], given)
     for exercise in exercises.values():
         stored(module_of(exercise))  # which also imports the answer key
     _read_sources()
     _rehearse()
-    given, *images = blobs or [b""]
     image = pickle.loads(images[0]) if images else None
     state = State(exercises, canary_exercises.exercises(), image)
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
@@ -117,6 +118,27 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
 RARELY = 1_000_000, 20, 10
 """When a judge looks for garbage in circles: a submission leaves a tenth of that, and one look
 takes a fifth of the time that judging takes."""
+
+
+def _of_class(syllabus: ModuleType, chapter: str, given: bytes) -> dict[str, Exercise]:
+    """The exercises of a chapter, and what else the class's own notebook checks.
+
+    A later version of the course may have moved an exercise to another chapter. A class that has
+    begun keeps it where it was.
+    """
+    found = _of_chapter(syllabus, chapter)
+    for name in _checked_in(given):
+        if name not in found and name in syllabus.EXERCISES:
+            found[name] = replace(syllabus.EXERCISES[name], chapter=chapter)
+    return found
+
+
+def _checked_in(given: bytes) -> Iterator[str]:
+    try:
+        cells = nbformat.reads(given.decode("utf-8", "replace"), as_version=4).cells
+    except Exception:  # without a notebook there is nothing else to look for
+        return
+    yield from filter(None, map(checked_exercise, cells))
 
 
 def _of_chapter(syllabus: ModuleType, chapter: str) -> dict[str, Exercise]:

@@ -24,6 +24,7 @@ SETTINGS |= {"proof": False}
 
 _AFTER = fill("after", "def after(number):\n    return number + 1 if number >= 0 else number - 1")
 _HALF = fill("half", "def half(number):\n    return number / 2")
+RIGHT = _AFTER, _HALF
 _CLASS: dict[str, list[Edit] | str] = {
     "ann": [_AFTER, _HALF],
     "bo": [_AFTER],

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import copy
+import os
 import shutil
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
+from autograder.builder.paths import ROOT
 from autograder.classroom import grade_class, mid_term
 from autograder.classroom.create import is_called
 from autograder.classroom.desk import Desk, opened
@@ -20,6 +23,8 @@ from autograder.classroom.grade_class import CannotGrade
 from autograder.classroom.mid_term import CannotChange
 from autograder.cli import app
 from tests.exam.submissions import room as rooms
+from tests.exam.submissions.edits import edited
+from tests.support import graded_class, moved_numbers
 from tests.support import numbers_room as numbers
 
 CHAPTER = numbers.CHAPTER
@@ -150,3 +155,16 @@ def test_the_command_takes_several_chapters_and_students(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("word", ["07_numbers", "07_numbers/", "7", "07", "numbers"])
 def test_a_chapter_has_several_names(word: str) -> None:
     assert is_called(CHAPTER, word) and not is_called("17_other", word)
+
+
+def test_an_exercise_that_moved_to_another_chapter_keeps_its_points(tmp_path: Path) -> None:
+    """Both students are graded by a version of the course that has it in the next chapter."""
+    room = numbers.room(tmp_path)
+    given = rooms.released(room, CHAPTER)
+    rooms.hand_in(room, "ann", CHAPTER, edited(given, *graded_class.RIGHT))
+    rooms.hand_in(room, "bo", CHAPTER, edited(given, graded_class.RIGHT[0]))
+    settings = graded_class.SETTINGS | {"syllabus": moved_numbers.__name__}
+    with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
+        found = grade_class.grade_class(room, settings=settings)
+    earned = {row.student: (row.chapter, row.points, row.max_points) for row in found.results}
+    assert earned == {"ann": (CHAPTER, 9, 9), "bo": (CHAPTER, 6, 9)}
