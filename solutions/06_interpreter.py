@@ -945,7 +945,7 @@ hint("first_nonfinite")
 #
 # A name such as `exp` does not tell you where the operation was written. A tracer can note that: set its attribute
 # `record_stack_traces`.
-# Then each node that records an operation has a `stack_trace`, and every error of an Interpreter shows it.
+# Then each node that records an operation of `forward` has a `stack_trace`, and every error of an Interpreter shows it.
 
 
 # %%
