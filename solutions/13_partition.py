@@ -443,9 +443,9 @@ with edited.graph.inserting_before(late):
 late.replace_input_with(by_name["exp"], again)
 edited.recompile()
 print(edited.code)
-torch.testing.assert_close(edited(x), before(x))
 
 # %% proof=true
+torch.testing.assert_close(edited(x), before(x))
 assert most_alive(edited) == 5
 assert count_calls(before) == 9  # nothing was changed there
 
@@ -577,7 +577,7 @@ plt.show()
 assert trades[0] == (9, 6) and trades[1] == (10, 6) and trades[-1] == (19, 3)
 
 # %% [markdown]
-# With all four, there are twice as many calls, but only half as many values are alive at once. `tanh` alone gains nothing, as predicted.
+# With all four, there are more than twice as many calls, but only half as many values are alive at once. `tanh` alone gains nothing, as predicted.
 #
 # ### Where GoogLeNet needs most
 #
@@ -618,7 +618,7 @@ assert min(waiting) > [n.name for n in nodes_of].index(where)  # no value waits 
 # %% [markdown]
 # The most bytes are not where the most values are: at the beginning the maps are few, but large. And no value waits there, so `recompute` cannot help.
 #
-# In training it is different. Autograd keeps values of all layers, and the backward pass reads them, the last ones first, like `Backwards` does.
+# In training it is different. Autograd keeps values for the backward pass (section 13.1), which reads the last ones first, like `Backwards` does.
 
 # %% [markdown]
 # ## 13.3 What must stay where it is
@@ -697,7 +697,7 @@ assert torch.equal(gm(torch.zeros(1)), torch.tensor([3.0]))  # `y` without the f
 # ### Break it: two pieces
 #
 # Cutting a graph into pieces moves calls, too. By default, `split_module` puts each piece after those whose *values* it reads. Without such a value, any order will do.
-# The suspect below makes a piece of all calls of one `op`, and puts the pieces back into one graph, so that you can see the calls that moved.
+# The suspect below makes a piece of all calls of one `op`. It puts the pieces back into one graph, so that you can see the calls that moved.
 # (Section 3b.6 explains the game.)
 
 # %%

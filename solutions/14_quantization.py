@@ -1058,7 +1058,7 @@ assert abs(dequantize(quantize(x, by_magnitude), by_magnitude)[0] + 8) < 0.05
 #
 # ### A new graph in which a name is taken
 #
-# If you copy a graph node by node and create new nodes at the same time, a new node may take a name that an old node needs later. The old node silently gets another name:
+# Suppose you copy a graph node by node, and create new nodes at the same time. A new node may take a name that an old node needs later. The old node silently gets another name:
 
 # %%
 graph = fx.Graph()

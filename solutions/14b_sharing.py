@@ -26,7 +26,7 @@
 # *Some of it is a waste. If `torch.cat` joins four branches, nothing is computed. The numbers are copied side by side. Why do we go to floating point for that, and back?*
 #
 # Because the four branches have four scales, and one tensor of whole numbers can have only one. If all of them had the same scale, the chip could copy whole numbers.
-# So the team wants a pass that makes scales equal where values are only moved, and a second one that removes the calls that are not needed any more. How many are these?
+# So the team wants two passes. One makes scales equal where values are only moved, and the other removes the calls that are not needed any more. How many are these?
 
 # %%
 import copy
