@@ -5,7 +5,7 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3 and 6: traces, editing a graph, `node.users`, the Interpreter; for the duel section 3b.6 |
+# | **You need** | chapters 1 to 3 and 6: traces, editing a graph, `node.users`, the Interpreter |
 # | **Time** | about 85 minutes with *Common mistakes*, 48 of them for the exercises; the minutes of a section include its exercise |
 #
 # **When you are done, you can**

@@ -317,6 +317,7 @@ early = fx.symbolic_trace(TooEarly())
 draw(early)
 
 
+# %%
 def works(gm: fx.GraphModule, *sets: set[str]) -> bool:
     """Whether there is no cycle when each set is one call."""
     try:

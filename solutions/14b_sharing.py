@@ -202,9 +202,9 @@ class Sums(nn.Module):
 
 
 sums = fx.symbolic_trace(Sums())
-draw(sums)
 additions = sums.graph.find_nodes(op="call_function", target=operator.add)
 print([[read.name for read in node.args] for node in additions])
+draw(sums)
 
 # %% proof=true
 assert [[read.name for read in node.args] for node in additions] == [
@@ -467,7 +467,7 @@ def change(gm: fx.GraphModule) -> float:
     return difference(gm, network, pictures)
 
 
-print(count(quant_gm), f"calls; the error is {change(quant_gm):.1%} of that")
+print(count(quant_gm), f"calls; the error is {change(quant_gm):.1%}")
 
 # %% proof=true
 assert count(quant_gm) == (198, 198) and 0.01 < change(quant_gm) < 0.5
