@@ -22,7 +22,7 @@
 #
 # The team of chapter 7 has a small accelerator for GoogLeNet, and its memory is small.
 #
-# Nobody wants to change the model for that. But a trace says which node reads which value.
+# The team does not want to change the model for that. But a trace says which node reads which value.
 # So the team can compute what must be in memory at each moment, and what it could drop and compute again.
 #
 # At the end, the team knows at which node the network needs most, how to pay time for memory,
@@ -156,13 +156,13 @@ assert alive_at(gm.graph)["add"] == ["exp", "sin", "cos", "tanh", "neg", "add"]
 assert len(alive_at(gm.graph)["add_3"]) == 3
 
 # %% [markdown]
-# At `add` six values are alive, the most in this graph. A value that nobody reads is alive at its own node only.
+# At `add` six values are alive, the most in this graph. A value that no node reads is alive at its own node only.
 #
 # **Predict the number.** Twenty calls of `torch.relu` follow one another, and each reads the one before it. How many values are alive at once, at most?
 #
 # <details><summary>20: each call makes a value</summary>
 #
-# No. As soon as the next call has run, nobody reads the one before.
+# No. As soon as the next call has run, no node reads the one before.
 # </details>
 # <details><summary>2: the one that is read, and the one that is made</summary>
 #
@@ -278,7 +278,7 @@ assert watching.made == {"x": 0, "repeat": 4000, "getitem": 0, "sin": 4, "output
 # **Fine print**
 #
 # * While a node runs, its inputs are alive, and its result.
-# * A value that nobody reads is alive at its own node only.
+# * A value that no node reads is alive at its own node only.
 # * Inputs that have a default may be left out.
 # * An Interpreter does not see the memory that an operation or a layer needs while it runs, so this does not count.
 # * The `meta` of the nodes stays as it is, too.
@@ -489,7 +489,7 @@ assert doubled.users == {} and "mark" not in doubled.meta
 # * Only other copies may be between a copy and its reader.
 # * A copy has the `meta` of its original.
 # * A copy reads what the original reads in `gm`. If that is a named node, too, the copy is one of its later readers, and reads a copy of its own.
-# * All originals stay in their order, even if nobody reads them. Names of new nodes are free.
+# * All originals stay in their order, even if no node reads them. Names of new nodes are free.
 # * The message of the `ValueError` contains the name.
 # * The `meta` of the nodes of `gm` stays as it is, too.
 

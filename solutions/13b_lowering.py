@@ -669,14 +669,14 @@ assert copy.deepcopy(scaled).scale is not scaled.scale
 # **Fine print**
 #
 # * Each value from outside has one placeholder, and none of them is unread. An example is the `meta["val"]` of the node in `gm`, in the order of the placeholders, or `None` if there is none.
-# * `sub` computes all nodes of the set, even those that nobody reads, and no others.
+# * `sub` computes all nodes of the set, even those that no node reads, and no others.
 # * Each value that is read outside is returned once, and nothing else is. The output is a reader, too. A single value is in a tuple, too.
 # * Parameters are `gm`'s own, not copies. A `get_attr` that only sets read is gone from the result.
 # * The result calls each compiled `nn.Module` once, with the values in the order of the placeholders.
 # * All other nodes stay, with their `meta`. Names and order of nodes are free, and so is the order in which the sets are compiled.
 # * The result overwrites no attribute; `forward` keeps its parameters. Without sets, the result is a copy.
 # * The `ValueError` comes, too, if a name is in two sets, or is not that of a call node.
-# * The `meta` of the nodes of `gm` stays as it is. Sets that nobody reads are never tested.
+# * The `meta` of the nodes of `gm` stays as it is. Sets that no node reads are never tested.
 
 # %%
 given = fx.symbolic_trace(lambda x: torch.sin(torch.relu(torch.cos(x)) * 2))

@@ -340,7 +340,7 @@ assert gm(ones).item() == 2
 # **Return** a new module. After each named node there is one call `quantize(value, scale)`, and after it one call `dequantize(quantized, scale)`, both with the scale of that node.
 #
 # * All readers of the value, the output too, read the dequantized value now.
-# * Any node may be named: inputs and parameters too, and nodes that nobody reads.
+# * Any node may be named: inputs and parameters too, and nodes that no node reads.
 # * All other nodes keep name, order and `meta`.
 # * If a name is not a node's, or is the output's, raise a `ValueError`.
 #
@@ -676,8 +676,8 @@ assert not torch.allclose(right, wrong)
 # **Return** a graph module that gives the same, bit by bit:
 #
 # * A `quantize` of a `dequantize` of the same scale is removed. Its readers, the output too, read the value of eight bits.
-# * This also holds if calls of the **methods** `reshape`, `flatten`, `transpose` and `permute` are between the two, and nobody else reads their values. These calls then move the values of eight bits.
-# * No call of `dequantize` that nobody reads is left.
+# * This also holds if calls of the **methods** `reshape`, `flatten`, `transpose` and `permute` are between the two, and no other node reads their values. These calls then move the values of eight bits.
+# * No call of `dequantize` that no node reads is left.
 # * All else stays: nodes, names, order and `meta`.
 #
 # **Do not** change `gm`.
@@ -685,8 +685,8 @@ assert not torch.allclose(right, wrong)
 # **Fine print**
 #
 # * Scales are the same if they are equal as numbers.
-# * The rules hold for chains, for values with several readers, and for a `quantize` that nobody reads.
-# * What nobody reads stays, too.
+# * The rules hold for chains, for values with several readers, and for a `quantize` that no node reads.
+# * Nodes that no node reads stay, too.
 # * Names and `meta` of the calls that move are free.
 # * Calls with keywords are never tested, nor is a move that two `quantize` calls read.
 
@@ -1086,7 +1086,7 @@ assert names[:3] == ["x", "quantize", "quantize_1"]  # and relu was called quant
 # 3. A function that asks `has_torch_function_unary` is one node in every symbolic trace. `make_fx` and export go into it.
 # 4. A pass that gets a `gm` and names does not trace it again: a deep copy keeps names and `meta`.
 # 5. Calibration is an Interpreter that looks at each value when it is computed, and keeps magnitudes by name.
-# 6. Pairs cancel in one order and with equal scales; moves may be between them, if nobody else reads these.
+# 6. Pairs cancel in one order and with equal scales; moves may be between them, if no other node reads these.
 # 7. Errors are compared by names, relative to the float value. The worst node is usually after the cause.
 # 8. A new node that reads the node before it must be excluded when readers are exchanged.
 #
