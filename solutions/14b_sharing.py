@@ -1,34 +1,32 @@
 # %% [markdown]
 # # 14b · Quantization: sharing scales
 #
-# *Sharing scales*
-#
 # **After this part you can make values that are only moved keep their eight bits, and say what that costs.**
 #
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, `users`, editing a graph; chapter 14 for scales and pairs |
-# | **Time** | about 65 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
+# | **Time** | about 60 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
 # 1. say which operations only move values, and why that works with eight bits;
 # 2. say what goes wrong when values of different scales are joined, and when the common scale is too small;
-# 3. find which calls hang together through several operations, whatever order they are written in;
+# 3. find which calls hang together through several operations, in any order;
 # 4. write a pass that gives each such group one scale, and changes nothing else;
-# 5. take out the pairs that are not needed then, and count them on a real network;
+# 5. remove the pairs that are not needed then, and count them on a real network;
 # 6. name the tools that do all of this in production.
 
 # %% [markdown]
 # ## A story
 #
-# The camera team of chapter 14 has looked at its graph. *It is a simulation*, they say. *Each value goes through eight bits, but between any two operations it comes back to floating point. Our chip would do that, too, 198 times for GoogLeNet.*
+# The camera team of chapter 14 has looked at its graph. *It is a simulation*, they say. *Each value goes through eight bits, but between any two operations it is a floating-point value again. Our chip would do that, too, 198 times for GoogLeNet.*
 #
-# *Some of it is a waste. Where four branches are joined by `torch.cat`, nothing is computed. The numbers are copied side by side. Why do we go to floating point for that, and back?*
+# *Some of it is a waste. If `torch.cat` joins four branches, nothing is computed. The numbers are copied side by side. Why do we go to floating point for that, and back?*
 #
 # Because the four branches have four scales, and one tensor of whole numbers can have only one. If all of them had the same scale, the chip could copy whole numbers.
-# So the team wants a pass that makes scales equal where values are only moved, and a second one that takes out the calls that are not needed any more. How many are these?
+# So the team wants two passes. One makes scales equal where values are only moved, and the other removes the calls that are not needed any more. How many are these?
 
 # %%
 import copy
@@ -58,28 +56,25 @@ print(torch.__version__)
 # %% [markdown]
 # ## Two questions on earlier chapters
 #
-# **Predict the result.** `q = quantize(x, 0.1)`. Which of these is `q` again, bit by bit?
+# **Predict the result.** Two values have the scales 0.01 and 0.04. Which of them can be 3.0 after `quantize` and `dequantize`?
 #
-# <details><summary><code>quantize(dequantize(q, 0.1), 0.1)</code></summary>
+# <details><summary>The first: its steps are finer</summary>
 #
-# Right. Counts of steps are kept, if the step is the same. This is why equal scales are worth something.
+# No. 127 steps of 0.01 reach to 1.27. Larger numbers are clipped.
 # </details>
-# <details><summary><code>quantize(dequantize(q, 0.1), 0.2)</code></summary>
+# <details><summary>The second</summary>
 #
-# No. With steps twice as large there are half as many.
+# Right. Its 127 steps reach to 5.08. A scale says how fine the steps are, and how far they reach.
 # </details>
-# <details><summary><code>quantize(dequantize(q, 0.2), 0.1)</code></summary>
+# <details><summary>Both: 3.0 is a multiple of both scales</summary>
 #
-# No. The numbers are taken for twice as large as they are.
+# No. It would be 300 steps of 0.01, and an `int8` ends at 127.
 # </details>
 
-# %%
-x = torch.randn(1000)
-q = quantize(x, 0.1)
-assert torch.equal(quantize(dequantize(q, 0.1), 0.1), q)
-assert not torch.equal(quantize(dequantize(q, 0.1), 0.2), q)
-assert not torch.equal(quantize(dequantize(q, 0.2), 0.1), q)
-
+# %% proof=true
+three = torch.tensor([3.0])
+assert abs(dequantize(quantize(three, 0.04), 0.04).item() - 3) < 1e-6
+assert abs(dequantize(quantize(three, 0.01), 0.01).item() - 1.27) < 1e-6
 
 # %% [markdown]
 # **Predict the result.** `for user in node.users: user.args = (node, 2)`. The new arguments read the same node as before. What happens?
@@ -90,15 +85,15 @@ assert not torch.equal(quantize(dequantize(q, 0.2), 0.1), q)
 # </details>
 # <details><summary>An error, because <code>users</code> changes while the loop runs</summary>
 #
-# Right. FX takes the reader out of <code>users</code>, and puts it in again, even if it reads the same. Loop over <code>list(node.users)</code>.
+# Right. FX removes the reader from <code>users</code>, and adds it again, even if it reads the same. Loop over <code>list(node.users)</code>.
 # </details>
 # <details><summary>The loop never ends</summary>
 #
-# No. Python notices that the dictionary was changed, and says so.
+# No. Python notices that the dictionary was changed, and raises an error.
 # </details>
 
 
-# %%
+# %% proof=true
 class TwoReaders(nn.Module):
     def forward(self, x):
         y = torch.relu(x)
@@ -117,17 +112,20 @@ assert [user.args[1] for user in relu.users] == [2, 2]
 # %% [markdown]
 # ## 14b.1 What only moves
 #
-# `torch.cat` copies numbers from one place to another. `reshape`, `flatten`, `transpose` and `permute` do not even do that. None of them looks at a number. So it makes no difference whether you move numbers and then count their steps, or move the counts:
+# `torch.cat` copies numbers side by side. `reshape`, `flatten`, `transpose` and `permute` give them another shape or order. None of them computes a number. So you may move numbers and then count their steps, or move the counts:
 
 # %%
 a, b = torch.randn(2, 3), torch.randn(2, 3)
 moved_first = quantize(torch.cat([a, b]), 0.05)
 counted_first = torch.cat([quantize(a, 0.05), quantize(b, 0.05)])
+print(moved_first, counted_first, sep="\n")
+
+# %% proof=true
 assert torch.equal(moved_first, counted_first)
 assert torch.equal(quantize(a.flatten(), 0.05), quantize(a, 0.05).flatten())
 
 # %% [markdown]
-# **Predict the result.** And `F.max_pool2d`? It gives the largest of four numbers. Does it give the same on counts of steps?
+# **Predict the result.** `F.max_pool2d(x, 2)` gives the largest of each four numbers. Does it give the same on counts of steps?
 #
 # <details><summary>No: it computes a maximum, and that needs the numbers</summary>
 #
@@ -135,31 +133,33 @@ assert torch.equal(quantize(a.flatten(), 0.05), quantize(a, 0.05).flatten())
 # </details>
 # <details><summary>Yes: what is larger has at least as many steps</summary>
 #
-# Right. The order is kept, so the pool picks a number that has the largest count. It invents no number: what comes out was there before.
+# Right. The order is kept, so the pool picks a number that has the largest count. It invents no number: each result was there before.
 # </details>
 # <details><summary>Only if no two numbers are equal</summary>
 #
 # No. If two have the same count, it does not matter which one is picked.
 # </details>
 
-# %%
+# %% proof=true
 image = torch.randn(1, 2, 8, 8)
 assert torch.equal(quantize(F.max_pool2d(image, 2), 0.05), F.max_pool2d(quantize(image, 0.05), 2))
-mean_first = quantize(F.avg_pool2d(image, 2), 0.05)  # a mean invents numbers
-assert not torch.equal(dequantize(mean_first, 0.05), F.avg_pool2d(image, 2))
 
 # %% [markdown]
-# All of this holds with **one** scale. With two, the counts are side by side as if they were counts of the same thing, and nobody can say any more what they mean:
+# All of this holds with **one** scale. With two, counts of different steps are side by side, and no scale fits all of them:
 
 # %%
 mixed = torch.cat([quantize(a, 0.05), quantize(b, 0.01)])
+print(torch.cat([a, b]))
+print(dequantize(mixed, 0.05))
+
+# %% proof=true
 for scale in (0.05, 0.01):
     assert not torch.allclose(dequantize(mixed, scale), torch.cat([a, b]), atol=scale)
 
 # %% [markdown]
 # ## 14b.2 Which scale
 #
-# Two branches and their result have three scales. Which one do they share? A scale says how large the steps are, and also how far 127 of them reach:
+# Two branches and their result have three scales. Which one do they share?
 
 # %%
 small, large = torch.randn(10_000), 20 * torch.randn(10_000)
@@ -174,20 +174,22 @@ def loss(values: torch.Tensor, scale: float) -> float:
 
 for scale in (fine, coarse):
     print(f"{scale:.4f}: small loses {loss(small, scale):.1%}, large {loss(large, scale):.1%}")
+
+# %% proof=true
 assert loss(large, fine) > 0.5  # clipped
 assert loss(small, coarse) < 0.25 and loss(large, coarse) < 0.02
 
 # %% [markdown]
-# With the small scale the large values are cut off, and more than half of them is lost. With the **largest** scale nothing is cut off, and the small branch has coarser steps. That is the price of sharing.
+# With the small scale the large values are clipped, and more than half of their size is lost. With the **largest** scale nothing is clipped, but the small branch has coarser steps. That is the price of sharing.
 
 # %% [markdown]
 # ## 14b.3 What hangs together
 #
-# One `torch.cat` makes a few pairs share. But a pair can be around two operations: its value comes out of one, and goes into the next. Then both must have the same scale, and so must all that is around them.
+# One `torch.cat` makes a few pairs share. But a pair can be between two operations: one computes its value, and the next reads it. Then all pairs around both operations must have the same scale.
 #
 # ### A worked example: which values are on one device
 #
-# An addition needs both of its operands on one device. Which values of this model must be together?
+# An addition of two vectors needs both on one device. Which values of this model must be together?
 
 
 # %%
@@ -200,9 +202,11 @@ class Sums(nn.Module):
 
 
 sums = fx.symbolic_trace(Sums())
-draw(sums)
 additions = sums.graph.find_nodes(op="call_function", target=operator.add)
 print([[read.name for read in node.args] for node in additions])
+draw(sums)
+
+# %% proof=true
 assert [[read.name for read in node.args] for node in additions] == [
     ["a", "b"],
     ["c", "d"],
@@ -211,9 +215,9 @@ assert [[read.name for read in node.args] for node in additions] == [
 
 
 # %% [markdown]
-# `a` and `d` are in no addition together, and hang together all the same: `a` with `b`, `b` with `c`, `c` with `d`. The line between them is found only when the last addition comes.
+# No addition has both `a` and `d`, but they hang together: `a` with `b`, `b` with `c`, `c` with `d`. You know it only after the last addition.
 #
-# Keep the group of each value in a dictionary, as a set. When an operation joins values, their sets become one set, and everybody in it gets the new one:
+# Keep the group of each value in a dictionary, as a set. When an operation joins values, their sets become one set, and each member gets the new one:
 
 
 # %%
@@ -230,56 +234,60 @@ def together(gm: fx.GraphModule) -> list[set[fx.Node]]:
 
 groups = [sorted(node.name for node in each) for each in together(sums)]
 print(groups)
+
+# %% proof=true
 assert groups == [["a", "add", "add_1", "add_2", "b", "c", "d"]]
 
 # %% [markdown]
-# **Predict the result.** Three operations share: the first joins pairs 1 and 2, the second joins pairs 3 and 4, the third joins pairs 2 and 3. Pair 4 has the largest scale. You go through the operations once, in this order, and give all pairs of each the largest scale among them. Who does not have the largest scale in the end?
+# **Predict the result.** The first operation joins pairs 1 and 2, the second joins pairs 3 and 4, the third joins pairs 2 and 3. Pair 4 has the largest scale. You go through the operations once, in this order, and give the pairs of each the largest scale among them. Which pair does not have the largest scale in the end?
 #
 # <details><summary>Pair 1</summary>
 #
-# Right. When the first operation had its turn, pair 2 still had a small scale. It gets a larger one from the third operation, and nobody goes back to pair 1.
+# Right. When the first operation had its turn, pair 2 still had a small scale. It gets a larger one from the third operation, and pair 1 does not.
 # </details>
-# <details><summary>Nobody: the largest scale goes from one to the next</summary>
+# <details><summary>None: the largest scale goes from one to the next</summary>
 #
-# It goes forward only, to those whose turn comes later.
+# It goes forward only, to pairs of later operations.
 # </details>
 # <details><summary>Pairs 1 and 2</summary>
 #
 # No. Pair 2 gets it from the third operation, through pair 3.
 # </details>
 
-# %%
+# %% proof=true
 scales = {1: 0.01, 2: 0.02, 3: 0.03, 4: 0.04}
 operations = [(1, 2), (3, 4), (2, 3)]
 for members in operations:
     scales |= dict.fromkeys(members, max(scales[member] for member in members))
-print(scales)
 assert [pair for pair, scale in scales.items() if scale < 0.04] == [1]
-
-rounds = 0
-while len(set(scales.values())) > 1:  # a second round, and as many as it takes
-    rounds += 1
-    for members in operations:
-        scales |= dict.fromkeys(members, max(scales[member] for member in members))
-assert rounds == 1
+for members in operations:
+    scales |= dict.fromkeys(members, max(scales[member] for member in members))
+assert set(scales.values()) == {0.04}
 
 # %% [markdown]
-# Both ways are right: find the groups first, or go round until nothing changes.
+# Two ways are right: find the groups first, or repeat the loop until nothing changes.
 
 
 # %% [markdown] card="share_scales"
-# **Given** a graph module with calls of `quantize` and `dequantize` from `autograder.given`.
+# **Given** a graph module with calls of `quantize` and `dequantize`.
 #
-# An operation that **only moves values** is a `torch.cat`, an `F.max_pool2d`, or a call of one of the methods `reshape`, `flatten`, `transpose`, `permute`.
+# The operations that **only move values** are `torch.cat`, `F.max_pool2d`, and the methods `reshape`, `flatten`, `transpose`, `permute`.
 #
-# Look at each of them. If **all** its inputs are `dequantize` calls, and somebody quantizes its result (others may read it, too), then the scales of these inputs and of these results become **one**: the largest.
+# If **all** inputs of one are `dequantize` calls, and a `quantize` call reads its result, then the scales of these inputs and results become **one**: the largest.
 #
 # * What hangs together through several operations, or through a common input, gets one scale.
-# * A scale is changed in each `quantize` call, and in **all** `dequantize` calls that read it.
+# * A scale changes in each `quantize` call, and in **all** `dequantize` calls that read it.
 #
-# **Return** a new module in which only scales are different: same nodes, names, order, `meta`.
+# **Return** a new module in which only scales are different.
 #
-# **Do not** change `gm`, and do not trace it anew. (What a `dequantize` call reads is always a `quantize` call of the same scale here. Sizes among the arguments are numbers.)
+# **Do not** trace or change `gm`.
+#
+# **Fine print**
+#
+# * Others may read the result of the operation, too.
+# * The new module has the same nodes, names, order and `meta`.
+# * A `dequantize` call always reads a `quantize` call of the same scale here.
+# * Sizes among the arguments are numbers.
 
 
 # %%
@@ -347,13 +355,13 @@ hint("share_scales")
 # %% [markdown]
 # ## 14b.4 Staying in eight bits
 #
-# Sharing takes nothing out. It makes it *possible* to take something out. Look at the result of a `torch.cat` after sharing: `quantize` of a moved `dequantize`, with one scale. By what you saw in 14b.1 that is the same as moving the counts.
+# Sharing removes no call. It makes that possible: after it, the result of a `torch.cat` is a `quantize` of a moved `dequantize`, with one scale. That is the same as moving the counts (14b.1).
 # In chapter 14 you folded such places for the four methods. This function does it for `torch.cat` and `F.max_pool2d`:
 
 
 # %%
 def stay_in_eight_bits(gm: fx.GraphModule) -> fx.GraphModule:
-    """A module in which `torch.cat` and `F.max_pool2d` move whole numbers, where they can."""
+    """A module in which `torch.cat` and `F.max_pool2d` move whole numbers, if they can."""
     new = copy.deepcopy(gm)
     for node in list(new.graph.nodes):
         if node.target not in (torch.cat, F.max_pool2d):
@@ -381,13 +389,23 @@ def count(gm: fx.GraphModule) -> tuple[int, int]:
 
 
 before, after = fx.symbolic_trace(Before()), fx.symbolic_trace(After())
-x = torch.randn(2, 3)
-assert count(stay_in_eight_bits(before)) == count(before) == (3, 3)  # three different scales
 shorter = stay_in_eight_bits(after)
 print(shorter.code)
+
+# %% proof=true
+x = torch.randn(2, 3)
+assert count(stay_in_eight_bits(before)) == count(before) == (3, 3)  # three different scales
 assert count(shorter) == (2, 1) and torch.equal(shorter(x), after(x))
 
+# %% [markdown]
+# Inductor has this pass, too. `torch/_inductor/fx_passes/quantization.py` finds a `cat` between `dequantize` and `quantize` calls with a pattern. It checks that all their scales and zero points are equal, and calls `cat` on whole numbers.
+#
+# With your function, the first model gets as short:
+
 # %% uses="share_scales"
+print(count(before), "calls, then", count(stay_in_eight_bits(share_scales(before))))
+
+# %% proof=true
 shorter = stay_in_eight_bits(share_scales(before))
 assert count(shorter) == (2, 1) and torch.equal(shorter(x), after(x))
 
@@ -401,7 +419,7 @@ network = make_alive(googlenet(weights=None, aux_logits=False, init_weights=Fals
 
 
 class IntoPools(fx.Tracer):
-    """Pools are no leaves."""
+    """Traces into pools."""
 
     def is_leaf_module(self, module, path):
         return not isinstance(module, nn.MaxPool2d) and super().is_leaf_module(module, path)
@@ -411,10 +429,12 @@ float_gm = fx.GraphModule(network, IntoPools().trace(network))
 pools = float_gm.graph.find_nodes(op="call_function", target=F.max_pool2d)
 joins = float_gm.graph.find_nodes(op="call_function", target=torch.cat)
 print(len(float_gm.graph.nodes), "nodes,", len(pools), "pools,", len(joins), "joins")
+
+# %% proof=true
 assert (len(float_gm.graph.nodes), len(pools), len(joins)) == (199, 13, 9)
 
 # %% [markdown]
-# Four images say which scales there are. Then each value goes through eight bits. Names do not matter in this part, so a Transformer (chapter 6) can do it:
+# Four images give the scales. Then each value goes through eight bits. Names do not matter here, so a Transformer (chapter 6) can do it:
 
 
 # %%
@@ -428,7 +448,7 @@ class Magnitudes(fx.Interpreter):
 
 
 class Pairs(fx.Transformer):
-    """Sends each value but the result itself through eight bits."""
+    """Sends each value except the output through eight bits."""
 
     def run_node(self, n):
         value = super().run_node(n)
@@ -447,7 +467,9 @@ def change(gm: fx.GraphModule) -> float:
     return difference(gm, network, pictures)
 
 
-print(count(quant_gm), f"calls; the error is {change(quant_gm):.1%} of that")
+print(count(quant_gm), f"calls; the error is {change(quant_gm):.1%}")
+
+# %% proof=true
 assert count(quant_gm) == (198, 198) and 0.01 < change(quant_gm) < 0.5
 
 
@@ -468,16 +490,18 @@ for title, gm in (
 ):
     print(f"{title:20} {count(gm)} calls; the error is {change(gm):.1%}")
 print(changed, "of 198 scales were changed")
+assert_same_results(short, shared, pictures)
+
+# %% proof=true
 assert count(shared) == (198, 198) and count(short) == (176, 158)
 assert 0 < changed < 40 and change(shared) < change(quant_gm) + 0.05
-assert_same_results(short, shared, pictures)
 
 # %% [markdown]
 # 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is hardly any worse, because few scales were changed.
 #
 # Why so few?
 #
-# **Predict the result.** All values behind a ReLU are positive. A pool reads such a value. Before any sharing, what is true of the scale of its result?
+# **Predict the result.** No value after a ReLU is negative. A pool reads such a value. Before any sharing, what is true of the scale of its result?
 #
 # <details><summary>It is smaller, because a pool gives fewer numbers</summary>
 #
@@ -485,57 +509,55 @@ assert_same_results(short, shared, pictures)
 # </details>
 # <details><summary>It is the same, if each number is in some window of the pool</summary>
 #
-# Right. The largest number of all is the largest of its window. So it comes out, and the largest magnitude stays what it is. A join is similar: the largest scale of its inputs is that of its result, and only the other branches change.
+# Right. The largest number of all is the largest of its window. So it is in the result, and the largest magnitude is the same. A join is similar: the largest scale of its inputs is that of its result, and only the other branches change.
 # </details>
 # <details><summary>It is larger, because a pool gives maxima</summary>
 #
 # No. A pool invents no number.
 # </details>
 
-# %%
+# %% proof=true
 for node in (*pools, *joins):
     scales = [scale_of[read.name] for read in node.all_input_nodes]
     assert scale_of[node.name] == max(scales)
-unequal = [n.name for n in joins if len({scale_of[read.name] for read in n.all_input_nodes}) > 1]
-print(len(unequal), "joins have branches of different scales")
-assert len(unequal) == 9
+assert all(len({scale_of[read.name] for read in n.all_input_nodes}) > 1 for n in joins)
 
 # %% [markdown]
-# So the team's answer is: 62 calls fewer on the chip, and almost no loss.
+# So the chip needs 62 calls fewer, and the result is almost the same. That is the answer to the team.
 #
 # ### In production
 #
 # | tool | what it is |
 # |---|---|
-# | `torch.ao.quantization` | the tools that were part of PyTorch; deprecated, and its part for exported graphs is gone (below) |
-# | **torchao** | the project that took its place, with kernels that compute with eight bits and fewer |
-# | **pt2e** in torchao | its passes over graphs of `torch.export`: `prepare_pt2e` puts observers behind values, as a Calibrator does; you run images; `convert_pt2e` puts `quantize` and `dequantize` calls in their place. A backend says with a *quantizer* which values get them |
-# | `SharedQuantizationSpec` in pt2e | says of a value that it shares the scale of another one: this exercise, as a note on nodes |
+# | `torch.ao.quantization` | PyTorch's older tools; deprecated, and the part for exported graphs is gone |
+# | **torchao** | the project that replaces it, with kernels that compute with eight bits and fewer |
+# | **pt2e** in torchao | its passes over graphs of `torch.export`. `prepare_pt2e` folds BatchNorms, and inserts observers, which do the work of a Calibrator. You run images. `convert_pt2e` replaces the observers by `quantize` and `dequantize` calls, gives each reader its own `dequantize`, and computes the `quantize` of weights. A *quantizer* of the backend says which values get observers |
+# | `SharedQuantizationSpec` in pt2e | a note on a value that it shares the scale of another one: this exercise |
 #
-# So what you wrote by hand in chapter 14 and here are the steps of pt2e. You can see that the old place is empty:
+# So chapters 14 and 14b are the steps of pt2e, written by hand.
 
-# %%
+# %% proof=true
 import importlib
 
 assert importlib.import_module("torch.ao.quantization")
-with fails(ModuleNotFoundError):  # prepare_pt2e and convert_pt2e were here
-    importlib.import_module("torch.ao.quantization.quantize_pt2e")
-with fails(ModuleNotFoundError):  # SharedQuantizationSpec was here
-    importlib.import_module("torch.ao.quantization.quantizer")
+# prepare_pt2e, convert_pt2e and SharedQuantizationSpec were here
+for moved in ("quantize_pt2e", "quantizer"):
+    with fails(ModuleNotFoundError):
+        importlib.import_module(f"torch.ao.quantization.{moved}")
 
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (4 minutes)
-#
 # ### The smallest scale
 #
-# It has the finest steps, so it looks like the most exact one. But it cuts off the branch with the large values:
+# It has the finest steps, so it looks like the most exact one. But it clips the branch with the large values:
 
 # %%
 values = torch.tensor([0.5, 1.0, 50.0])
 fine = 1.0 / 127
 print(dequantize(quantize(values, fine), fine))
+
+# %% proof=true
 assert dequantize(quantize(values, fine), fine)[2] < 1.1
 
 # %% [markdown]
@@ -543,12 +565,14 @@ assert dequantize(quantize(values, fine), fine)[2] < 1.1
 #
 # ### One `dequantize` is forgotten
 #
-# The scale is changed in a `quantize` call, and in the `dequantize` call that the operation reads. But somebody else dequantizes the same counts, with the old scale:
+# A pass changes the scale of a `quantize` call, and of the `dequantize` call that the operation reads. But another call dequantizes the same counts, with the old scale:
 
 # %%
 q = quantize(values, 0.4)  # it was 0.1
 old, new = dequantize(q, 0.1), dequantize(q, 0.4)
 print(old, new)
+
+# %% proof=true
 assert torch.allclose(old * 4, new) and not torch.allclose(old, values, atol=0.4)
 
 # %% [markdown]
@@ -566,37 +590,43 @@ for order in itertools.permutations([(1, 2), (2, 3), (3, 4)]):
         scales |= dict.fromkeys(members, max(scales[member] for member in members))
     complete += set(scales.values()) == {0.04}
 print(complete, "of 6 orders are enough")
+
+# %% proof=true
 assert complete == 1
 
 # %% [markdown]
-# **Right:** find out what hangs together first, or go round until nothing changes.
+# **Right:** find the groups first, or repeat the loop until nothing changes.
 #
 # ### Some inputs are enough
 #
-# If one input of a `torch.cat` is a floating tensor, the join must be in floating point, whatever the others are. PyTorch even joins the two kinds without a word:
+# If one input of a `torch.cat` is a floating tensor, the join must be in floating point. PyTorch joins the two kinds without a warning:
 
 # %%
 odd = torch.cat([quantize(values, 0.4), values])
 print(odd)
+
+# %% proof=true
 assert odd.dtype == torch.float32
 assert not torch.allclose(odd[:3], values, atol=0.4)
 
 # %% [markdown]
-# **Right:** share only where *all* inputs are `dequantize` calls.
+# **Right:** share only if *all* inputs are `dequantize` calls.
 #
 # ### A mean is taken for a move
 #
-# `F.avg_pool2d` looks like `F.max_pool2d`. But a mean of counts is no count, and whole numbers have no halves:
+# `F.avg_pool2d` looks like `F.max_pool2d`. But a mean of counts may be between two counts:
 
 # %%
 tiny = torch.tensor([[[[1, 2], [2, 2]]]], dtype=torch.int8)
-assert F.max_pool2d(tiny, 2).item() == 2
-assert F.avg_pool2d(tiny.float(), 2).item() == 1.75
+print(F.max_pool2d(tiny, 2).item(), F.avg_pool2d(tiny.float(), 2).item())
 with fails(RuntimeError):
     F.avg_pool2d(tiny, 2)
 
+# %% proof=true
+assert F.max_pool2d(tiny, 2).item() == 2 and F.avg_pool2d(tiny.float(), 2).item() == 1.75
+
 # %% [markdown]
-# **Right:** ask of an operation whether each number that comes out was there before.
+# **Right:** share only around an operation whose results are all among its inputs.
 
 # %% [markdown]
 # ## Recap
@@ -604,8 +634,8 @@ with fails(RuntimeError):
 # 1. An operation that only moves values gives the same on numbers and on counts of steps, if there is one scale.
 # 2. The scale to share is the largest: nothing is clipped, and the small branches have coarser steps.
 # 3. A pair between two operations belongs to both. What hangs together through several of them has one scale.
-# 4. One walk is not enough: find the groups first, or go round until nothing changes.
-# 5. Sharing takes nothing out. It makes equal scales, and then pairs can go: 62 calls of 396 in GoogLeNet.
+# 4. One walk is not enough: find the groups first, or repeat the loop until nothing changes.
+# 5. Sharing removes no call. It makes scales equal, and then pairs cancel: 62 calls of 396 in GoogLeNet.
 #
 # ## Cheat sheet
 #
@@ -613,11 +643,11 @@ with fails(RuntimeError):
 # |---|---|
 # | `quantize(x, scale)`, `dequantize(q, scale)` | to counts of steps, and back |
 # | `list(node.users)` | the readers, safe against changes while you loop |
-# | `node.args = (node.args[0], scale)` | gives a call other arguments; FX keeps `users` in step |
+# | `node.args = (node.args[0], scale)` | gives a call other arguments; FX updates `users` |
 # | `set().union(*sets)` | several groups as one |
 # | `gm.graph.find_nodes(op="call_function", target=torch.cat)` | all calls of a function |
 # | `graph.node_copy(node, function)` | a copy that reads what the function gives for each node |
-# | `F.max_pool2d(q, 2)` | works on whole numbers of eight bits |
+# | `F.max_pool2d(q, 2)` | accepts whole numbers of eight bits, on a CPU |
 #
 # See how far you are:
 

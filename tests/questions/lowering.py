@@ -144,7 +144,7 @@ def a_write_that_moves() -> None:
     assert torch.equal(parts(ones)[0], Writes()(torch.ones(1))[0])
 
 
-@question(64, "executorch PR#20384", "13b_lowering: Each is fine, and both are not")
+@question(64, "executorch PR#20384", "13b_lowering: Each set works alone, but not both together")
 def found_dependency_cycles() -> None:
     """Why do my own sets give "found dependency cycles", or a cycle only together?"""
     gm = fx.symbolic_trace(Entangled())

@@ -20,7 +20,7 @@ GIVEN = {"quantize": quantize, "dequantize": dequantize}
 
 
 def itself(model: nn.Module) -> fx.GraphModule:
-    """The graph module that was given: an argument called `gm` is not traced anew."""
+    """The graph module that was given: an argument called `gm` is not traced again."""
     assert isinstance(model, fx.GraphModule)
     return model
 

@@ -32,7 +32,7 @@ def by_name(data: Plain) -> dict[str, Plain]:
 
 
 def named(data: Plain, names: list[str]) -> Plain:
-    """Arguments in which each node is told by its name."""
+    """Arguments in which each node is given by its name."""
     if isinstance(data, list):
         return [named(item, names) for item in data]
     if not isinstance(data, dict):
@@ -76,8 +76,8 @@ def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "not-new",
             f"What {evidence.you} returned has the graph of the module that it was given.",
-            "A new module is asked for, also where there is nothing to do. Whoever edits one of "
-            "the two must not change the other.",
+            "Return a new module, even if there is nothing to do. An edit of one of the two must "
+            "not change the other.",
         )
 
 
@@ -88,7 +88,7 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
 
 
 def lost_meta(evidence: Evidence, free: Collection[str] = ()) -> Iterable[Finding]:
-    """A node that was there and has not the `meta` that it had; nodes named `free` may lose it."""
+    """A node that lost the `meta` that it had; nodes named `free` may lose it."""
     old = {
         "the output" if node.op == "output" else node.name: {
             key: Encoder().encode(value) for key, value in node.meta.items()
@@ -104,7 +104,7 @@ def lost_meta(evidence: Evidence, free: Collection[str] = ()) -> Iterable[Findin
             yield evidence.finding(
                 "meta-lost",
                 f"The `meta[{key!r}]` of `{row['name']}` {has}.",
-                "Which ways of copying a graph, or a node, keep the `meta`?",
+                "Which ways of copying a graph or a node keep the `meta`?",
                 nodes=(row["name"],),
             )
             return

@@ -1,4 +1,4 @@
-"""What must come of `WitnessSplit`: pieces that keep the order, and pieces that do not."""
+"""The answer key of `WitnessSplit`: pieces that keep the order, and pieces that do not."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from autograder.judge.duels import Fight
 from autograder.rules.duels import duel_key
 
 TRAP = (
-    "What ties two pieces together is a value that one makes and the other reads. A call in place "
-    "makes no new value, and a random call reads none: to a splitter they are free to move. Where "
-    "the pieces have calls in both directions, the splitter refuses, and so nothing is moved. "
+    "A splitter orders two pieces if one reads a value of the other. A call in place "
+    "makes no new value, and a random call reads none: to a splitter they are free to move. If "
+    "each of two pieces reads a value of the other, the splitter refuses, and nothing moves. "
     "`split_module(..., keep_original_order=True)` keeps the order of the model."
 )
 

@@ -21,14 +21,14 @@ X = T(2, 3)
 HINTS = (
     "**Where to look.** Take `Backwards` with pencil and paper. For each node, write down the "
     "values that are alive while it runs, and then their storages instead of them. Which values "
-    "does a node add to those that were alive before, and which ones go after it?",
+    "does a node add to those that were alive before, and which ones are not alive after it?",
     "**What to use.** An `fx.Interpreter` with `garbage_collect_values=False` keeps all values in "
-    "`env` after its run, so that an address says which storage it is. `node.users` says who reads "
-    "a value. A value may be a tuple, a list or a dictionary of tensors.",
+    "`env` after its run, so that an address says which storage it is. `node.users` are its "
+    "readers. A value may be a tuple, a list or a dictionary of tensors.",
     "**A skeleton.**\n\n"
     "```python\n"
     "def storages(value):\n"
-    "    ...                    # address and size of each storage, also in containers\n\n"
+    "    ...                    # address and size of each storage, in containers, too\n\n"
     "interpreter = ...          # run the graph, and keep all values\n"
     "theirs = ...               # storages of placeholders, parameters and buffers\n"
     "last = ...                 # for each node: where its last reader is\n"

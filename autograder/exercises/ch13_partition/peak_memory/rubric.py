@@ -1,4 +1,4 @@
-"""What must come of `peak_memory`: bytes, and the node where they are alive."""
+"""The answer key of `peak_memory`: bytes, and the node where they are alive."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 class _Watch(fx.Interpreter):
-    """Counts, while it runs, what readers are still to come for.
+    """Counts, while it runs, the bytes that later nodes still read.
 
-    Every value stays in ``kept``, so that no address is given out twice; how many nodes are still
-    to read it decides whether it counts.
+    Every value stays in ``kept``, so that no address is used twice; it counts as long as nodes
+    that read it follow.
     """
 
     def __init__(self, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> None:
@@ -73,7 +73,7 @@ class _Watch(fx.Interpreter):
 
 
 def most_at_once(gm: fx.GraphModule, *inputs: Any) -> tuple[int, str]:
-    """What `peak_memory` is to return."""
+    """The right result of `peak_memory`."""
     watch = _Watch(gm, inputs)
     watch.run(*inputs)
     return watch.most, watch.where
@@ -111,7 +111,7 @@ def the_most_bytes(evidence: Evidence) -> Iterable[Finding]:
     yield evidence.finding(
         "wrong-bytes",
         f"{evidence.you} found {text}.",
-        f"Write down the values that are alive at `{want[1]}`, and the storages behind them. Which "
+        f"Write down the values that are alive at `{want[1]}`, and their storages. Which "
         "do you count too often, not at all, or for too long?",
         (want[1],),
     )
@@ -122,12 +122,12 @@ def the_first_fullest_node(evidence: Evidence) -> Iterable[Finding]:
     """The first node at which so many bytes are alive."""
     got, want = _pair(evidence.outcome.value), _pair(evidence.reference.value)
     if got is None or want is None or got[0] != want[0] or not want[0] or got[1] == want[1]:
-        return  # what makes nothing has no place where it needs most
+        return  # a graph that makes nothing has no fullest node
     yield evidence.finding(
         "wrong-node",
         f"{evidence.you} found {got[0]:,} bytes, which is right, but at `{got[1]}`. "
         f"So many are alive at `{want[1]}` first.",
-        "What a node reads is alive while it runs, and so is what it makes.",
+        "While a node runs, its inputs are alive, and its result.",
         (want[1],),
     )
 
@@ -143,6 +143,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-An Interpreter lets a value go after its last reader, and one that nobody reads, never. Who adds up
-`env` finds such values at all later nodes, too. It also finds the inputs there."""
+An Interpreter drops a value after its last reader, and never drops one that nobody reads. A sum
+over `env` counts such values at all later nodes, too. It also counts the inputs."""
 """What many answers get wrong; told after a pass."""

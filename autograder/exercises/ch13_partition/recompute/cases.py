@@ -18,9 +18,9 @@ X = T(2, 3)
 
 HINTS = (
     "**Where to look.** Do it with pencil and paper for `a`, `b = cos(a)` and two readers of `b`, "
-    "first with `b` named, then with both. Who reads `a` afterwards? A copy is a reader, too, so "
-    "the order in which you take the named nodes matters: which of two nodes has to have all of "
-    "its copies before you can know the readers of the other?",
+    "first with `b` named, then with both. Which nodes read `a` afterwards? A copy is a reader, so "
+    "the order in which you copy the named nodes matters: which of two nodes must have all of "
+    "its copies before you know the readers of the other?",
     "**What to use.** `copy.deepcopy(gm)` gives nodes with the same names and `meta` that you may "
     "edit. `graph.inserting_before(reader)` and `graph.node_copy(node)` make a copy; "
     "`reader.replace_input_with(node, copy)` changes every place in which the reader reads it. "
@@ -28,7 +28,7 @@ HINTS = (
     "**A skeleton.**\n\n"
     "```python\n"
     "new = ...                                 # a graph module of your own\n"
-    "...                                       # ValueError for a name that is no call node\n"
+    "...                                       # ValueError for a name that is not a call node's\n"
     "for node in ...:                          # the named ones; in which order?\n"
     "    readers = [n for n in new.graph.nodes if ...]\n"
     "    for reader in readers[1:]:\n"
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         Aspect("chains", 3, "copies are readers, too: chains are computed again as a whole"),
         Aspect("readers", 2, "readers of every kind: keywords, lists, the output, in graph order"),
         Aspect("rest", 1, "modules, tuples, values that nobody reads, and the signature"),
-        Aspect("refused", 1, "a name that is no call node is refused"),
+        Aspect("refused", 1, "a name that is not that of a call node is refused"),
     ),
     cases=(
         named("three readers", "task", models.Keywords, "sin"),

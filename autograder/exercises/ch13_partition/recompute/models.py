@@ -204,7 +204,7 @@ def copies_of(node: fx.Node, names: Collection[str]) -> int:
 
 
 def cost(gm: fx.GraphModule, names: Collection[str]) -> int:
-    """At least as many as the copies that are asked for."""
+    """At least as many as the required copies."""
     return sum(
         copies_of(node, names) * len(node.users) for node in gm.graph.nodes if node.name in names
     )

@@ -1,4 +1,4 @@
-"""What must come of `recompute`: the given graph, with copies just before their readers."""
+"""The answer key of `recompute`: the given graph, with copies just before their readers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _skeleton(data: Plain, leaves: list[int]) -> Any:
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])
         return "a node"
-    if isinstance(data, dict) and "dict" in data:  # the order of keywords is no difference
+    if isinstance(data, dict) and "dict" in data:  # the order of keywords is free
         items = sorted(data["dict"], key=lambda item: str(item[0]))
         return tuple((str(key), _skeleton(value, leaves)) for key, value in items)
     if isinstance(data, dict):
@@ -44,7 +44,7 @@ def _skeleton(data: Plain, leaves: list[int]) -> Any:
 
 
 class _Plan:
-    """What is asked for: how many copies come before each node of the given graph.
+    """The copies that must come before each node of the given graph.
 
     Names and the order among copies are free. But as each copy is before its reader with
     nothing but copies between them, the number of copies says where each original is.
@@ -59,12 +59,12 @@ class _Plan:
                 self._first.setdefault(read, i)
 
     def copied_for(self, reader: int) -> list[int]:
-        """Which originals this node of the given graph reads a copy of."""
+        """The originals of which this node of the given graph reads a copy."""
         read = dict.fromkeys(self.given[reader].leaves)
         return [i for i in read if i in self.named and self._first[i] != reader]
 
     def copied_for_copy(self, of: int) -> list[int]:
-        """Which originals a copy of a node reads copies of: it comes after a reader of each."""
+        """The originals of which a copy of a node reads copies: it comes after a reader of each."""
         return [i for i in dict.fromkeys(self.given[of].leaves) if i in self.named]
 
     def copies(self, reader: int) -> list[int]:
@@ -77,7 +77,7 @@ class _Plan:
 
     @cached_property
     def places(self) -> list[int]:
-        """Where each original is in what must come."""
+        """The place of each original in the right result."""
         place, found = -1, []
         for i in range(len(self.given)):
             place += len(self.copies(i)) + 1
@@ -173,14 +173,16 @@ class _Comparison:
             name = self.given[want].name
             if got in self.origin:
                 text = f"`{row.name}` reads `{self.result[got].name}`, and not a copy of `{name}`"
-                look = f"Who is the first reader of `{name}`? All others read copies, which are "
+                look = f"Which node reads `{name}` first? All others read copies, which are "
                 yield "reads-original", f"{text}.", f"{look}readers, too.", (row.name,)
             elif got in self.copies or not begin <= got < place:
                 text = f"The copy of `{name}` that `{row.name}` reads is not its own"
                 look = "Each later reader has a copy of its own, directly before it."
                 yield "shared-copy", f"{text}, or not directly before it.", look, (row.name,)
             elif self.result[got].key != self.given[want].key:
-                text = f"`{row.name}` reads `{self.result[got].name}`, which is no copy of `{name}`"
+                text = (
+                    f"`{row.name}` reads `{self.result[got].name}`, which is not a copy of `{name}`"
+                )
                 yield (
                     "wrong-read",
                     f"{text}.",
@@ -194,7 +196,7 @@ class _Comparison:
     def _not_the_original(self, row: _Row, want: int, got: int) -> Words:
         name, found = self.given[want].name, self.result[got]
         text = f"`{row.name}` reads `{found.name}`, and not the original `{name}`"
-        look = "What is not named is not copied, and the first reader, in the order of the graph, "
+        look = "A node that is not named is not copied, and the first reader, in graph order, "
         return "not-original", f"{text}.", f"{look}reads the original.", (row.name,)
 
 
@@ -244,7 +246,7 @@ def meta_of_copies(evidence: Evidence) -> Iterable[Finding]:
             if wrong in got:
                 text = f"{what} has {show(got[wrong])} as `meta[{wrong!r}]`, "
                 text += f"not {show(want[wrong])}."
-            look = "Which of the ways to make a node take its `meta` along?"
+            look = "Which ways of making a node also copy its `meta`?"
             yield evidence.finding("meta-lost", text, look, (name,))
             return
 
@@ -252,7 +254,7 @@ def meta_of_copies(evidence: Evidence) -> Iterable[Finding]:
 KEY = AnswerKey((*PASS, copies_before_readers, meta_of_copies), model_itself)
 
 TRAP = """\
-The order of work. A copy of `b` reads `a`, so it is one more reader of `a`, and a later one. If you
-have finished with `a` before you copy `b`, nobody looks at that reader again, and `a` is kept after
-all. From the last named node to the first, all readers are there when a node's turn comes."""
+The order. A copy of `b` reads `a`, so it is one more reader of `a`, and a later one. If you copy
+`a` before `b`, that reader gets no copy, and `a` is kept after all. From the last named node to the
+first, all readers of a node exist when you copy it."""
 """What many answers get wrong; told after a pass."""

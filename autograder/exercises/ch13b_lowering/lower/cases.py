@@ -1,4 +1,4 @@
-"""Exercise 13b.2: one compiled call in the place of each set."""
+"""Exercise 13b.2: one compiled call instead of each set."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from autograder.models import T
 
 HINTS = (
     "**Where to look.** Take a graph of this section and its sets, and a sheet of paper. For each "
-    "set, write down three lists: what comes in, what is computed, and what is read outside. Then "
-    "write down an order of the boxes, in which each comes after all that it reads. Where does the "
-    "graph's own order not do?",
+    "set, write down three lists: its inputs, its nodes, and the values that are read outside. "
+    "Then write down an order of the boxes, in which each comes after its inputs. In which graph "
+    "is this not the graph's own order?",
     "**What to use.** `Graph.placeholder`, `Graph.node_copy(node, function)`, `Graph.call_module` "
     "and `Graph.call_function(operator.getitem, (call, i))`; a dictionary from old nodes to new "
-    "ones is the function. `fx.GraphModule(gm, graph)` takes from `gm` what the graph names, and "
-    "shares it. A loop that takes what is ready gives an order, and says when there is none: "
-    "nothing is ready, and something is left. `hasattr` says whether a name is taken.",
+    "ones is the function. `fx.GraphModule(gm, graph)` shares with `gm` the attributes that the "
+    "graph names. A loop that takes a box whose inputs are ready finds an order. If no box is "
+    "ready and some are left, there is none. `hasattr` says whether a name is taken.",
     "**A skeleton.**\n\n"
     "```python\n"
-    "group = {}                       # of each node: its set's number, or the node itself\n"
+    "group = {}                       # for each node: its set's number, or the node itself\n"
     "...                              # ValueError for names that are wrong\n"
     "new, values = fx.Graph(), {}     # values: old node -> new node\n"
     "while waiting:\n"
@@ -39,7 +39,7 @@ HINTS = (
     "        inside, own = fx.Graph(), {}\n"
     "        ...                      # placeholders, parameters, nodes, a tuple\n"
     "        sub = fx.GraphModule(gm, inside)\n"
-    "        ...                      # compile it, call it, take the values out\n"
+    "        ...                      # compile it, call it, select the values\n"
     "    else:\n"
     "        ...                      # a copy of the node\n"
     "result = fx.GraphModule(..., new)\n"
@@ -67,8 +67,8 @@ def divided(
 
 
 CIRCLE = (
-    "Take each set for one node, and go along what it reads: is there a way back to itself? "
-    "What is left over, once all that can run has run?"
+    "Treat each set as one node, and follow its inputs: is there a way back to itself? "
+    "Which nodes are left, once all nodes have run that can run?"
 )
 NAMES = "Look at the names before you build anything: what may be in a set, and how often?"
 
@@ -96,12 +96,12 @@ EXERCISE = Exercise(
     points=9,
     procedure="lowering",
     aspects=(
-        Aspect("task", 3, "each set is one call of what `compile` gives"),
-        Aspect("values", 3, "what comes in and what goes out, each once, and its examples"),
-        Aspect("order", 2, "an order in which everything is there in time"),
+        Aspect("task", 3, "each set is one call of the module that `compile` returns"),
+        Aspect("values", 3, "inputs and results of a set, each once, and the examples"),
+        Aspect("order", 2, "an order in which each input comes before its reader"),
         Aspect("attributes", 2, "parameters and buffers are read inside; parameters are shared"),
         Aspect("rest", 2, "layers, keywords, tuples, `meta`, the signature, names that are taken"),
-        Aspect("refused", 2, "sets that cannot be, and names that are wrong"),
+        Aspect("refused", 2, "sets that wait, and names that are wrong"),
     ),
     cases=(
         divided("two calls in a row", "task", models.Chain, ("sin", "cos")),
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         refused("waits for itself, by a detour", models.Detour, ("sin", "add")),
         refused("wait for one another", models.Crossed, ("sin", "maximum"), ("cos", "minimum"),
                 inputs=TWO),
-        refused("neighbours that wait", models.Chain, ("exp", "cos"), ("sin", "tanh")),
+        refused("neighbors that wait", models.Chain, ("exp", "cos"), ("sin", "tanh")),
         refused("three in a circle", models.Circle, ("sin", "maximum"), ("cos", "minimum"),
                 ("tanh", "sub"), inputs=((X, X, X),)),
         refused("in two sets", models.Chain, ("sin", "cos"), ("cos", "tanh"), look=NAMES),

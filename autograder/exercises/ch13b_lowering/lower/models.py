@@ -40,7 +40,7 @@ class Compiled(nn.Module):
 
 
 def compiler(sub, examples):
-    """A compiler: what it gives does what `sub` does."""
+    """A compiler: its module does the same as `sub`."""
     return Compiled(sub)
 
 
@@ -53,7 +53,7 @@ def annotated(
     """The graph module, with a mark and an example value in the `meta` of each node.
 
     Args:
-        gm: what is to be annotated; it is run on a copy of the inputs.
+        gm: the graph module; it runs on a copy of the inputs.
         inputs: its arguments.
         without: names of nodes that get no ``val``, but something else that could be an example.
     """
@@ -209,7 +209,7 @@ class Twins(nn.Module):
 
 
 class AllReturned(nn.Module):
-    """What comes out of the set is exactly what is returned."""
+    """The set returns exactly the values that the model returns."""
 
     def forward(self, x):
         a = torch.sin(x)

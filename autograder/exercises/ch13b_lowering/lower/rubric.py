@@ -1,4 +1,4 @@
-"""What must come of `lower`: one call of what was compiled in the place of each set."""
+"""The answer key of `lower`: one call of a compiled module instead of each set."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compile_is_called(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "compile-count",
             f"`compile` was {_called(len(pieces))}, and there {_are_sets(wanted)}.",
-            "It is called once for each set, also for one that is small or reads nothing.",
+            "Call it once for each set, even if the set is small or reads nothing.",
         )
         return
     for piece in pieces:
@@ -63,14 +63,14 @@ def compile_is_called(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "examples-kind",
                 f"As examples, `compile` was given {kind_of(piece['examples'])}, not a `tuple`.",
-                "`tuple(...)` makes one of a list, also of an empty one.",
+                "`tuple(...)` makes one of a list, even of an empty one.",
             )
         elif (kind := _kind_of_result(piece["graph_module"])) != "a `tuple`":
             yield evidence.finding(
                 "no-tuple",
                 f"A graph that you gave to `compile` returns {kind}, not a `tuple`.",
-                "It is a tuple even if there is one value: `graph.output((value,))`. Whoever calls "
-                "it need not know how many there are.",
+                "It is a tuple even if there is one value: `graph.output((value,))`. Then a caller "
+                "need not know how many there are.",
             )
         else:
             continue
@@ -95,7 +95,7 @@ def _are_sets(count: int) -> str:
 
 @rule("compiled modules are called", Stage.KIND)
 def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
-    """Each module that `compile` gave is called once, with as many values as its graph takes."""
+    """Each compiled module is called once, with as many values as its graph takes."""
     if not evidence.has_graph:
         return
     value = evidence.outcome.value
@@ -106,8 +106,8 @@ def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "name-taken",
             f"The given module has something of its own under the name `{taken['target']}`; in "
-            "your result this is what `compile` gave.",
-            "Which names are free in the module? `hasattr` knows.",
+            "your result this is the module that `compile` returned.",
+            "Which names are free in the module? Ask `hasattr`.",
             (taken["name"],),
         )
         return
@@ -116,10 +116,10 @@ def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
         if len(mine) != 1:
             yield evidence.finding(
                 "compiled-count",
-                f"What `compile` gave in call number {number + 1} is {_called(len(mine))} in your "
-                f"result{', not once' if mine else ''}.",
-                "What `compile` returns goes into the result, and not what it was given. All that "
-                "read a value of a set read it from one call.",
+                f"The module that call {number + 1} of `compile` returned is {_called(len(mine))} "
+                f"in your result{', not once' if mine else ''}.",
+                "The result calls the module that `compile` returns, not its argument. All readers "
+                "of the values of a set read them from one call.",
                 tuple(row["name"] for row in mine),
             )
             return
@@ -128,15 +128,15 @@ def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
         inputs = [row for row in piece["graph_module"]["nodes"] if row["op"] == "placeholder"]
         text = ""
         if call["kwargs"]["dict"] or not all(_is_node(each) for each in given):
-            text = f"`{call['name']}` has arguments that are keywords, or no nodes."
+            text = f"`{call['name']}` has arguments that are keywords, or not nodes."
         elif len(given) != len(inputs):
-            text = f"`{call['name']}` gives {_values(len(given))} to a graph that takes "
+            text = f"`{call['name']}` passes {_values(len(given))} to a graph that takes "
             text += f"{_values(len(inputs))}."
         if text:
             yield evidence.finding(
                 "call-arguments",
                 text,
-                "It gives the values that come in, one by one, in the order of the placeholders.",
+                "It passes the inputs of the set, one by one, in the order of the placeholders.",
                 (call["name"],),
             )
             return
@@ -178,12 +178,12 @@ class _Part:
 
     @property
     def form(self) -> Form:
-        """Its form, as the judge works it out from its rows."""
+        """Its form, which the judge computes from its rows."""
         return self.whole.form_of(self.graph)
 
     @property
     def exercise(self) -> Exercise:
-        """The exercise, which says what own code may be."""
+        """The exercise, which says which code may be your own."""
         return self.whole.exercise
 
     def finding(self, *args: Any, **kwargs: Any) -> Finding:
@@ -214,7 +214,7 @@ def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "not-new",
             f"What {evidence.you} returned has the graph of the module that it was given.",
-            "A module of its own is asked for, also where there are no sets.",
+            "Return a module of its own, even if there are no sets.",
         )
 
 
@@ -222,10 +222,10 @@ KEY = AnswerKey(
     (
         returns_graph_module,
         compile_is_called.because("says what was given, before anything in it is looked at"),
-        compiled_modules_are_called.because("names the call, before the values of any are told"),
+        compiled_modules_are_called.because("names the call, before the values of any are named"),
         caller_untouched,
         wellformed,
-        wellformed_pieces.because("says what is wrong with a graph, before its nodes are told"),
+        wellformed_pieces.because("says what is wrong with a graph, before its nodes are named"),
         known_targets,
         module_of_its_own.because("names what is shared, before anything in it is compared"),
         signature_kept,
@@ -243,8 +243,8 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-The place of the call. At the first member of a set, what a later member reads may not be there yet;
-at the last one, a reader in between comes too early; and there are graphs in which neither place
-will do. Take each set for one node and put these into an order: whatever can run, runs next. If
-nothing can and something is left, sets wait for one another."""
+The place of the call. At the first member of a set, an input of a later member may not be there;
+at the last one, a reader in between comes too early; and in some graphs neither place is right.
+Treat each set as one node, and sort these: a node that can run comes next. If none can and some are
+left, sets wait for one another."""
 """What many answers get wrong; told after a pass."""

@@ -17,7 +17,7 @@ from autograder.judge.rule import Stage, rule
 
 @lru_cache(maxsize=1)
 def _of(evidence: Evidence) -> Lowered:
-    """A result with the value of each node, worked out once."""
+    """A result with the value of each node, computed once."""
     return Lowered(evidence)
 
 
@@ -101,7 +101,7 @@ def _misplaced(
                 "too-often",
                 f"In {where} a call like `{name}` is there {times(got[number])}, not "
                 f"{times(want[number])}.",
-                "Nothing is computed twice. Who copies a node, and when?",
+                "Nothing is computed twice. Which of your lines copies this node?",
                 (row["name"],),
             )
         like = next((i for i in places if given.is_like(row, parts, i)), None)
@@ -116,9 +116,9 @@ def _misplaced(
         return evidence.finding(
             "reads-otherwise",
             f"In {where}, `{row['name']}` is a call like the given graph's `{given.names[like]}`, "
-            "but it does not read the same, or has other arguments.",
-            "Follow what it reads to where it comes from. Are the values given in the order of the "
-            "placeholders? Does `getitem` take out the right one?",
+            "but it does not read the same values, or has other arguments.",
+            "Find the sources of its inputs. Are the values in the order of the placeholders? "
+            "Does `getitem` select the right one?",
             (row["name"],),
         )
     for i in places:
@@ -128,7 +128,7 @@ def _misplaced(
                 f"In {where} there is no call like `{given.names[i]}`."
                 if not got[given.numbers[i]]
                 else f"In {where} calls like `{given.names[i]}` are too few.",
-                "Each node is in one place, also one that nobody reads, and also one of several "
+                "Each node is in one place, even one that nobody reads, and even one of several "
                 "that are alike.",
                 (given.names[i],),
             )
@@ -155,7 +155,7 @@ def what_comes_in(evidence: Evidence) -> Iterable[Finding]:
         if attribute is not None:
             yield evidence.finding(
                 "attribute-crosses",
-                f"`{attribute['target']}` is handed to {where}.",
+                f"`{attribute['target']}` is passed to {where}.",
                 "A parameter or buffer that a set reads is read inside, with a `get_attr` node of "
                 "its own. What does `fx.GraphModule(gm, graph)` do for such a node?",
                 (attribute["name"],),
@@ -164,13 +164,13 @@ def what_comes_in(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "unread-input",
                 f"Nobody reads `{unread[0]}` in {where}.",
-                "Only what the nodes of the set read is there.",
+                "Only values that the nodes of the set read are inputs.",
                 (unread[0],),
             )
         elif twice is not None:
             yield evidence.finding(
                 "comes-in-twice",
-                f"`{twice['name']}` comes into {where} more than once.",
+                f"`{twice['name']}` is passed to {where} more than once.",
                 "However many nodes of the set read a value, it has one placeholder.",
                 (twice["name"],),
             )
@@ -194,9 +194,9 @@ def what_goes_out(evidence: Evidence) -> Iterable[Finding]:
                 more = f" {times(got[number])}" if want[number] else ""
                 yield evidence.finding(
                     "goes-out-too-much",
-                    f"What {_for(evidence, piece)} returns has {what}{more}"
+                    f"The result of {_for(evidence, piece)} has {what}{more}"
                     f"{'' if more else ', which nobody outside of the set reads'}.",
-                    "Each value that is read outside goes out once: by nodes in no set, by other "
+                    "Return each value once that is read outside: by nodes in no set, by other "
                     "sets, or by the output.",
                     () if name is None else (name,),
                 )
@@ -207,7 +207,7 @@ def what_goes_out(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "not-taken-out",
                 f"`{row['name']}` reads a compiled call as a whole.",
-                "A value is taken out with `operator.getitem(call, i)`.",
+                "`operator.getitem(call, i)` selects a value.",
                 (row["name"],),
             )
             return
@@ -223,7 +223,7 @@ def examples(evidence: Evidence) -> Iterable[Finding]:
                 "wrong-examples",
                 f"With {_for(evidence, piece)} came {len(found)} examples, not "
                 f"{len(piece.incoming)}.",
-                "There is one for each placeholder, `None` where nothing is known.",
+                "There is one for each placeholder, `None` if nothing is known.",
             )
             return
         for i, example in enumerate(found):
@@ -232,8 +232,7 @@ def examples(evidence: Evidence) -> Iterable[Finding]:
                 name, text = wrong
                 yield evidence.finding(
                     "wrong-examples",
-                    f"For `{name}`, the value that comes in as number {i + 1} of "
-                    f"{_for(evidence, piece)}, {text}.",
+                    f"For `{name}`, input number {i + 1} of {_for(evidence, piece)}, {text}.",
                     "An example is the `meta['val']` of the given graph's node, in the order of "
                     "the placeholders. A node without one has `None`.",
                     (name,),
@@ -286,10 +285,10 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
             if row["op"] == "get_attr" and piece.parts.is_own_parameter(row["target"]):
                 yield evidence.finding(
                     "not-shared",
-                    f"`{row['target']}` in {_for(evidence, piece)} is a copy, and no parameter of "
-                    "the module that was given.",
-                    "A deep copy of a module copies its parameters. Whoever trains the given "
-                    "module trains what was compiled, if they share them.",
+                    f"`{row['target']}` in {_for(evidence, piece)} is a copy, and not a parameter "
+                    "of the module that was given.",
+                    "A deep copy of a module copies its parameters. If both share them, training "
+                    "the given module also trains the compiled one.",
                     (row["name"],),
                 )
                 return
@@ -302,7 +301,7 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "attribute-left",
                 f"`{row['name']}` is still in your result, and only sets have read it.",
-                "Nobody outside needs it any more: what the sets read is read inside of them.",
+                "No node outside needs it any more: the sets read it inside.",
                 (row["name"],),
             )
             return
@@ -311,8 +310,7 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "node-missing",
                 f"In your result there is no node like `{given.names[i]}`.",
-                "A node in no set stays as it is. A `get_attr` goes if it is read by sets and by "
-                "nobody else.",
+                "A node in no set stays as it is. Remove a `get_attr` only if sets alone read it.",
                 (given.names[i],),
             )
             return
@@ -338,17 +336,17 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
         if named and key is None:
             continue
         what = (
-            f"`{row['name']}`, which takes the value of `{name}` out of a compiled call,"
+            f"`{row['name']}`, which selects the value of `{name}` from a compiled call,"
             if place in lowered.taken
             else f"`{row['name']}`"
         )
         key = key or "mark"
         if key in meta:
             text = f"{what} has another `meta[{key!r}]` than the given graph's `{name}`."
-            look = "Whose `meta` does it carry, and whose value does it have?"
+            look = "Which node's `meta` does it carry, and which node's value does it have?"
         else:
             text = f"{what} has no `meta[{key!r}]`, which the given graph's `{name}` has."
-            look = "`node_copy` takes `meta` along; `call_function` and `placeholder` do not."
+            look = "`node_copy` copies the `meta`; `call_function` and `placeholder` do not."
         yield evidence.finding("meta-lost", text, look, (row["name"],))
         return
 

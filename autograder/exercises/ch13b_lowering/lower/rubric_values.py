@@ -1,6 +1,6 @@
-"""Which value each node of a lowered graph has, told by the values of the given graph.
+"""The value of each node of a lowered graph, named by the values of the given graph.
 
-Names are free in what comes back, and so is the order. So a value is told by what computes it:
+Names are free in the result, and so is the order. So a value is identified by its computation:
 two nodes have the same value if they call the same thing with the same values. The table of values
 is one for the given graph, for what was compiled, and for the graph that came back.
 """
@@ -46,7 +46,7 @@ class Values:
 
 
 def _skeleton(data: Plain, read: list[Any]) -> Any:
-    """Arguments, with the numbers of values in place of nodes."""
+    """Arguments, with the numbers of values instead of nodes."""
     if isinstance(data, list):
         return tuple(_skeleton(item, read) for item in data)
     if not isinstance(data, dict):
@@ -55,7 +55,7 @@ def _skeleton(data: Plain, read: list[Any]) -> Any:
         place = data["node"]
         known = type(place) is int and 0 <= place < len(read)
         return "value", read[place] if known else None
-    if "dict" in data:  # the order of keywords is no difference
+    if "dict" in data:  # the order of keywords is free
         items = sorted(data["dict"], key=lambda item: str(item[0]))
         return "dict", tuple((str(key), _skeleton(value, read)) for key, value in items)
     return tuple((key, _skeleton(value, read)) for key, value in data.items())
@@ -190,7 +190,7 @@ def _read_by(row: Plain) -> list[int]:
 
 
 class Given:
-    """The given graph, and what is asked for.
+    """The given graph, and the required result.
 
     Attributes:
         rows: its nodes.
@@ -291,7 +291,7 @@ class Piece:
     set: int = 0
 
     def evaluate(self, values: Values) -> None:
-        """Work out the numbers of all values, from those that come in."""
+        """Compute the numbers of all values, from those that come in."""
         given = list(self.incoming)
         for row in self.rows:
             if row["op"] == "placeholder":

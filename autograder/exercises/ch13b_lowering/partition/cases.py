@@ -1,4 +1,4 @@
-"""Exercise 13b.1: what a backend takes, in as few sets as possible."""
+"""Exercise 13b.1: the supported calls, in as few sets as possible."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
-    "**Where to look.** Take a path through the graph with your finger. When does it come to a "
-    "point after which no call can be in the set any more that you began with? How often does that "
-    "happen on the way to a node, if you take the worst path?",
+    "**Where to look.** Follow a path with your finger. From which call on can a call no longer "
+    "be in the same set as the first one? How often does that happen on the worst path to a "
+    "node?",
     "**What to use.** `graph.nodes` gives each node after all that it reads, so one loop is "
     "enough, and a dictionary with a number for each node. `node.all_input_nodes` are the nodes "
     "that a node reads, wherever in its arguments. A call has an `op` that begins with `call_`.",
     "**A skeleton.**\n\n"
     "```python\n"
-    "number = {}                      # for each node, of which set it could be\n"
+    "number = {}                      # for each node: the number of its set\n"
     "sets = {}\n"
     "for node in gm.graph.nodes:\n"
     "    ours = ...                   # a call, and supported\n"
-    "    number[node] = ...           # from the numbers of what it reads:\n"
+    "    number[node] = ...           # from the numbers of its inputs:\n"
     "                                 # when is it one more?\n"
     "    if ours:\n"
     "        ...                      # the name goes into the set of this number\n"
@@ -69,7 +69,7 @@ EXERCISE = Exercise(
         Aspect("task", 3, "every supported call in one set, and no set waits for itself"),
         Aspect("between", 3, "sets that would wait for one another"),
         Aspect("few", 2, "as few sets as possible, connected or not"),
-        Aspect("kinds", 2, "calls of every kind, whatever way they are read, and whether or not"),
+        Aspect("kinds", 2, "calls of every kind, read in any way, or not read"),
         Aspect("never", 1, "inputs, parameters and the output are in no set"),
         Aspect("long", 1, "graphs of 1,500 nodes, and of very many paths"),
     ),
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         offered("no call at all", "never", models.OnlyInputs, takes_all_but()),
         offered("supported whatever it is", "never", models.Layers, takes_all_but()),
         offered(
-            "also what is no call",
+            "names of nodes that are not calls",
             "never",
             models.Layers,
             takes((operator.mul, operator.sub, "layer", *NOT_A_CALL)),

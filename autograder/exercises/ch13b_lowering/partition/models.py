@@ -1,4 +1,4 @@
-"""Graphs of which a backend takes some calls, and backends: for `partition`."""
+"""Graphs with some supported calls, and backends: for `partition`."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -41,7 +41,7 @@ def _written(targets: tuple[Any, ...]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Takes:
-    """A backend that has these operations: functions, and names of methods and modules."""
+    """A backend that supports these operations: functions, and names of methods and modules."""
 
     targets: tuple[Any, ...]
 
@@ -55,7 +55,7 @@ class Takes:
 
 @dataclass(frozen=True, repr=False)
 class TakesAllBut:
-    """A backend that has everything but these operations. It asks nobody what a node is."""
+    """A backend that supports everything except these operations, for nodes of any kind."""
 
     targets: tuple[Any, ...] = ()
 
@@ -73,7 +73,7 @@ class TakesNodes:
 
     Attributes:
         names: of call nodes.
-        others: what it says of nodes that are no calls.
+        others: its answer for nodes that are not calls.
     """
 
     names: frozenset[str]
@@ -230,7 +230,7 @@ class LateBranch(nn.Module):
 
 
 class TooEarlyAgain(nn.Module):
-    """As `TooEarly`, and then once more behind it."""
+    """As `TooEarly`, and then once more after it."""
 
     def forward(self, x, y):
         for _ in range(2):

@@ -1,10 +1,10 @@
-"""What must come of `partition`: sets of names, as few as there can be without a cycle.
+"""The answer key of `partition`: sets of names, as few as there can be without a cycle.
 
-How few can be said without a search. On a path, count how often it leaves the backend: how often
-a call that is not supported reads one that is. A set cannot hold two calls of which one has a path
-to the other that leaves the backend, so a path that leaves it k times before its last supported
-call needs k + 1 sets. And so many are enough: calls with the same largest count make up a set, and
-each set reads from sets with lower counts only.
+The fewest are found without a search. On a path, count how often it leaves the backend: how often
+a call that is not supported reads one that is. Two calls cannot be in one set if a path between
+them leaves the backend, so a path that leaves it k times before its last supported call needs
+k + 1 sets. This many are enough: calls with the same largest count make up a set, and each set
+reads from sets with lower counts only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _is_taken(node: fx.Node, supported: Callable[[fx.Node], bool]) -> bool:
 
 
 def fewest(gm: fx.GraphModule, supported: Callable[[fx.Node], bool]) -> int:
-    """How many sets are needed."""
+    """The least number of sets."""
     left: dict[fx.Node, int] = {}
     most = 0
     for node in gm.graph.nodes:
@@ -108,7 +108,7 @@ def _of(evidence: Evidence) -> _Sets:
 
 
 def _wrong_item(value: Plain) -> Plain:
-    """The first item of a list that is no set of names, or the name itself; else ``None``."""
+    """The first item of a list that is not a set of names, or the name itself; else ``None``."""
     for item in value["list"]:
         if not isinstance(item, dict) or "set" not in item:
             return {"item": kind_of(item)}
@@ -145,7 +145,7 @@ def no_other_nodes(evidence: Evidence) -> Iterable[Finding]:
         return
     if extra not in found.ops:
         text = f"`{extra}` is in a set, and no node of the graph has this name."
-        look = "The graph is taken as it is: are these names of another trace, or targets?"
+        look = "Are these names of another trace, or targets?"
     elif not found.ops[extra].startswith("call_"):
         text = f"`{extra}` is in a set, and it is a node of kind `{found.ops[extra]}`."
         look = "Only calls can be in a set, whatever `supported` says of other nodes."
@@ -165,7 +165,7 @@ def all_supported_calls(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missing",
             f"`{missing[0]}` is supported, and in no set{more}.",
-            "Calls of functions, methods and modules count, read or not, and also one alone.",
+            "Calls of functions, methods and modules count, read or not, even a single one.",
             tuple(missing[:3]),
         )
 
@@ -177,7 +177,9 @@ def in_one_set(evidence: Evidence) -> Iterable[Finding]:
     for name in found.taken:
         if sum(name in names for names in found.sets) > 1:
             text = f"`{name}` is in more than one set, so it would be computed twice."
-            yield evidence.finding("in-two-sets", text, "When is a node done with?", (name,))
+            yield evidence.finding(
+                "in-two-sets", text, "Which of your lines adds it again?", (name,)
+            )
             return
 
 
@@ -186,7 +188,7 @@ def no_empty_set(evidence: Evidence) -> Iterable[Finding]:
     """Something is in each set."""
     found = _of(evidence)
     if not all(found.sets):
-        text = "There is a set with nothing in it."
+        text = "There is an empty set."
         yield evidence.finding("empty-set", text, "Make a set when there is a node for it.")
 
 
@@ -208,30 +210,30 @@ def no_cycle(evidence: Evidence) -> Iterable[Finding]:
     yield evidence.finding(
         "cycle",
         f"The set {names} would wait for itself: {'; '.join(steps[:5])}{more}.",
-        "Take each set for one node that runs as a whole: all that it reads must be there "
-        "before it begins. Go around this circle in the graph.",
+        "Treat each set as one node: everything that it reads must be ready before it starts. "
+        "Follow this circle in the graph.",
         tuple(dict.fromkeys(cycle[:10])),
     )
 
 
 @rule("few sets", Stage.RESULT)
 def few_sets(evidence: Evidence) -> Iterable[Finding]:
-    """No more sets than are needed."""
+    """No more sets than necessary."""
     count = sum(1 for names in _of(evidence).sets if names)
     need = evidence.reference.value
     if count > need:
         yield evidence.finding(
             "too-many",
             f"{evidence.you} makes {count} sets, and {need} {'is' if need == 1 else 'are'} enough.",
-            "Calls need not be connected to be in one set. Which calls could run in the first "
-            "set, if as many as possible do? And then in the second?",
+            "Calls need not be connected to be in one set. Which calls can be in the first set, if "
+            "as many as possible are? And then in the second?",
         )
 
 
 KEY = AnswerKey(
     (
-        returns("list").because("the rules behind it read a list"),
-        sets_of_names.because("the rules behind it read sets of names"),
+        returns("list").because("the rules after it read a list"),
+        sets_of_names.because("the rules after it read sets of names"),
         caller_untouched,
         no_other_nodes,
         all_supported_calls,
@@ -245,7 +247,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Two sets may each be fine, and still wait for each other. Whether a node may join a set cannot be
-seen from this set alone: look at the graph in which all sets made so far are one node each. Or
-count for each node how often a path to it has left the backend: then you need not look."""
+Two sets may each work alone, and still wait for each other. So before a node joins a set, look at
+the graph in which all sets made so far are one node each. Or count for each node how often a path
+to it leaves the backend: then you need not look."""
 """What many answers get wrong; told after a pass."""

@@ -17,7 +17,7 @@ from autograder.models.running import Exactly
 
 HINTS = (
     "**Where to look.** `Lowest` in section 14.3 keeps the smallest value of each node. What is "
-    "different for magnitudes, and for tensors that have no numbers at all?",
+    "different for magnitudes, and for tensors without numbers?",
     "**What to use.** `run_node` knows the node, and the value when it is computed. "
     "`value.is_floating_point()`, `value.numel()`, `value.abs().max().item()`. The order of the "
     "result is that of `self.module.graph.nodes`, whatever was seen first.",
@@ -84,10 +84,10 @@ EXERCISE = Exercise(
     procedure="driven",
     aspects=(
         Aspect("task", 2, "the largest magnitude of each value over 127"),
-        Aspect("runs", 2, "of all runs, of this calibrator alone; `run` gives what it always does"),
+        Aspect("runs", 2, "all runs, of this calibrator alone; `run` returns what it always does"),
         Aspect("which", 2, "floating tensors of every kind of node, in graph order; nothing else"),
         Aspect("computed", 1, "values as they were when computed"),
-        Aspect("zeros", 1, "1.0 where only zeros, or no numbers at all, were seen"),
+        Aspect("zeros", 1, "1.0 if only zeros, or no numbers at all, were seen"),
     ),
     cases=(
         case("one run", "task", models.Chain, (X,)),

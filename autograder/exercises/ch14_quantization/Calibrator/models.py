@@ -107,7 +107,7 @@ def mobilenet() -> nn.Module:
 
 
 class FewBits(nn.Module):
-    """Floating values of few bits, and values that are no floating ones."""
+    """Floating values of few bits, and values of other dtypes."""
 
     def forward(self, x):
         return x.half() * 2, x.bfloat16().neg(), quantize(x, 0.1), x.to(torch.complex64), x.byte()

@@ -1,4 +1,4 @@
-"""What must come of `Calibrator`: results as always, and a scale for each floating value."""
+"""The answer key of `Calibrator`: the usual results, and a scale for each floating value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 CLOSE = 1e-5
-"""How much a scale may be off, as a share: somebody may divide in float32."""
+"""How much a scale may be off, as a share: an answer may divide in float32."""
 
 
 def expected(evidence: Evidence) -> list[dict[str, float]]:
@@ -58,7 +58,7 @@ def _values(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> dict[str, torch.Tens
 
 
 def _reports(evidence: Evidence) -> Iterator[tuple[int, dict[str, Plain]]]:
-    """What is said of each run that did not raise."""
+    """Yield the report on each run that did not raise."""
     for i, run in enumerate(evidence.outcome.runs):
         value = run["forward"].get("value")
         if isinstance(value, dict) and "dict" in value:
@@ -72,7 +72,7 @@ def class_of_interpreters(evidence: Evidence) -> Iterable[Finding]:
         if "kind" in said:
             yield evidence.finding(
                 "wrong-kind",
-                f"{evidence.you} is no class made from `fx.Interpreter`.",
+                f"{evidence.you} is not a subclass of `fx.Interpreter`.",
                 "Keep the line `class ...` of the cell as it was given.",
             )
             return
@@ -179,7 +179,7 @@ def _scales_problem(
             "missing-node",
             f"{after}, `scales()` has no scale for `{missing}`, a `{nodes[missing].op}` node whose "
             "value is a floating tensor.",
-            "Which nodes come through your method, and which of them do you skip?",
+            "Which nodes does your method see, and which of them do you skip?",
             nodes=(missing,),
         )
     extra = next((name for name in got if name not in want), None)
@@ -193,8 +193,8 @@ def _scales_problem(
             + ".",
             "The output node has no value of its own: another node gives what it returns."
             if what == "the output"
-            else "Only floating tensors are quantized: no whole numbers, no tuples, no numbers of "
-            "Python.",
+            else "Only floating tensors are quantized: no whole numbers, no tuples, no Python "
+            "numbers.",
         )
     for name, scale in want.items():
         if not math.isclose(got[name], scale, rel_tol=CLOSE):
@@ -212,9 +212,9 @@ def _scales_problem(
         name = next(mine for mine, other in zip(got, want, strict=True) if mine != other)
         return evidence.finding(
             "wrong-order",
-            f"{after}, `{name}` is not at its place among the keys: they come in graph order.",
+            f"{after}, `{name}` is not at its place among the keys: they must be in graph order.",
             "A value may be a floating tensor in a later run only. A dictionary keeps the order in "
-            "which keys came into it.",
+            "which its keys were added.",
             nodes=(name,),
         )
     return None
@@ -233,6 +233,5 @@ KEY = AnswerKey(
 
 TRAP = """\
 What is kept after the run is too late: `y.add_(1)` has changed the tensor by then. And a dictionary
-that is written into the class, `largest = {}` below `class Calibrator`, belongs to all calibrators
-together."""
+in the class body, `largest = {}` below `class Calibrator`, is shared by all calibrators."""
 """What many answers get wrong; told after a pass."""

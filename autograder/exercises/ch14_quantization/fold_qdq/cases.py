@@ -17,25 +17,25 @@ from autograder.models import T
 
 HINTS = (
     "**Where to look.** Begin at each `quantize`, and go up: what does it read? "
-    "`without_negations` in section 14.4 does this for two calls. Here there may be a way between "
-    "the two.",
+    "`without_negations` in section 14.4 does this for two calls. Here moves may be between the "
+    "two.",
     "**What to use.** `while` goes up through the four methods, as long as nobody else reads "
     "them: `len(value.users)`. "
     "`node.replace_input_with(old, new)` changes what a node reads, "
-    "`node.replace_all_uses_with(new)` what its readers read. In graph order, what a node reads "
-    "is put right already.",
+    "`node.replace_all_uses_with(new)` what its readers read. In graph order, the input of a "
+    "node is folded before the node.",
     "**A skeleton.**\n\n"
     "```python\n"
     "new = ...\n"
     "for node in list(new.graph.nodes):\n"
-    "    if ...:                              # no quantize\n"
+    "    if ...:                              # not a quantize\n"
     "        continue\n"
     "    value, scale = node.args\n"
-    "    way = []                             # the moves between, from below\n"
+    "    way = []                             # the moves between, last one first\n"
     "    while ...:\n"
     "        way.append(value)\n"
     "        value = value.args[0]\n"
-    "    if ...:                              # no dequantize, or another scale\n"
+    "    if ...:                              # not a dequantize, or another scale\n"
     "        continue\n"
     "    if way:\n"
     "        ...                              # which of them reads the int8 value now?\n"
@@ -89,14 +89,14 @@ EXERCISE = Exercise(
     points=5,
     procedure="rewrite",
     aspects=(
-        Aspect("task", 2, "a `quantize` of a `dequantize` of the same scale is taken out"),
-        Aspect("readers", 1, "also where the values have other readers"),
-        Aspect("scales", 1, "only where the scales are equal as numbers"),
+        Aspect("task", 2, "a `quantize` of a `dequantize` of the same scale is removed"),
+        Aspect("readers", 1, "even if the values have other readers"),
+        Aspect("scales", 1, "only if the scales are equal as numbers"),
         Aspect("moves", 2, "also through the four methods that only move values"),
         Aspect("rest", 1, "no unread `dequantize` is left, and all else stays"),
     ),
     cases=(
-        case("a pair behind a pair", "task", models.Twice, (X,), (T(4),)),
+        case("a pair after a pair", "task", models.Twice, (X,), (T(4),)),
         case("four of them", "task", models.Often),
         case("values of eight bits come in", "task", models.IntegersIn, (EIGHT,)),
         case("values of eight bits go out", "task", models.IntegersOut),

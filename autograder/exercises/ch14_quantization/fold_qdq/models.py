@@ -105,7 +105,7 @@ class Moved(nn.Module):
 
 
 class EachMove(nn.Module):
-    """Each of the four methods by itself, behind one value."""
+    """Each of the four methods by itself, after one value."""
 
     def forward(self, x):
         y = through(x, 0.1)
@@ -168,7 +168,7 @@ class NotOnTheList(nn.Module):
 
 
 class OtherWays(nn.Module):
-    """An index stands between, or a layer; one has the name of a method."""
+    """An index is between, or a layer with the name of a method."""
 
     def __init__(self):
         super().__init__()
@@ -202,7 +202,7 @@ class Unread(nn.Module):
 
 
 class UnreadMoves(nn.Module):
-    """Nobody reads a call that moves values, nor a `dequantize` behind another one."""
+    """Nobody reads a call that moves values, nor a `dequantize` after another one."""
 
     def forward(self, x):
         q = quantize(x, 0.1)

@@ -1,4 +1,4 @@
-"""What must come of `fold_qdq`: the judge's own folding of rows, compared by what nodes give."""
+"""The answer key of `fold_qdq`: the judge's own folding of rows, compared by what nodes give."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def readers(rows: Rows) -> dict[str, list[str]]:
 
 @dataclass
 class Folding:
-    """What is to be folded in a graph.
+    """The changes that folding makes to a graph.
 
     Attributes:
-        stands_for: of each `quantize` that is taken out, what its readers read instead.
+        stands_for: for each `quantize` that is removed, the value that its readers read instead.
         moved: those of the `ways` that come first, with what they read.
         ways: all nodes that move values of eight bits now.
         gone: all nodes that are not there any more.
@@ -168,7 +168,7 @@ def nothing_left(evidence: Evidence) -> Iterable[Finding]:
             "pair-left",
             f"`{name}` quantizes what was dequantized with the same scale"
             + (", and only moved since." if way else "."),
-            "Follow what it reads, upwards. Did this pair come about by another change?",
+            "Follow what it reads, upwards. Was this pair created by another change?",
             nodes=(name,),
         )
         return
@@ -176,7 +176,7 @@ def nothing_left(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "unread-dequantize",
             f"Nobody reads `{name}`, a call of `dequantize`, and it is still there.",
-            "Who has lost its last reader? Some have none from the beginning.",
+            "Which calls lose their last reader? Some have none from the beginning.",
             nodes=(name,),
         )
         return
@@ -231,7 +231,7 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
             f"Your result has {len(after)} nodes; when all pairs are folded, {len(want)} are left."
             if len(after) != len(want)
             else f"`{name}` of your result computes something that the folded graph does not.",
-            "Where you make a new node for an old one, the old one goes.",
+            "If you replace a node by a new one, erase the old one.",
             nodes=(name,),
         )
 
@@ -250,7 +250,7 @@ def _why_it_stays(want: Rows, name: str) -> str:
         return "Calls of the four methods are free only between two calls that cancel."
     return (
         "Only equal scales cancel, only in this order, and only the four methods may be in "
-        "between, where nobody else reads their values."
+        "between, if nobody else reads their values."
     )
 
 
@@ -272,7 +272,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Only one order cancels: `quantize` of `dequantize`. The other one rounds. And when a `reshape`
-between the two reads the value of eight bits, somebody who reads that `reshape`, too, gets whole
-numbers in place of floating-point ones."""
+Only one order cancels: `quantize` of `dequantize`. The other one rounds. And if a `reshape`
+between the two has another reader, that reader gets whole numbers instead of floating-point
+numbers."""
 """What many answers get wrong; told after a pass."""

@@ -17,7 +17,7 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
 
 HINTS = (
-    "**Where to look.** In section 14.2 a call of `torch.neg` is put behind one node. What is "
+    "**Where to look.** In section 14.2 a call of `torch.neg` is put after one node. What is "
     "different for two new nodes, and for a graph that must stay as it is?",
     "**What to use.** `copy.deepcopy(gm)` has a graph of its own, with the same names and `meta`. "
     "`with graph.inserting_after(node):`, `graph.call_function(quantize, (node, scale))`, "
@@ -25,7 +25,7 @@ HINTS = (
     "**A skeleton.**\n\n"
     "```python\n"
     "new = copy.deepcopy(gm)\n"
-    "nodes = {...}                          # by name; which kind of node is none?\n"
+    "nodes = {...}                          # by name; which kind of node does not count?\n"
     "for name, scale in scales.items():\n"
     "    if ...:\n"
     "        raise ValueError(...)\n"
@@ -41,7 +41,7 @@ HINTS = (
 )
 
 X = T(2, 3)
-REFUSED = "Which names are no node whose value can be quantized? Ask before you change anything."
+REFUSED = "Which names are not those of a node with a value? Ask before you change anything."
 
 
 def case(
@@ -90,11 +90,11 @@ EXERCISE = Exercise(
     points=4,
     procedure="rewrite",
     aspects=(
-        Aspect("task", 2, "a `quantize` and a `dequantize` behind each node that has a scale"),
+        Aspect("task", 2, "a `quantize` and a `dequantize` after each node that has a scale"),
         Aspect("readers", 2, "all that read the value read the dequantized one, wherever"),
         Aspect("kinds", 1, "inputs, parameters, modules, and values that nobody reads"),
         Aspect("rest", 1, "all other nodes keep name, order and `meta`; `gm` is as before"),
-        Aspect("refused", 1, "names that are no node, or the output"),
+        Aspect("refused", 1, "names that are not those of nodes, or the output"),
     ),
     cases=(
         case("one value", "task", models.OneRelu, {"relu": 0.1}, (X,), (T(5),)),

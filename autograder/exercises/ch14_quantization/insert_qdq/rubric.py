@@ -1,4 +1,4 @@
-"""What must come of `insert_qdq`: the given graph, with a pair behind each node that is named."""
+"""The answer key of `insert_qdq`: the given graph, with a pair after each node that is named."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def other_nodes_kept(evidence: Evidence) -> Iterable[Finding]:
                 "other-nodes-changed",
                 f"The given graph has a node `{name}`; your result has no such node of that name.",
                 "Names belong to the graph that was given. Does your way of copying keep them, "
-                "also where a new node would like to have the same name?",
+                "even if a new node asks for the same name?",
                 nodes=(name,),
             )
             return
@@ -96,7 +96,7 @@ def _pair(after: Rows, before: Rows, name: str) -> tuple[list[str], list[str]]:
 
 @rule("one pair each", Stage.STRUCTURE)
 def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
-    """Each node with a scale has one pair behind it, of that scale; no other node has any."""
+    """Each node with a scale has one pair after it, of that scale; no other node has any."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     scales, used = evidence.trial.args[1], set(before)
     for name, scale in scales.items():
@@ -106,7 +106,7 @@ def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
             if len(found) != 1:
                 yield evidence.finding(
                     "missing-pair" if not found else "several-pairs",
-                    f"Behind `{name}`, which has a scale, there {_are(len(found))} of `{word}`.",
+                    f"After `{name}`, which has a scale, there {_are(len(found))} of `{word}`.",
                     "One pair for a value is enough for all of its readers. A value that nobody "
                     "reads gets one, too.",
                     nodes=(name, *found),
@@ -126,14 +126,14 @@ def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
     if extra is not None:
         yield evidence.finding(
             "extra-pair",
-            f"There is a new node `{extra}` that belongs to no pair that is asked for.",
+            f"There is a new node `{extra}` that does not belong to a required pair.",
             "Which node comes before it, and does that one have a scale?",
             nodes=(extra,),
         )
 
 
 def _are(count: int) -> str:
-    return "is no new call" if not count else f"are {count} new calls"
+    return "are no new calls" if not count else f"are {count} new calls"
 
 
 @rule("all read the dequantized value", Stage.STRUCTURE)
@@ -179,6 +179,6 @@ KEY = AnswerKey(
 
 TRAP = """\
 `node.replace_all_uses_with(dq)` exchanges the value in all readers, and `quantize` is one of them:
-it would read what comes of itself. Also, a new name that a later node of the graph has already is
-taken, if you build the graph anew: then the old node gets another name."""
+it would read its own result. And if you build a new graph, a new node may take the name of a node
+that comes later: then the old node gets another name."""
 """What many answers get wrong; told after a pass."""

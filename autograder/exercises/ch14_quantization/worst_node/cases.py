@@ -14,7 +14,7 @@ from autograder.models.running import Exactly
 
 HINTS = (
     "**Where to look.** Two runs, one Interpreter class that notes values. Your `Calibrator` sees "
-    "all that is needed. What must be noted here instead of one number?",
+    "everything that you need. What must you keep here instead of one number?",
     "**What to use.** `value.detach().clone()` when it is computed, `copy.deepcopy(inputs)` for "
     "each run, `torch.linalg.vector_norm(a - b)`. Only names that are in both tables count.",
     "**A skeleton.**\n\n"
@@ -25,7 +25,7 @@ HINTS = (
     "    return found                 # call nodes with floating tensors, by name\n\n"
     "a, b = values(float_gm), values(quant_gm)\n"
     "errors = {...: ... for name in a if ...}\n"
-    "return max(errors, key=...)      # of equals, max takes the first\n"
+    "return max(errors, key=...)      # max takes the first of equal ones\n"
     "```",
 )
 

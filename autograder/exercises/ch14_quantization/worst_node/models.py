@@ -139,7 +139,7 @@ class OnlyZeros(Pair):
 
 
 class InEightBits(Pair):
-    """One value has eight bits in the quantized graph, and is no floating tensor there."""
+    """One value has eight bits in the quantized graph, and is not a floating tensor there."""
 
     def forward(self, x):
         y = quantize(x, 0.4) if self.quantized else x

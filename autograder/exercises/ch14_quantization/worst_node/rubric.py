@@ -1,4 +1,4 @@
-"""What must come of `worst_node`: the name of one node."""
+"""The answer key of `worst_node`: the name of one node."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
     if got not in found:
         yield evidence.finding(
             "not-compared",
-            f"{evidence.you} returned {show(got)}, which is no node that is compared.",
+            f"{evidence.you} returned {show(got)}, which is not a node that is compared.",
             "Calls count that both graphs have by name. In both, the value is a floating tensor, "
             "and in the float graph not all zeros.",
         )
@@ -75,8 +75,8 @@ def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
             if same
             else f"another node has {found[want]:.4g}, as it was when computed."
         ),
-        "Of equals the first is wanted. And when do you look at a value? A later call may change "
-        "it in place, so that it is equal to another one in the end."
+        "If errors are equal, return the first node. And when do you look at a value? A later call "
+        "may change it in place, so that it is equal to another one in the end."
         if same
         else "Print the errors of all nodes. Which calls do you leave out? Which norm, and "
         "relative to what? And when do you look at a value?",
@@ -94,6 +94,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-The worst node is not the one with the worst scale: errors go on to all nodes behind it. And a value
+The worst node is not the one with the worst scale: errors go on to all nodes after it. And a value
 that is kept, but not copied, may be changed in place before the two are compared."""
 """What many answers get wrong; told after a pass."""

@@ -16,19 +16,19 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
 
 HINTS = (
-    "**Where to look.** Which calls must have one scale? Take a sheet of paper, draw a dot "
-    "for each `quantize`, and join two dots with a line if an operation says that they share. "
+    "**Where to look.** Which calls must have one scale? On paper, draw a dot "
+    "for each `quantize`, and join two dots with a line if an operation makes them share. "
     "What hangs together gets the largest scale. Which dots does a `torch.cat` of three values "
     "join?",
-    "**What to use.** `node.users` says who reads a value: some of its readers may be `quantize` "
-    "calls. What a `dequantize` reads is its `args[0]`. `users` changes while you set `args` of a "
+    "**What to use.** `node.users` are the readers of a value: some of them may be `quantize` "
+    "calls. A `dequantize` reads its `args[0]`. `users` changes while you set `args` of a "
     "reader: loop over `list(node.users)`. To find what hangs together, keep a "
     "dictionary from each dot to its group, and join groups; or give all dots of an operation the "
     "largest scale among them, again and again, until a round changes nothing.",
     "**A skeleton.**\n\n"
     "```python\n"
     "new = ...\n"
-    "group = {}                           # of each quantize: the set of those it shares with\n"
+    "group = {}                           # for each quantize: the set of those that share\n"
     "for node in new.graph.nodes:\n"
     "    moved = ...                      # the values that node moves; [] for other nodes\n"
     "    results = [...]                  # the quantize calls that read node\n"
@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         Aspect("task", 3, "the largest scale, around each operation that only moves values"),
         Aspect("calls", 1, "in each `quantize`, and in all `dequantize` calls that read it"),
         Aspect("together", 3, "one scale for what hangs together"),
-        Aspect("alone", 2, "nothing is shared where the task does not say so"),
+        Aspect("alone", 2, "nothing else is shared"),
         Aspect("rest", 1, "only scales change"),
     ),
     cases=(

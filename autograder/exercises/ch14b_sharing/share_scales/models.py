@@ -103,7 +103,7 @@ class Repeated(nn.Module):
 
 
 class EqualScales(nn.Module):
-    """Nothing is to be changed."""
+    """Nothing changes."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.02), through(torch.exp(x), 0.02)
@@ -243,7 +243,7 @@ class NotAllDequantized(nn.Module):
 
 
 class NotQuantized(nn.Module):
-    """Nobody quantizes what comes out, or only after something else."""
+    """Nobody quantizes the result, or only after something else."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -267,7 +267,7 @@ class OtherOperations(nn.Module):
 
 
 class MovedTwice(nn.Module):
-    """What the second operation moves is no dequantized value."""
+    """The value that the second operation moves is not dequantized."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)

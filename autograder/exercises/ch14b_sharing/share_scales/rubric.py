@@ -1,7 +1,7 @@
-"""What must come of `share_scales`: the given graph, with one scale for what hangs together.
+"""The answer key of `share_scales`: the given graph, with one scale for what hangs together.
 
-Who shares is worked out on the graph's nodes, as parts that are connected: a `quantize` call is
-next to those with which an operation says that it shares.
+The groups are the connected parts of a graph of `quantize` calls: two calls are neighbors if an
+operation makes them share.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ METHODS = ("reshape", "flatten", "transpose", "permute")
 
 
 def _moved(node: fx.Node) -> list[Any]:
-    """The values that an operation moves; of all others, none."""
+    """The values that an operation moves; none for all other nodes."""
     arguments = [*node.args, *node.kwargs.values()]
     if node.op == "call_function" and node.target is torch.cat:
         return list(node.kwargs.get("tensors", arguments[0]))
@@ -47,7 +47,7 @@ def _moved(node: fx.Node) -> list[Any]:
     return arguments[:1] if node.op == "call_method" and node.target in METHODS else []
 
 
-def _neighbours(gm: fx.GraphModule) -> dict[fx.Node, set[fx.Node]]:
+def _neighbors(gm: fx.GraphModule) -> dict[fx.Node, set[fx.Node]]:
     """Each `quantize` call, with those that an operation makes share a scale with it."""
     found: dict[fx.Node, set[fx.Node]] = {n: set() for n in gm.graph.nodes if n.target is quantize}
     for node in gm.graph.nodes:
@@ -62,7 +62,7 @@ def _neighbours(gm: fx.GraphModule) -> dict[fx.Node, set[fx.Node]]:
 
 def expected(gm: fx.GraphModule) -> dict[str, tuple[float, str]]:
     """By name, the scale of each `quantize` and `dequantize` call, and whose it was."""
-    next_to = _neighbours(gm)
+    next_to = _neighbors(gm)
     found: dict[str, tuple[float, str]] = {}
     seen: set[fx.Node] = set()
     for start in next_to:
@@ -101,7 +101,7 @@ def with_shared_scales(trial: Trial) -> Reference:
 
 @rule("only scales change", Stage.STRUCTURE)
 def only_scales_change(evidence: Evidence) -> Iterable[Finding]:
-    """All nodes are as they were, in their order, but for the scales of pairs."""
+    """All nodes are as they were, in their order, except the scales of pairs."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     if list(before) != list(after):
         name = next((n for n in [*before, *after] if n not in before or n not in after), None)
@@ -150,11 +150,11 @@ def scales_as_they_must_be(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "changed-alone" if kept else "not-shared",
             f"`{name}` has the scale {show(read[1])}; it should {words}.",
-            "Nothing asks for another scale here. Which operation is around this pair, are all its "
+            "This scale should not change. Which operation is around this pair, are all its "
             "inputs dequantized, and does somebody quantize its result?"
             if kept
             else "It has another scale than before, and not the largest. Which of the scales that "
-            "become one does your function take, and has it found all of them?"
+            "become one does your function use, and does it find all of them?"
             if not same_number(read[1], old[1])
             else "Which operations are on the way from one to the other? What hangs together, "
             "through several operations or common inputs, has one scale in each `quantize` and in "
@@ -177,6 +177,6 @@ KEY = AnswerKey(
 
 TRAP = """\
 One walk through the graph is not enough. If each operation takes the largest scale around it when
-its turn comes, a larger one that is found later does not come back to those that were done before.
-Find out first what hangs together, or go round until nothing changes."""
+its turn comes, a larger one that is found later does not reach the operations before. Find the
+groups first, or repeat the loop until nothing changes."""
 """What many answers get wrong; told after a pass."""
