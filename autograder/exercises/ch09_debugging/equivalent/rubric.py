@@ -37,7 +37,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right judgement", Stage.RESULT)
 def right_judgement(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is the oracle's, and what differs is told."""
+    """The answer is the oracle's; a finding names the difference."""
     got, want = evidence.outcome.value, evidence.reference.value
     if got == want:
         return
@@ -47,7 +47,7 @@ def right_judgement(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "false-alarm",
             f"{evidence.you} says `False`, but the two do the same in both modes, for each of "
-            f"the {seeds} seeds that are asked for."
+            f"the {seeds} seeds."
             if seeds > 1
             else f"{evidence.you} says `False`, but the two do the same in both modes for seed 0.",
             _look(evidence),
@@ -67,7 +67,7 @@ def _look(evidence: Evidence) -> str:
 
 
 def do_the_same(*args: Any, **kwargs: Any) -> bool:
-    """What `equivalent` is to return."""
+    """The right answer of `equivalent`."""
     return not first_difference(*args, **kwargs)
 
 

@@ -14,13 +14,13 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
 
 HINTS = (
-    "What each pass is given is the result of the one before. What each result is compared with "
-    "never changes: the model as it was given, before the first pass could touch it.",
+    "Each pass gets the result of the one before. Each result is compared with the same thing: "
+    "the model as it was given, before the first pass could change it.",
     "`copy.deepcopy(model)` before the loop keeps the model as it was given. Then: apply a pass, "
-    "compare, go on. Both sides of each comparison run in eval mode. A `try` around the call of "
+    "compare, continue. Both sides of each comparison run in eval mode. A `try` around the call of "
     "the pass, and around nothing else, tells you which one raises.",
     "```python\n"
-    "given = ...                        # nobody else has it\n"
+    "given = ...                        # no pass can reach it\n"
     "current = model\n"
     "for index, each in enumerate(passes):\n"
     "    try:\n"

@@ -45,7 +45,7 @@ def an_index_or_none(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "wrong-kind",
             f"{evidence.you} returned {kind_of(value)}, not an index or `None`.",
-            "`enumerate` gives the index beside the pass.",
+            "`enumerate` gives the index together with the pass.",
         )
 
 
@@ -66,7 +66,7 @@ def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
             "Print the two results that your comparison finds different. In which mode is each "
             "module?"
             if got in range(len(names))
-            else "Where no pass is bad, `None` is asked for.",
+            else "If no pass is bad, return `None`.",
         )
         return
     found = culprit(*trial.args)
@@ -82,7 +82,7 @@ def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
 
 
 def index_of_it(*args: Any) -> int | None:
-    """What `first_bad_pass` is to return."""
+    """The right answer of `first_bad_pass`."""
     found = culprit(*args)
     return None if found is None else found[0]
 

@@ -13,11 +13,11 @@ from autograder.fuzz.grammar import COMMON, Vocabulary
 from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
-    "Two nodes of two graphs are never equal, whatever they say: they are two objects. So what "
-    "can you compare that has no nodes in it, and does not mistake a text for a node?",
+    "Two nodes of two graphs are never equal: they are two objects. What can you compare that has "
+    "no nodes in it, and does not confuse a string with a node?",
     "`fx.node.map_arg((node.args, node.kwargs), f)` replaces every node by `f(node)`, however "
-    "deeply it is nested, slices and dictionaries too. What `f` gives must be equal for two nodes "
-    "of one name, and equal to nothing else that an argument can be.",
+    "deeply it is nested, slices and dictionaries too. The result of `f` must be equal for two "
+    "nodes of one name, and equal to nothing else that an argument can be.",
     "```python\n"
     "def described(graph_or_module):\n"
     "    graph = ...                      # of a module, or the graph itself\n"

@@ -16,9 +16,9 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.values import returns
 
 TRAP = (
-    "`node.args` of two graphs are never equal, because the nodes in them are two objects. Who "
-    "puts names in the place of nodes compares the right thing, nearly: a text that is the name "
-    "of a node looks the same then. And a graph that is traced anew has other names."
+    "`node.args` of two graphs are never equal, because the nodes in them are two objects. Names "
+    "instead of nodes are nearly right: a string that equals the name of a node looks the same "
+    "then. And a graph that is traced again has other names."
 )
 KINDS = ("added", "removed", "changed")
 
@@ -39,7 +39,7 @@ def rows_of(given: fx.Graph | fx.GraphModule) -> dict[str, Plain]:
 
 
 def differences(before: Any, after: Any) -> dict[str, list[str]]:
-    """What `graph_diff` is to return."""
+    """The right answer of `graph_diff`."""
     old, new = rows_of(before), rows_of(after)
     both = [name for name in new if name in old]
     return {
@@ -67,7 +67,7 @@ def three_lists(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "missing-key",
                 f"Your dictionary has no key {key!r}" + (f", but {odd[0]!r}." if odd else "."),
-                "The three keys are there even where nothing differs.",
+                "The three keys are there even if nothing differs.",
             )
             return
         rows = found[key]
@@ -75,7 +75,7 @@ def three_lists(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "wrong-kind",
                 f"Under {key!r} there is {kind_of(rows)}, not a list.",
-                "The order of a list is asked for; a set has none.",
+                "Return a list: a set has no order.",
             )
             return
         for item in rows["list"]:
@@ -91,7 +91,7 @@ def three_lists(evidence: Evidence) -> Iterable[Finding]:
             "extra-key",
             f"Your dictionary has a further key: {odd[0]!r}." if odd else
             "Your dictionary has further keys.",
-            "Three keys are asked for.",
+            "Return three keys.",
         )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from autograder.judge.rule import Stage, rule
 
 TRAP = (
     "`model.parameters()` alone leaves the buffers as they are, and a BatchNorm with a mean of 0 "
-    "and a variance of 1 is nearly nothing. The other trap is a generator that is made anew for "
+    "and a variance of 1 is nearly nothing. The other trap is a new generator for "
     "each tensor: then two layers of the same shape get the same weights, and a pass that "
     "exchanges them goes unnoticed."
 )
@@ -135,7 +135,7 @@ def random_state_kept(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "random-state",
             f"After {evidence.you}, a global random state is another one: {changed[0]}.",
-            "Whoever draws numbers there afterwards gets others. Is there an object that is a "
+            "Code that draws numbers there afterwards gets others. Is there an object that is a "
             "random state of its own?",
         )
 
@@ -161,7 +161,7 @@ def same_tensors(evidence: Evidence) -> Iterable[Finding]:
         if gone:
             yield evidence.finding(
                 "other-tensors",
-                f"Afterwards the model has no `{min(gone)}` any more, which was `None`.",
+                f"Afterwards the model has no `{min(gone)}` any more. It was `None`.",
                 "Only values change.",
             )
             return

@@ -12,8 +12,8 @@ from autograder.judge.duels import Fight
 from autograder.rules.duels import duel_key
 
 TRAP = (
-    "Many models on which one looks for the fault have only functions that the suspect knows by "
-    "their right name. A name is made of the function's name, and several functions begin with "
+    "On many models the suspect is right, because their functions have the names that it expects. "
+    "A name is made of the function's name, and several functions begin with "
     "the same letters."
 )
 
@@ -32,7 +32,7 @@ def by_target(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def keeping_effects(gm: fx.GraphModule) -> fx.GraphModule:
-    """Puts a new call in the place of each; where the old one works in place, so does it."""
+    """Replaces each call by a new one, which works in place if the old one did."""
     for node in _relus(gm):
         given = argument(node, 0, "input")
         with gm.graph.inserting_before(node):

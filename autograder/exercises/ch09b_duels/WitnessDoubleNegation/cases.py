@@ -7,8 +7,8 @@ from autograder.models.duels import duel
 HINTS = (
     "The suspect finds the pattern, and replaces it by its input. The values are the same. What "
     "is different between `torch.neg(torch.neg(a))` and `a` itself, as objects?",
-    "After the replacement, what read the second negation reads `a`. Let something happen to one "
-    "of the two afterwards, and let the other be seen.",
+    "After the replacement, the readers of the second negation read `a`. Change one of the two "
+    "afterwards, and let the result show the other.",
 )
 
 EXERCISE = duel(

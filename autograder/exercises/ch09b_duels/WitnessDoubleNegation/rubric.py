@@ -11,7 +11,7 @@ from autograder.judge.duels import Fight
 from autograder.rules.duels import duel_key
 
 TRAP = (
-    "A pattern speaks of values. Two negations give a new tensor, and the replacement gives the "
+    "A pattern is about values. Two negations give a new tensor, and the replacement gives the "
     "old one: as soon as one of them is changed in place, the difference shows."
 )
 

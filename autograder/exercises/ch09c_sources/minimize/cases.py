@@ -14,7 +14,7 @@ X = T(2, 3)
 
 HINTS = (
     "One attempt is: copy the graph, take out one node, make a module of the copy, ask `bad`. "
-    "If it is still true, the copy is what you go on with; if not, throw it away. Write this "
+    "If it is still true, continue with the copy; if not, drop it. Write this "
     "attempt first, as a function.",
     "`copy.deepcopy(graph)` keeps names, and `fx.GraphModule(gm, graph)` shares parameters. "
     "`node.replace_all_uses_with(other)` and `graph.erase_node(node)` take one out. What could "

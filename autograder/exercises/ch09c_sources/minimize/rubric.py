@@ -30,9 +30,9 @@ from autograder.rules.replacements import no_unused_modules
 from autograder.rules.wellformed import known_targets, wellformed
 
 TRAP = (
-    "After one round through all nodes, something may be left that could not be taken out before "
-    "something else was: so the rounds go on until one finds nothing. And `eliminate_dead_code` "
-    "is no broom here: a call in place that nobody reads may be the very culprit."
+    "After one round through all nodes, a call may be left that can be removed only now: "
+    "so repeat the rounds until one finds nothing. And do not use `eliminate_dead_code` here: "
+    "a call in place without readers may be the culprit."
 )
 
 # ------------------------------------------------------------------ what came back, and what not
@@ -45,7 +45,7 @@ def a_new_module(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "not-new",
             f"{evidence.you} returned the module that it was given, not a new one.",
-            "Also where nothing can be taken out, a new module is asked for.",
+            "Return a new module even if nothing can be taken out.",
         )
 
 
@@ -60,9 +60,9 @@ def well_formed_questions(evidence: Evidence) -> Iterable[Finding]:
             f"{evidence.you} asked `bad` about a module with {what}."
             if not str(what).startswith(("a `", "a graph"))
             else f"{evidence.you} asked `bad` about {what}.",
-            "Placeholders stay, also those that nobody reads."
+            "Placeholders stay, even those without readers."
             if signature
-            else "Whoever wrote `bad` counts on a `GraphModule` whose graph passes `lint()` and "
+            else "The author of `bad` relies on a `GraphModule` whose graph passes `lint()` and "
             "whose code was made of just that graph.",
         )
 
@@ -221,7 +221,7 @@ def nothing_left_over(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "unread-attribute",
                 f"Nobody reads the `get_attr` node `{row['name']}` of your result.",
-                "When its reader was taken out, it was left behind.",
+                "Its reader was taken out, and it was not.",
                 (row["name"],),
             )
             return
@@ -368,7 +368,7 @@ def one_computation(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "interpreter-disagrees",
                 "Calling your result gives something else than running its graph.",
-                "What a module does is what its graph says: nothing else may take its place.",
+                "A module must compute exactly what its graph says.",
             )
             return
 

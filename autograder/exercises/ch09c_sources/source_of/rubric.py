@@ -23,9 +23,9 @@ from autograder.rules.passes import caller_untouched
 from autograder.rules.values import returns
 
 TRAP = (
-    "A test such as `'torch' in file` also throws out torchvision, and everything that lies in a "
-    "folder called `pytorch`. And who throws out all frames of the tracer's own file loses the "
-    "models that are written there, as in a notebook's cell."
+    "A test such as `'torch' in file` also excludes torchvision, and every folder called "
+    "`pytorch`. And a test for the tracer's own file excludes the models that are written there, "
+    "as in a notebook's cell."
 )
 
 
@@ -45,7 +45,7 @@ class _Sources(fx.Tracer):
 
 
 def sources(model: nn.Module) -> dict[str, tuple[str, int]]:
-    """What `source_of` is to return."""
+    """The right answer of `source_of`."""
     tracer = _Sources()
     tracer.trace(model)
     return {name: _innermost(stack) for name, stack in tracer.stacks.items()}
@@ -109,20 +109,20 @@ def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
 
 def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
     if not (isinstance(got, dict) and "dict" in got):
-        return "wrong-kind", f"there is {kind_of(got)}, not a `dict`", "A dictionary is asked for."
+        return "wrong-kind", f"there is {kind_of(got)}, not a `dict`", "Return a dictionary."
     ours = {show(key): value for key, value in got["dict"]}
     theirs = {show(key): value for key, value in want["dict"]}
     for name in theirs:
         if name not in ours:
             look = (
-                "Calls of functions, methods and modules count, whoever reads them. Which method "
-                "of a tracer does each of them pass through?"
+                "Calls of functions, methods and modules count, with or without readers. Which "
+                "method of a tracer does each of them pass through?"
             )
             return "missing-node", f"the node {name} is missing", look
     for name in ours:
         if name not in theirs:
-            look = "Only calls are asked for, of the model that is given, by their names."
-            return "extra-node", f"{name} is no call of this model", look
+            look = "Return only the calls of the given model, by their names."
+            return "extra-node", f"{name} is not a call of this model", look
     for name, value in theirs.items():
         words = _wrong_place(name, ours[name], *value["tuple"])
         if words:
@@ -135,9 +135,9 @@ def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
 def _wrong_place(name: str, got: Plain, file: str, line: int) -> tuple[str, str, str] | None:
     pair = got.get("tuple", ()) if isinstance(got, dict) else ()
     if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int:
-        text = f"{name} has {show(got)}, which is no tuple of a text and a whole number"
+        text = f"{name} has {show(got)}, which is not a tuple of a string and a whole number"
         return "wrong-kind", text, "A place is `(file, line)`."
-    # A model that is in the file of whoever traces it was in the solution's when it was stored.
+    # A model that is in the file of its tracer was in the solution's when it was stored.
     borrowed = file.startswith("<solution ")
     same = pair[0] == file or (borrowed and Path(pair[0]).name not in ("", "models.py"))
     if same and pair[1] == line:
