@@ -29,6 +29,7 @@ HEADINGS = (
     ("splitting", "Cutting a module in pieces"),
     ("rewriting", "`replace_pattern`"),
     ("captured", "Other captures and merges"),
+    ("recomputing", "Computing again"),
 )
 
 INTRODUCTION = """# Bugs of today

@@ -5,27 +5,27 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 4 and 11: traces, editing a graph, replacing, ATen graphs |
-# | **Time** | about 115 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
+# | **You need** | chapters 1 to 4 and 11: traces, editing a graph, replacing, ATen graphs; section 3b.6 explains duels |
+# | **Time** | about 110 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 12.2 |
 #
 # **When you are done, you can**
 #
-# 1. write a pass as a class, with what must hold before and after it;
+# 1. write a pass as a class, and say what it requires and ensures;
 # 2. say honestly whether a pass has changed anything, and say why others ask;
-# 3. put a graph into order in which nodes are before their inputs;
-# 4. bring the spellings of a call to one, before you look for it;
-# 5. run passes until they come to rest, and undo what breaks a check;
+# 3. sort a graph in which some nodes come before their inputs;
+# 4. normalize the spellings of a call before you search for it;
+# 5. run passes until none of them changes anything, and undo a pass that breaks a check;
 # 6. make an operator of your own that traces, exports and fake tensors know.
 
 # %% [markdown]
 # ## A story
 #
 # The team's compiler has eleven passes by now, from four authors. Each of them is right on its own.
-# Together they are not: one pass says that it changed nothing, and did. One leaves the graph out of order when it meets a model that nobody had thought of.
-# When it raises, the module is half edited, and nobody knows which half.
+# Together they are not. One pass never says that it is done. One leaves the graph out of order when it meets a new kind of model.
+# When one raises, the module is half edited, and nobody knows which half.
 #
-# No pass is rewritten in this chapter. They get rules instead: what a pass returns, what is checked after it, and what happens when it fails.
-# Frameworks that are built on FX have such rules, and they are much alike: TensorRT's converter, ExecuTorch, vLLM and PyTorch itself.
+# You rewrite no pass in this chapter. The passes get rules instead: what a pass returns, what is checked after it, and what happens when it fails.
+# PyTorch's own passes and those of ExecuTorch have such rules for what a pass returns. What to do about a failure you decide yourself.
 
 # %%
 import copy
@@ -37,11 +37,7 @@ from torch import fx, nn
 from torch.fx.experimental.const_fold import split_const_subgraphs
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
-from torch.fx.passes.infra.pass_manager import (
-    PassManager,
-    pass_result_wrapper,
-    this_before_that_pass_constraint,
-)
+from torch.fx.passes.infra.pass_manager import PassManager, pass_result_wrapper
 from torch.fx.passes.tools_common import legalize_graph, stable_topological_sort
 from torch.nn import functional as F
 from torchvision.models import googlenet
@@ -59,7 +55,7 @@ print(torch.__version__)
 #
 # <details><summary>The old code</summary>
 #
-# Right. The graph is a description, and the code was written from it earlier. Only <code>recompile()</code> writes it anew.
+# Right. The graph is a description, and the code was generated from it earlier. <code>recompile()</code> generates it again.
 # </details>
 # <details><summary>The new graph</summary>
 #
@@ -70,18 +66,12 @@ print(torch.__version__)
 # No. It works as before, which is why this is so easy to miss.
 # </details>
 
-
-# %%
-class Waves(nn.Module):
-    def forward(self, x):
-        return torch.sin(x) + torch.cos(x)
-
-
-gm = fx.symbolic_trace(Waves())
+# %% proof=true
+gm = fx.symbolic_trace(lambda x: torch.sin(x) + torch.cos(x))
 (sine,) = gm.graph.find_nodes(op="call_function", target=torch.sin)
 sine.target = torch.exp
 x = torch.ones(2)
-torch.testing.assert_close(gm(x), Waves()(x))
+torch.testing.assert_close(gm(x), torch.sin(x) + torch.cos(x))
 gm.recompile()
 torch.testing.assert_close(gm(x), torch.exp(x) + torch.cos(x))
 
@@ -90,11 +80,11 @@ torch.testing.assert_close(gm(x), torch.exp(x) + torch.cos(x))
 #
 # <details><summary>4, as in a trace by <code>symbolic_trace</code></summary>
 #
-# There, each spelling has a target of its own. An ATen graph is recorded further down, where all of them have become the same operator.
+# There, each spelling has a target of its own. An ATen graph is recorded below Python, where all of them have become the same operator.
 # </details>
 # <details><summary>1</summary>
 #
-# Right. That is why so many passes are written for ATen graphs: whoever looks for one operator finds all spellings.
+# Right. That is why so many passes are written for ATen graphs: a search for one operator finds all spellings.
 # </details>
 # <details><summary>2: the functions, and the module</summary>
 #
@@ -102,7 +92,7 @@ torch.testing.assert_close(gm(x), torch.exp(x) + torch.cos(x))
 # </details>
 
 
-# %%
+# %% proof=true
 class FourWays(nn.Module):
     def __init__(self):
         super().__init__()
@@ -114,19 +104,19 @@ class FourWays(nn.Module):
 
 traced = fx.symbolic_trace(FourWays())
 assert len({(n.op, n.target) for n in traced.graph.nodes if n.op.startswith("call_")}) == 4
-aten = make_fx(FourWays())(torch.ones(2))
-calls = [n.target for n in aten.graph.nodes if n.op == "call_function"]
+recorded = make_fx(FourWays())(torch.ones(2))
+calls = [n.target for n in recorded.graph.nodes if n.op == "call_function"]
 assert calls == [torch.ops.aten.relu.default] * 4
 
 # %% [markdown]
 # ## 12.1 A pass that says what it did
 #
-# In the chapters before, a pass was a function. In larger projects it is an object with a fixed shape. `torch.fx` has a class for that: you write `call`, and get the rest.
+# In the chapters before, a pass was a function. In larger projects it is an object with a fixed form. `torch.fx` has the class `PassBase` for it: you write `call`, and inherit the rest.
 
 
 # %%
 class DeadCode(PassBase):
-    """Takes out what nobody reads."""
+    """Removes calls that nobody reads."""
 
     def requires(self, graph_module: fx.GraphModule) -> None:
         graph_module.graph.lint()
@@ -148,37 +138,62 @@ class Unread(nn.Module):
 
 gm = fx.symbolic_trace(Unread())
 first, second = DeadCode()(gm), DeadCode()(gm)
+print("the first run: ", first)
+print("the second run:", second)
+
+# %% proof=true
 assert first.graph_module is gm and first.modified is True
 assert second.modified is False  # nothing was left to do
 
 # %% [markdown]
-# Three methods have a place in such a class: `requires` runs before, `call` does the work, and `ensures` runs after.
-# The pass itself is called like a function, and returns a `PassResult`: the module, and whether anything was changed.
-#
-# Why does anybody ask? Because passes are run in rounds. One pass makes room for another, so all of them run again until nobody has changed anything.
-# A pass that says `True` too often makes this go on for ever. One that says `False` too often ends it too early:
+# You call the pass like a function. It runs `requires`, then `call`, then `ensures`, and returns a `PassResult`: the module, and whether anything was changed.
+# Two limits: `ensures` gets the module that you passed, even if `call` returned another one. And `eliminate_dead_code` may remove calls in place (chapter 3b); the models here have none.
+
+
+# %% proof=true
+class Returns(PassBase):
+    def call(self, graph_module):
+        return PassResult(fx.GraphModule(graph_module, graph_module.graph), False)
+
+    def ensures(self, graph_module):
+        ensured.append(graph_module)
+
+
+ensured = []
+returned = Returns()(gm).graph_module
+assert ensured == [gm] and returned is not gm
+
+# %% [markdown]
+# Why does `modified` matter? Because passes run in rounds. One pass makes room for another, so all of them run again until none has changed anything.
+# A pass that wrongly says `True` keeps the rounds going forever. A pass that wrongly says `False` ends them too early:
 
 
 # %%
 def rounds(passes, gm, limit=10):
-    """Run all passes again and again, until none says that it has changed anything."""
+    """Run all passes again and again, until none says that it changed anything."""
     for number in range(1, limit + 1):
-        said = [each(gm).modified for each in passes]
-        if not any(said):
+        modified = [each(gm).modified for each in passes]
+        if not any(modified):
             return number
     return None
 
 
 class Busy(DeadCode):
+    """Says that it has changed something, always."""
+
     def call(self, graph_module):
         return PassResult(super().call(graph_module).graph_module, True)
 
 
+for each in (DeadCode(), Busy()):
+    print(type(each).__name__, "ends in round", rounds([each], fx.symbolic_trace(Unread())))
+
+# %% proof=true
 assert rounds([DeadCode()], fx.symbolic_trace(Unread())) == 2  # one that works, one that looks
-assert rounds([Busy()], fx.symbolic_trace(Unread())) is None  # it would go on for ever
+assert rounds([Busy()], fx.symbolic_trace(Unread())) is None  # it would go on forever
 
 # %% [markdown]
-# **Predict the result.** `pass_result_wrapper` makes a pass of a plain function that returns nothing. What does such a pass say of itself when the function changes nothing?
+# **Predict the result.** `pass_result_wrapper` turns a plain function that returns nothing into a pass. The function changes nothing. What is `modified`?
 #
 # <details><summary><code>modified</code> is <code>False</code></summary>
 #
@@ -186,7 +201,7 @@ assert rounds([Busy()], fx.symbolic_trace(Unread())) is None  # it would go on f
 # </details>
 # <details><summary><code>modified</code> is <code>True</code>, always</summary>
 #
-# Right. It cannot know, so it says what does least harm. In rounds it never comes to rest, and all steps are used up.
+# Right. It cannot know, so it says what does the least harm. But in rounds it never ends: all steps are used up.
 # </details>
 # <details><summary>It raises an error, because nothing was returned</summary>
 #
@@ -194,38 +209,49 @@ assert rounds([Busy()], fx.symbolic_trace(Unread())) is None  # it would go on f
 # </details>
 
 
-# %%
+# %% proof=true
 def does_nothing(gm):
     """Looks at the graph, and leaves it alone."""
 
 
 runs = []
 wrapped = pass_result_wrapper(does_nothing)
-assert wrapped(gm).modified is True
-PassManager([wrapped, lambda gm: runs.append(1) or PassResult(gm, False)], steps=5)(gm)
+graph_module = fx.symbolic_trace(does_nothing)
+assert wrapped(graph_module).modified is True
+PassManager([wrapped, lambda gm: runs.append(1) or PassResult(gm, False)], steps=5)(graph_module)
 assert len(runs) == 5
 
 # %% [markdown] card="OpSwap"
-# **Write** a class, a subclass of `PassBase`, that is made with a table: `OpSwap({torch.sin: torch.cos})`. Its keys and its values are functions.
+# **Write** a class, a subclass of `PassBase`, that is made with a table: `OpSwap({torch.sin: torch.cos})`. Keys and values are functions.
 #
 # **Called** with a graph module, it makes every `call_function` node whose target is a key of the table call the value instead.
-# All entries act **at once**, on the targets that were there: `{a: b, b: a}` exchanges two functions, and `{a: b, b: c}` makes no `c` of an `a`.
+# All entries act **at once**, on the targets before the call: `{a: b, b: a}` exchanges two functions, and `{a: b, b: c}` makes no `c` of an `a`.
 #
 # **Return** a `PassResult` with **the module that was given**, recompiled, and `modified`: a `bool` that is `True` exactly if some node has another target than before this call.
-# An entry from a function to itself changes nothing.
 #
+# **Fine print**
+#
+# * An entry from a function to itself changes nothing.
 # * The nodes stay: the same objects, with their names, arguments and `meta`. (The entry `is_wrapped`, which `fx.wrap` makes, must go with the old function. That is not tried.)
 # * Methods and modules are left alone, and so are functions that only share a name with a key.
 # * It works in a `PassManager`, too.
 
+
 # %%
-before = fx.symbolic_trace(lambda x: torch.sin(x) + torch.cos(x))
+class Waves(nn.Module):
+    def forward(self, x):
+        return torch.sin(x) + torch.cos(x)
+
+
+before = fx.symbolic_trace(Waves())
 after = copy.deepcopy(before)
 for node in after.graph.nodes:
     node.target = {torch.sin: torch.cos, torch.cos: torch.sin}.get(node.target, node.target)
 after.recompile()
-assert [n.target for n in after.graph.nodes][1:3] == [torch.cos, torch.sin]
 display(draw.diff(before, after))
+
+# %% proof=true
+assert [n.target for n in after.graph.nodes][1:3] == [torch.cos, torch.sin]
 
 
 # %% solve="OpSwap"
@@ -266,15 +292,14 @@ hint("OpSwap")
 # %% uses="OpSwap"
 gm = fx.symbolic_trace(Waves())
 swap = OpSwap({torch.sin: torch.cos, torch.cos: torch.sin})
-assert swap(gm).modified
-assert [n.target for n in gm.graph.nodes][1:3] == [torch.cos, torch.sin]
-assert swap(gm).modified and not OpSwap({torch.tanh: torch.exp})(gm).modified
-
+print("changed:", swap(gm).modified, gm.code)
+print("changed:", swap(gm).modified, gm.code)
+assert not OpSwap({torch.tanh: torch.exp})(gm).modified
 
 # %% [markdown]
 # ## 12.2 Inputs first
 #
-# A graph is a list of nodes, and each node must come after all that it reads. A pass can break that easily, because a new node is put where the pass happens to be:
+# A graph is a list of nodes, and each node must come after all nodes that it reads. A pass that inserts a node can break that easily:
 
 
 # %%
@@ -286,6 +311,7 @@ class Sum(nn.Module):
 
 
 gm = fx.symbolic_trace(Sum())
+x = torch.ones(2)
 nodes = {node.name: node for node in gm.graph.nodes}
 with gm.graph.inserting_before(nodes["sin"]):
     late = gm.graph.call_function(torch.mul, (nodes["cos"], 2))
@@ -296,34 +322,31 @@ with fails(RuntimeError):
     gm.graph.lint()
 with fails(UnboundLocalError):
     gm(x)
-
-# %% [markdown]
-# `lint` sees it. The code is written all the same, and fails only when it runs. An Interpreter fails at this node, too:
-
-# %%
 with fails(RuntimeError):
     fx.Interpreter(gm).run(x)
 
 # %% [markdown]
-# There are two ways out. Each pass can take care of every place. Or the graph is sorted once, behind passes that do not care.
-# What comes out must be the same each time, so among all orders that are possible a rule has to choose one. A good one is: **as near to the old order as possible**.
+# `lint` finds it. `recompile` does not: it generates code that fails when it runs. An Interpreter fails at this node, too.
 #
-# **Predict the result.** The nodes of a graph are `a`, `b`, `c`, `d` in this order. `a` reads `d`, and nobody else reads anything but the input. At each step, the first node that is ready comes next. In which order do they end?
+# Either each pass takes care of the order, or the graph is sorted once after all of them.
+# A sort must return the same order each time, so a rule has to choose one of the possible orders. A good one is: **as near to the old order as possible**.
 #
-# <details><summary><code>d</code>, <code>a</code>, <code>b</code>, <code>c</code>: what <code>a</code> needs is fetched, then <code>a</code></summary>
+# **Predict the result.** The nodes of a graph are `a`, `b`, `c`, `d` in this order. `a` reads `d`, and the others read only the input. At each step, the first node that is ready comes next. What is the new order?
 #
-# That is an order, too, and a function that calls itself for the inputs gives it. But it moves <code>d</code> to the front, although <code>b</code> is ready and was earlier.
+# <details><summary><code>d</code>, <code>a</code>, <code>b</code>, <code>c</code>: first the input of <code>a</code>, then <code>a</code></summary>
+#
+# That is an order, too. A recursive function that visits inputs first gives it. But it moves <code>d</code> to the front, although <code>b</code> is ready and was earlier.
 # </details>
 # <details><summary><code>b</code>, <code>c</code>, <code>d</code>, <code>a</code></summary>
 #
-# Right. <code>a</code> is not ready, so <code>b</code> is first, then <code>c</code>. Now <code>d</code>, and as soon as it is there, <code>a</code> is the first of those that are ready.
+# Right. <code>a</code> is not ready, so <code>b</code> is first, then <code>c</code>. Then <code>d</code>, and now <code>a</code> is ready.
 # </details>
 # <details><summary><code>b</code>, <code>c</code>, <code>a</code>, <code>d</code></summary>
 #
 # No. Then <code>a</code> would still be before <code>d</code>.
 # </details>
 
-# %%
+# %% proof=true
 reads = {"a": {"d"}, "b": set(), "c": set(), "d": set()}
 order: list[str] = []
 while len(order) < len(reads):
@@ -331,22 +354,25 @@ while len(order) < len(reads):
 assert order == ["b", "c", "d", "a"]
 
 # %% [markdown]
-# If no node is ready and some are left, there is no such order. Each of those that are left waits for another one of them.
-# So if you walk from one of them to an input that is left, and on, you must meet a node again. What is between is a **cycle**: nodes that wait for each other.
+# If no node is ready and some are left, there is no such order. Each node that is left waits for another one that is left.
+# So walk from one of them to an input that is left, and on: you must meet a node again. The nodes between the two meetings are a **cycle**: they wait for each other.
 #
-# Not all that is left is in the cycle. Some nodes only wait for it, and who looks for the mistake does not want to read their names.
+# Some nodes that are left are not in the cycle. They merely depend on it, so leave their names out of the message.
 
 # %% [markdown] card="sort_graph"
 # **Given** a graph module in whose graph some nodes may be before their inputs. Its placeholders are first.
 #
 # **Put** the nodes into order: next is always the node that was first in the old graph, among those whose inputs are all there already. The output comes last, wherever it was.
 #
-# * Inputs are all nodes that a node reads, in lists, slices and keywords, too.
-# * The nodes are moved: the same objects, with their names, arguments and `meta`. What nobody reads stays.
-# * Recompile the module. Return nothing.
-#
-# **Raise** a `ValueError` if there is a cycle. Its message has the names of all nodes of one cycle, and no other node's name. A node that reads itself is a cycle.
+# **Raise** a `ValueError` if there is a cycle. Its message has the names of all nodes of one cycle, and no other node's name.
 # Then the module is as it was before.
+#
+# **Fine print**
+#
+# * Inputs are all nodes that a node reads, in lists, slices and keywords, too.
+# * The nodes are moved: the same objects, with their names, arguments and `meta`. Nodes that nobody reads stay.
+# * A node that reads itself is a cycle.
+# * Recompile the module. Return nothing.
 
 # %%
 graph = fx.Graph()
@@ -357,6 +383,8 @@ graph.output(late)
 names = [node.name for node in graph.nodes]
 print("before:", names)
 print("after: ", ["x", "sin", "cos", "output"])
+
+# %% proof=true
 assert names == ["x", "cos", "sin", "output"]
 
 
@@ -400,12 +428,15 @@ hint("sort_graph")
 # %% uses="sort_graph"
 sort_graph(gm)
 gm.graph.lint()
-assert [node.name for node in gm.graph.nodes] == ["x", "sin", "cos", "mul", "add", "output"]
+print([node.name for node in gm.graph.nodes])
 torch.testing.assert_close(gm(x), torch.sin(x) + 2 * torch.cos(x))
+
+# %% proof=true
+assert [node.name for node in gm.graph.nodes] == ["x", "sin", "cos", "mul", "add", "output"]
 
 # %% [markdown]
 # PyTorch has two functions for it. `stable_topological_sort` follows the rule of this section, and `legalize_graph` does not.
-# Both make a new graph with new nodes, and when there is a cycle, both list all nodes that are left, those that only wait among them:
+# Both make a new graph, so a node that you kept now belongs to no graph. If there is a cycle, both list all nodes that are left, even those that only wait:
 
 
 # %%
@@ -417,26 +448,31 @@ def waiting() -> fx.GraphModule:
     return gm
 
 
-gm = fx.symbolic_trace(Waves())
-old = [*gm.graph.nodes]
-stable_topological_sort(gm)
-assert not any(node in old for node in gm.graph.nodes)  # whoever kept a node has one of no graph
+with fails(RuntimeError):
+    legalize_graph(waiting())
+with fails(AssertionError):
+    stable_topological_sort(waiting())
+
+# %% proof=true
 for sort, error in ((legalize_graph, RuntimeError), (stable_topological_sort, AssertionError)):
+    waves = fx.symbolic_trace(Waves())
+    old = [*waves.graph.nodes]
+    sort(waves)
+    assert not any(node in old for node in waves.graph.nodes)
     try:
         sort(waiting())
     except error as raised:
-        print(raised)
         assert "tanh" in str(raised)
 
 # %% [markdown]
 # ### Break it: an order by inputs alone
 #
 # A sort sees edges, and nothing else. Chapter 3b showed that two calls can belong together without an edge: one writes a tensor, and the other one reads it.
-# Here is a suspect (chapter 3b, section 3b.6, explains the game; `09b_duels` has seven more).
+# Here is a suspect (section 3b.6 explains the game; `09b_duels` has seven more).
 
 # %% [markdown] card="WitnessSorted"
 # **The suspect** is `suspects.inputs_first`, which is PyTorch's own `legalize_graph`.
-# **Its task:** put each node behind its inputs, and keep what the model computes.
+# **Its task:** put each node after its inputs, and keep what the model computes.
 #
 # **Write** the class `WitnessSorted`, a model on which it is wrong, with its `inputs`: one tuple of arguments, a class attribute.
 #
@@ -445,10 +481,12 @@ for sort, error in ((legalize_graph, RuntimeError), (stable_topological_sort, As
 # %%
 # In this graph the suspect moves nothing that matters: `mul` was the second call.
 gm = suspects.inputs_first(fx.symbolic_trace(lambda x: torch.exp(x) + x * 2))
+print([n.name for n in gm.graph.nodes])
+
+# %% proof=true
 assert [n.name for n in gm.graph.nodes] == ["x", "mul", "exp", "add", "output"]
-x = torch.ones(2)
-torch.testing.assert_close(gm(x), torch.exp(x) + x * 2)
-draw(gm)
+ones = torch.ones(2)
+torch.testing.assert_close(gm(ones), torch.exp(ones) + ones * 2)
 
 
 # %% solve="WitnessSorted"
@@ -477,9 +515,9 @@ hint("WitnessSorted")
 # %% [markdown]
 # ## 12.3 One spelling, then the pattern
 #
-# A pattern finds what is written exactly like it (chapter 4). In a trace, one call can be written in many ways. So many pipelines begin with a pass that makes them alike, and match afterwards.
+# A pattern finds what is written exactly like it (chapter 4), and one call can be written in many ways. So many pipelines begin with a pass that makes the spellings alike, and match afterwards.
 #
-# An ATen graph does most of that, as you saw above. In a trace you can do it yourself, because a node knows the parameters of what it calls:
+# In an ATen graph most spellings are alike already. In a trace you can do it yourself, because a node knows the parameters of what it calls:
 
 
 # %%
@@ -497,14 +535,18 @@ first, second = gm.graph.find_nodes(op="call_function", target=torch.sum)
 one, other = (
     node.normalized_arguments(gm, normalize_to_only_use_kwargs=True) for node in (first, second)
 )
-print(one.kwargs)
+print("first: ", one.kwargs)
+print("second:", other.kwargs)
+
+# %% proof=true
 assert not one.args and list(one.kwargs) == ["input", "dim", "keepdim", "dtype"]
+assert second.args == (second.all_input_nodes[0],)  # `dim` was a keyword
 assert one.kwargs["keepdim"] is False and other.kwargs["keepdim"] is True
 
 # %% [markdown]
-# `normalized_arguments` gives all arguments by name, and fills in the defaults. Whether `dim` was written by position or by keyword can no longer be seen.
+# `normalized_arguments` returns all arguments by name, with the defaults. You can no longer see whether `dim` was written by position or by keyword.
 #
-# It has limits. Of a method it knows nothing, and of `operator.add` nothing. Where two signatures fit, it gives up, or asks for the types of the arguments:
+# It has limits. It knows nothing about methods, or about `operator.add`. If two signatures fit, it asks for the types of the arguments:
 
 
 # %%
@@ -520,55 +562,56 @@ with fails(RuntimeError):
 typed = added.normalized_arguments(
     gm, (torch.Tensor, torch.Tensor), normalize_to_only_use_kwargs=True
 )
+print(typed.kwargs, method.normalized_arguments(gm), plus.normalized_arguments(gm))
+
+# %% proof=true
 assert list(typed.kwargs) == ["input", "other", "alpha"] and typed.kwargs["alpha"] == 1
 assert method.normalized_arguments(gm) is None and plus.normalized_arguments(gm) is None
 
 # %% [markdown]
-# **Predict the result.** One pattern, `torch.ops.aten.relu.default`, is looked for in the ATen graph of `FourWays`. How many of the four calls does it find?
+# **Predict the number.** One pattern is `torch.ops.aten.mul.Tensor(x, 0.5)`. It is looked for in the ATen graph of a model that computes `x * 0.5`, `0.5 * x`, `torch.mul(x, 0.5)` and `x / 2`. How many of the four calls does it find?
 #
-# <details><summary>All four</summary>
+# <details><summary>1</summary>
 #
-# Right. To make the spellings alike is a pass, too, and here `make_fx` did it.
+# Methods, functions and operators leave the same call in an ATen graph, and a number on the left goes to the right.
 # </details>
-# <details><summary>Three: not the module</summary>
+# <details><summary>3</summary>
 #
-# No. What the module does when it is called is recorded, and that is the same operator.
+# Right. Three spellings are one call here. A division by 2 gives the same values, but it is another operator. Recording makes spellings alike; it does no algebra.
 # </details>
-# <details><summary>One: the pattern is a function, so it finds functions</summary>
+# <details><summary>4</summary>
 #
-# In an ATen graph all calls are calls of functions.
+# The division stays a division. A pass of yours can turn it into a product before the pattern is looked for.
 # </details>
 
-# %%
+# %% proof=true
+halves = make_fx(lambda x: (x * 0.5, 0.5 * x, torch.mul(x, 0.5), x / 2))(torch.ones(2))
 found = fx.replace_pattern(
-    aten,
-    lambda x: torch.ops.aten.relu.default(x),
-    lambda x: torch.ops.aten.clamp_min.default(x, 0),
+    halves,
+    lambda x: torch.ops.aten.mul.Tensor(x, 0.5),
+    lambda x: torch.ops.aten.neg.default(x),
 )
-assert len(found) == 4
-assert not aten.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
+assert len(found) == 3
+assert halves.graph.find_nodes(op="call_function", target=torch.ops.aten.div.Tensor)
 
 # %% [markdown]
-# Inductor, the compiler behind `torch.compile`, has a matcher of its own for ATen graphs. A rule there is written as two functions, the pattern and its replacement,
-# and is traced with example inputs; or as a tree of calls, in which a place can be left open.
-# It is worth reading: look into the folder *fx_passes* of Inductor. It is not worth using in a small project, because its import alone takes many seconds.
+# The compiler of `torch.compile`, Inductor, has a matcher of its own for ATen graphs. Chapter 12c shows a rule of it. Its import alone takes many seconds.
 
 # %% [markdown]
 # ## 12.4 Many passes
 #
-# `PassManager` runs a list of passes, one after another, as often as `steps` says or until nobody says `modified`. It can also put them in order:
+# `PassManager` runs a list of passes in order. It repeats the list until no pass says `modified`, and at most as often as `steps` says:
 
 # %%
-order = this_before_that_pass_constraint(DeadCode, Busy)
-assert order(DeadCode, Busy) and not order(Busy, DeadCode)
-
-manager = PassManager([DeadCode()], steps=3)
 gm = fx.symbolic_trace(Unread())
-result = manager(gm)
+result = PassManager([DeadCode()], steps=3)(gm)
+print("modified:", result.modified, gm.code)
+
+# %% proof=true
 assert result.graph_module is gm and result.modified
 
 # %% [markdown]
-# It does little more. What happens when a pass fails halfway?
+# What happens when a pass fails halfway?
 
 
 # %%
@@ -583,25 +626,40 @@ def fails_halfway(gm: fx.GraphModule) -> PassResult:
 gm = fx.symbolic_trace(Waves())
 with fails(Exception):
     PassManager([DeadCode(), fails_halfway])(gm)
+print(gm.code)
+
+# %% proof=true
 assert gm.graph.find_nodes(op="call_function", target=torch.exp)  # half of it is done, indeed
 
 # %% [markdown]
-# The error says which pass it was. But the module is half edited, and the pass before has no say any more. Checks are not much help either. There is room for one:
+# The error says which pass it was. But the module is left half edited. Checks help little, because the manager keeps only one:
 
 # %%
-notes = []
-manager = PassManager([lambda gm: PassResult(gm, False)], run_checks_after_each_pass=True)
+notes = []  # what ran, in order
+manager = PassManager(
+    [lambda gm: notes.append("pass") or PassResult(gm, False)], run_checks_after_each_pass=True
+)
 manager.add_checks(lambda gm: notes.append("first check"))
 manager.add_checks(lambda gm: notes.append("second check"))
 manager(fx.symbolic_trace(Waves()))
-assert notes == ["second check", "second check"]  # before all passes, and after this one
+print(notes)
+
+# %% proof=true
+assert notes == ["second check", "pass", "second check"]
+seldom = PassManager([lambda gm: notes.append("pass") or PassResult(gm, False)])
+seldom.add_checks(lambda gm: notes.append("check"))
+notes.clear()
+seldom(fx.symbolic_trace(Waves()))
+assert notes == ["check", "pass"]
 
 # %% [markdown]
-# `add_checks` replaces what was added before. And without `run_checks_after_each_pass`, the check is run once, before the first pass.
+# `add_checks` replaces the check that was added before. And without `run_checks_after_each_pass`, the check is run once, before the first pass.
 #
-# So pipelines at work are often written by hand. They are short. What they need is a rule for failures, and the simplest good one is this: **a pass that fails was never there.**
+# So pipelines at work are often written by hand. Torch-TensorRT's is a loop over a list, to which each pass is added at an index.
+# Inductor has places for a pass of yours: it gets the graph, changes it, and returns nothing.
+# A good pipeline needs a rule for failures, and the simplest is this: **a pass that fails was never there.**
 #
-# **Predict the result.** Before a pass is called, you keep `fx.GraphModule(gm, copy.deepcopy(gm.graph))`. The pass writes zeros into all weights, then raises. You go on with what you kept. What are the weights?
+# **Predict the result.** Before a pass is called, you keep `fx.GraphModule(gm, copy.deepcopy(gm.graph))`. The pass writes zeros into all weights, then raises. You continue with what you kept. What are the weights?
 #
 # <details><summary>As they were: it was a copy</summary>
 #
@@ -611,38 +669,39 @@ assert notes == ["second check", "second check"]  # before all passes, and after
 #
 # Right. The new module has its own graph, and shares the parameters with the old one. <code>copy.deepcopy(gm)</code> copies both.
 # </details>
-# <details><summary>Nobody can know: the module is broken</summary>
+# <details><summary>It cannot be called: the module is broken</summary>
 #
-# It works well, with zeros.
+# It can be called, and computes with zeros.
 # </details>
 
-# %%
-gm = fx.symbolic_trace(Spelled())
-kept = fx.GraphModule(gm, copy.deepcopy(gm.graph))
-whole = copy.deepcopy(gm)
+# %% proof=true
+spelled = fx.symbolic_trace(Spelled())
+kept = fx.GraphModule(spelled, copy.deepcopy(spelled.graph))
+whole = copy.deepcopy(spelled)
 with torch.no_grad():
-    for parameter in gm.parameters():
+    for parameter in spelled.parameters():
         parameter.zero_()
 assert not kept.layer.weight.any() and whole.layer.weight.any()
+kept(torch.ones(2, 3))
 
 # %% [markdown] card="run_pipeline"
-# **Given** a graph module, a list of passes, a list of checks, and a limit.
+# **Run** all `passes` on a graph module in their order, round after round, until a round in which no pass that held said `modified`.
+# After **every** pass, whatever it says, run all `checks` on the module that it returned.
 #
-# * A pass is called with a graph module, changes it or not, and returns a `PassResult`, whose module may be another one.
-# * A check is called with a graph module, and raises if it is not in order.
-#
-# **Run** all passes in their order, round after round, until a round in which no pass that held said `modified`. What a pass says of itself is believed.
-# After **every** pass, whatever it says, run all checks on the module that it returned.
-#
-# A pass that raises, or that breaks a check, or that returns anything but a `PassResult`, is **undone**: graph, layers and weights are as they were before it.
+# A pass that raises, breaks a check, or returns anything but a `PassResult` is **undone**: graph, layers and weights are as before.
 # It is reported, and not tried again. The others go on.
 #
-# **Return** a tuple: the module that all of this ends with, and the report, a list of texts in order: `"name: error: message"`,
-# with the name of the function or of the object's class, the type of the exception, and its text. What is no `PassResult` counts as a `TypeError` with any text.
+# **Return** a tuple: the final module, and the report: a list of texts `"name: error: message"`, in order.
 #
-# **Raise** a `RuntimeError` if round number `limit` still modifies. `KeyboardInterrupt` is no failure of a pass: let it through.
+# **Do not** change the given module or the lists.
 #
-# **Do not** change the module that was given, or the lists. The checks hold for that module. Two passes may bear one name.
+# **Fine print**
+#
+# * A pass is called with a graph module, changes it or not, and returns a `PassResult`, whose module may be another one. What a pass says is believed.
+# * A check is called with a graph module, and raises if it is not in order. The module that you are given passes all checks.
+# * A text of the report has the name of the function or of the object's class, the type of the exception, and its text. A return value that is not a `PassResult` is reported as a `TypeError`, with any text.
+# * **Raise** a `RuntimeError` if the last allowed round, number `limit`, still changes something. `KeyboardInterrupt` is not a failure of a pass: let it through.
+# * Two passes may have the same name.
 
 
 # %%
@@ -656,12 +715,12 @@ gm = fx.symbolic_trace(lambda x: torch.sin(x))
 with fails(ValueError):
     gives_up(copy.deepcopy(gm))
 report = ["gives_up: ValueError: half of it is done"]
-print("run_pipeline(gm, [gives_up]) must give the graph as it was, and the report", report)
+print("run_pipeline(gm, [gives_up]) must return the graph unchanged, and the report", report)
 
 
 # %% solve="run_pipeline"
 def run_pipeline(gm: fx.GraphModule, passes, checks=(), limit=20):
-    """Run passes until they come to rest; what fails was never there."""
+    """Run passes until none changes anything; a pass that fails was never there."""
     ### BEGIN SOLUTION
     current, left, report = copy.deepcopy(gm), list(passes), []
     for _ in range(limit):
@@ -682,7 +741,7 @@ def run_pipeline(gm: fx.GraphModule, passes, checks=(), limit=20):
                 modified = modified or result.modified
         if not modified:
             return current, report
-    raise RuntimeError(f"after {limit} rounds, the passes have not come to rest")
+    raise RuntimeError(f"after {limit} rounds, the passes still change something")
     ### END SOLUTION
 
 
@@ -693,8 +752,8 @@ check(run_pipeline)
 hint("run_pipeline")
 
 # %% [markdown]
-# Now the team's network, with three passes. The first one of them is bad: it forgets a part of the network, and nothing in it raises.
-# But a check knows what must come out:
+# Now the team's network, with three passes. The first one is bad: it forgets a part of the network, and nothing in it raises.
+# But a check knows the right shape:
 
 # %%
 network = make_alive(googlenet(weights=None, init_weights=False, aux_logits=False))
@@ -711,21 +770,24 @@ def forgets_a_branch(gm: fx.GraphModule) -> PassResult:
 
 
 def right_shape(gm: fx.GraphModule) -> None:
-    """One row of a thousand numbers comes out."""
+    """The result is one row of a thousand numbers."""
     with torch.no_grad():
         assert gm(image).shape == (1, 1000), "not a thousand numbers"
 
 
-assert gm.graph.find_nodes(op="call_function", target=torch.cat)
 right_shape(gm)
+print(len(gm.graph.find_nodes(op="call_function", target=torch.cat)), "concatenations")
+
+# %% proof=true
+assert len(gm.graph.find_nodes(op="call_function", target=torch.cat)) == 9
 
 # %% uses="run_pipeline"
 passes = [forgets_a_branch, OpSwap({F.relu: F.silu}), DeadCode()]
 smooth, report = run_pipeline(gm, passes, checks=[lambda gm: gm.graph.lint(), right_shape])
 print(report)
-assert len(report) == 1 and report[0].startswith("forgets_a_branch: RuntimeError: ")
-assert not smooth.graph.find_nodes(op="call_function", target=F.relu)
-assert len(smooth.graph.find_nodes(op="call_function", target=F.silu)) == 57
+for function in (F.relu, F.silu):
+    found = smooth.graph.find_nodes(op="call_function", target=function)
+    print(len(found), "calls of", function.__name__)
 
 
 def with_silu(x: torch.Tensor) -> torch.Tensor:
@@ -733,16 +795,24 @@ def with_silu(x: torch.Tensor) -> torch.Tensor:
         return network(x)
 
 
-assert_same_results(smooth, with_silu, image)
+print("difference:", assert_same_results(smooth, with_silu, image))
+
+# %% proof=true
+assert len(report) == 1 and report[0].startswith("forgets_a_branch: RuntimeError: ")
+assert len(found) == 57
+assert not smooth.graph.find_nodes(op="call_function", target=F.relu)
 
 # %% [markdown]
 # The bad pass is named, and nothing of it is left. The other two did their work on the whole network.
-# That ends the story: no author was asked to write a better pass, and the compiler is safe from each of them.
+# That ends the story: whatever a check notices is undone, and no author had to rewrite a pass.
+#
+# A check does not notice everything. `OpSwap` changed every activation here, which was wanted, and both checks passed.
+# A pass that did so by mistake would pass them, too. Chapter 9 has checks that compare values.
 
 # %% [markdown]
-# ## 12.5 Operators of your own, and what can be computed before
+# ## 12.5 Operators of your own, and constants
 #
-# A pass that replaces many nodes by one needs a function for that one. If it is a plain Python function, a trace looks into it. A **custom operator** is opaque for all of PyTorch:
+# A pass that replaces many nodes by one needs a function for that one. A trace looks into a plain Python function. A **custom operator** is one node for all of PyTorch:
 
 
 # %%
@@ -762,17 +832,24 @@ class Scaled(nn.Module):
 
 
 op = torch.ops.fxcourse12.scaled_tanh.default
-assert fx.symbolic_trace(Scaled()).graph.find_nodes(op="call_function", target=op)
+(traced,) = fx.symbolic_trace(Scaled()).graph.find_nodes(op="call_function", target=op)
 recorded = make_fx(Scaled(), tracing_mode="fake")(torch.ones(2, 3))
 (node,) = recorded.graph.find_nodes(op="call_function", target=op)
-assert node.meta["val"].shape == (2, 3)
+print(node.target, node.meta["val"])
+
+# %% proof=true
+assert traced.target is op and node.meta["val"].shape == (2, 3)
 torch.testing.assert_close(recorded(torch.ones(2, 3)), Scaled()(torch.ones(2, 3)))
+unregistered = scaled_tanh(torch.ones(2, requires_grad=True), 2.0).sum()
+with fails(RuntimeError):  # register_autograd
+    unregistered.backward()
 
 # %% [markdown]
-# `torch.library.custom_op` registers the operator under a name, with the types of its arguments, and `register_fake` says which shape and dtype come out.
-# With the second one, `meta["val"]` is right although nothing was computed. Without it, an export stops at your operator.
+# `torch.library.custom_op` registers the operator under a name, with the types of its arguments. `register_fake` gives the shape and dtype of its result.
+# So `meta["val"]` is right although nothing was computed. Without it, an export stops at your operator.
+# The operator has no gradient until you register one with `register_autograd`: until then, `backward` raises.
 #
-# The opposite of one node for many: some nodes need not run at all. What depends on parameters alone can be computed once:
+# Other nodes need not run at all. A value that depends on parameters alone can be computed once:
 
 
 # %%
@@ -789,30 +866,43 @@ gain = Gain()
 folded = split_const_subgraphs(fx.symbolic_trace(gain))
 folded.run_folding()
 torch.testing.assert_close(folded(x := torch.rand(2, 3)), gain(x))
+print(folded.code)
+
+# %% proof=true
 assert [n.op for n in folded.graph.nodes] == ["placeholder", "get_attr", "call_function", "output"]
 
 # %% [markdown]
-# `split_const_subgraphs` cuts the graph in two, and `run_folding` computes the constant part. From then on, the module does not know its parameters any more:
+# `split_const_subgraphs` cuts the graph in two. The constant part runs at the first call, or when you call `run_folding`. From then on, the module does not read its parameters any more, so fold last:
 
 # %%
 with torch.no_grad():
-    gain.weight.add_(1)
+    gain.weight.add_(1)  # training, or loading a checkpoint
+print("the model: ", gain(x)[0])
+print("the folded:", folded(x)[0])
+
+# %% proof=true
 assert not torch.allclose(folded(x), gain(x))
+itself = split_const_subgraphs(fx.symbolic_trace(gain))
+assert not itself.has_folding_been_run
+itself(x)
+assert itself.has_folding_been_run
 
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (8 minutes)
-#
 # ### Entry after entry
 #
-# If a table is worked off one entry after another, the second entry meets what the first one made:
+# If you apply a table one entry after another, the second entry meets the result of the first:
 
 # %%
 gm = fx.symbolic_trace(Waves())
 for old, new in {torch.sin: torch.cos, torch.cos: torch.sin}.items():
     for node in gm.graph.find_nodes(op="call_function", target=old):
         node.target = new
+gm.recompile()
+print(gm.code)
+
+# %% proof=true
 assert [n.target for n in gm.graph.nodes][1:3] == [torch.sin, torch.sin]
 
 # %% [markdown]
@@ -820,7 +910,7 @@ assert [n.target for n in gm.graph.nodes][1:3] == [torch.sin, torch.sin]
 #
 # ### `modified` stays true
 #
-# An attribute that is set in `__init__` belongs to the pass, and not to a call. After the first change it says `True` for ever:
+# An attribute that is set in `__init__` or in the class belongs to the pass, and not to a call. After the first change it is `True` forever:
 
 
 # %%
@@ -833,18 +923,23 @@ class Remembers(DeadCode):
 
 
 remembers, gm = Remembers(), fx.symbolic_trace(Unread())
-assert [remembers(gm).modified for _ in range(3)] == [True, True, True]
+answers = [remembers(gm).modified for _ in range(3)]
+answers
+
+# %% proof=true
+assert answers == [True, True, True]
 
 # %% [markdown]
 # **Right:** a local variable of `call`.
 #
 # ### A wrapped function gets another target
 #
-# A function that was made a leaf with `fx.wrap` leaves a note in the `meta` of its nodes. If such a node calls another function later, the note stays.
-# The code that is written then wraps the *new* function, under a name that no module has, and in the whole process no trace works any more. So take the note away:
-
+# `fx.wrap` makes a function a leaf, and leaves `is_wrapped` in the `meta` of its nodes. If such a node gets another target, the entry stays.
+# Then the generated code wraps the *new* function:
 
 # %%
+
+
 @fx.wrap
 def leaf(x):
     return x + 1
@@ -857,42 +952,48 @@ class Leaves(nn.Module):
 
 gm = fx.symbolic_trace(Leaves())
 (node,) = gm.graph.find_nodes(op="call_function", target=leaf)
-assert node.meta["is_wrapped"] is True
 node.target = torch.sigmoid
-del node.meta["is_wrapped"]
-gm.recompile()
-assert "wrap(" not in gm.graph.python_code("self").src + gm.code
-torch.testing.assert_close(gm(x), torch.sigmoid(x))
+print(gm.graph.python_code("self").src)
+
+# %% proof=true
+from torch.fx import _symbolic_trace
+
+names_before = dict(_symbolic_trace._wrapped_fns_to_patch)
+wrapping = copy.deepcopy(gm)
+wrapping.recompile()
+with fails(KeyError):
+    fx.symbolic_trace(nn.Linear(2, 2))
+_symbolic_trace._wrapped_fns_to_patch.clear()
+_symbolic_trace._wrapped_fns_to_patch.update(names_before)
+node.meta.pop("is_wrapped")
+assert "wrap(" not in gm.graph.python_code("self").src
+node.meta["is_wrapped"] = True
 
 # %% [markdown]
-# **Right:** a new node for the new function, or without `is_wrapped`.
+# No module has a function with that name. If you recompile this graph, every later `symbolic_trace` of the process raises a `KeyError`.
 #
-# ### What is not a result is believed
+# **Right:** a new node for the new function, or `node.meta.pop("is_wrapped", None)`.
 #
-# `PassManager` asks for a `PassResult`, but takes anything with an attribute `graph_module`. A plain tuple is refused, and a function that forgets to return, too:
+# ### A pass returns nothing
+#
+# `PassManager` uses the attributes `graph_module` and `modified` of the result. `None` and a tuple have neither:
 
 # %%
 with fails(Exception):
-    PassManager([does_nothing])(fx.symbolic_trace(Waves()))
+    PassManager([lambda gm: (gm, False)])(fx.symbolic_trace(Waves()))
 
 # %% [markdown]
-# **Right:** `isinstance(result, PassResult)`, and a message that names the pass.
-#
-# ### Folded too early
-#
-# `split_const_subgraphs` takes the parameters as they are. Whoever trains or loads weights afterwards trains and loads what nobody reads (12.5).
-#
-# **Right:** fold last, when the weights are final.
+# **Right:** return a `PassResult`, or wrap the function in `pass_result_wrapper`.
 
 # %% [markdown]
 # ## Recap
 #
-# 1. A pass is a class with `call`, and with `requires` and `ensures` where there is something to check. It returns a `PassResult`.
-# 2. `modified` is a promise about one call. Rounds end by it.
-# 3. First one spelling, then the pattern. An ATen graph has few spellings.
-# 4. Nodes before their inputs are sorted once, by a rule that gives the same order each time.
-# 5. If you run passes of others, keep a deep copy before each, and take over only what passes all checks.
-# 6. A custom operator is one node everywhere; with a fake kernel its `meta` is true, too.
+# 1. A pass is a class with `call`, and with `requires` and `ensures` if there is something to check. It returns a `PassResult`.
+# 2. `modified` is a promise about one call. It decides when the rounds end.
+# 3. First make the spellings alike, then match. An ATen graph has few spellings.
+# 4. A graph out of order is sorted once, by a rule that gives the same order each time.
+# 5. If you run passes of others, make a deep copy before each, and keep only results that pass all checks.
+# 6. A custom operator is one node in every graph; with a fake kernel its `meta` is true, too.
 #
 # ## Cheat sheet
 #
@@ -902,7 +1003,7 @@ with fails(Exception):
 # | `PassManager(passes, steps=3)` | runs passes in rounds |
 # | `node.normalized_arguments(gm, normalize_to_only_use_kwargs=True)` | all arguments by name, or `None` |
 # | `torch.library.custom_op("space::name", mutates_args=())` | an operator of your own |
-# | `operator.register_fake` | which shape and dtype come out of it |
+# | `operator.register_fake` | the shape and dtype of its result |
 # | `split_const_subgraphs(gm)`, then `run_folding()` | computes what depends on parameters alone |
 #
 # See how far you are:

@@ -5,19 +5,19 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 2 to 4, and sections 12.3 and 12.5 of chapter 12 |
-# | **Time** | about 105 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercise |
+# | **You need** | chapters 2 to 4; sections 11.4 and 11.5 for ATen graphs and fake tensors; sections 12.3 and 12.5 |
+# | **Time** | about 100 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
 # 1. read the schema of an operator: its parameters, their types and defaults;
-# 2. give every argument of a call its name, for modules, functions and overloads;
+# 2. name every argument of a call, for modules, functions and overloads;
 # 3. say why the names are unknown for methods and for many builtin functions;
 # 4. record an ATen graph without computing anything, and say which spellings it unites;
 # 5. check an operator of your own;
-# 6. find a norm in all of its spellings, and put one call in its place;
-# 7. say what PyTorch's own matchers see of it.
+# 6. find a norm in all of its spellings, and replace it by one call;
+# 7. say what PyTorch's own matchers find of it.
 
 # %% [markdown]
 # ## A story
@@ -25,10 +25,10 @@
 # The team has a new kernel. It computes a whole RMS norm in one step: a value, divided by the root of the mean of its squares, times a weight.
 # Language models are full of these norms. The team's network has five of them.
 #
-# So somebody writes a pattern, as in chapter 4, and replaces it by the kernel. It finds two of the five.
+# A colleague writes a pattern, as in chapter 4, and replaces it by the kernel. It finds two of the five.
 # The other three are norms, too. But their authors wrote them in another way: another order, another square, another cast.
 #
-# There are two ways out. You can write a pattern for each spelling, and hope that nobody invents one more. Or you make the spellings alike first, and look for what they have in common.
+# You can write a pattern for each spelling, and hope that there is no other one. Or you make the spellings alike first, and look for what they have in common.
 # At the end of this part all five are the kernel.
 
 # %%
@@ -69,7 +69,7 @@ print(torch.__version__)
 # No. FX records a method call as it is written. Nobody has filled in a default.
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: x.softmax(dim=-1))
 (softmax,) = gm.graph.find_nodes(op="call_method", target="softmax")
 assert len(softmax.args) == 1 and softmax.kwargs == {"dim": -1}
@@ -79,7 +79,7 @@ assert len(softmax.args) == 1 and softmax.kwargs == {"dim": -1}
 #
 # <details><summary>The two calls are replaced</summary>
 #
-# Then the sine would be gone, and somebody still needs it.
+# Then the sine would be gone, and the output still needs it.
 # </details>
 # <details><summary>Nothing: the sine has a second reader</summary>
 #
@@ -91,7 +91,7 @@ assert len(softmax.args) == 1 and softmax.kwargs == {"dim": -1}
 # </details>
 
 
-# %%
+# %% proof=true
 def returns_both(x):
     sine = torch.sin(x)
     return torch.exp(sine), sine
@@ -133,7 +133,7 @@ for node in four.graph.nodes:
         print(f"{node.op:14} {node.args!s:8} {dict(node.kwargs)}")
 
 # %% [markdown]
-# For each kind of call, the names of the parameters are in another place:
+# The names of the parameters are in a different place for each kind of call:
 #
 # | call | where the names are |
 # |---|---|
@@ -142,31 +142,35 @@ for node in four.graph.nodes:
 # | an overload, as in an ATen graph | in its schema: an overload has one |
 # | a function that is built into PyTorch, or a method | in the schemas of that name, and there are several |
 #
-# For the first two, Python does the work. A signature is **bound** to arguments, and then it fills in what was left out:
+# For the first two, Python does the work. A signature is **bound** to arguments, and `apply_defaults` adds the defaults:
 
 # %%
 signature = inspect.signature(F.dropout)
 print(signature)
 bound = signature.bind(torch.ones(2), training=False)
 bound.apply_defaults()
-print(list(bound.arguments))
-assert bound.arguments["p"] == 0.5 and bound.arguments["training"] is False
+print(dict(bound.arguments))
 with fails(TypeError):
     signature.bind(torch.ones(2), train=False)
 with fails(ValueError):
     inspect.signature(torch.add)  # it is written in C++
 
+# %% proof=true
+assert bound.arguments["p"] == 0.5 and bound.arguments["training"] is False
+
 # %% [markdown]
 # ### Schemas
 #
-# What is written in C++ has a **schema** in place of a signature. An overload has one of its own:
+# A function that is written in C++ has a **schema** instead of a signature. Each overload has its own:
 
 # %%
 schema = aten.mean.dim._schema
 print(schema)
 for argument in schema.arguments:
     print(f"  {argument.name:8} {argument.real_type!s:21} {argument.N!s:5} {argument.kwarg_only}")
-self_, dim, keepdim, dtype = schema.arguments
+
+# %% proof=true
+_, dim, keepdim, dtype = schema.arguments
 assert str(dim.real_type) == "Optional[List[int]]" and dim.N == 1
 assert dtype.kwarg_only and dtype.has_default_value() and dtype.default_value is None
 assert not dim.has_default_value() and keepdim.default_value is False
@@ -175,7 +179,7 @@ assert not dim.has_default_value() and keepdim.default_value is False
 # Read it from left to right. The first parameter of most schemas is called `self`. `int[1]? dim` is a list of whole numbers, or nothing.
 # The 1 says that a single number may be given instead of the list; that is `N`. The parameters after the star are given by keyword.
 #
-# A schema is nearly a signature. A small function makes one of it, and then it binds as any other:
+# A schema is nearly a signature. A small function makes one of it, and it binds like any other:
 
 
 # %%
@@ -198,6 +202,9 @@ def signature_of(schema) -> inspect.Signature:
 
 bound = signature_of(schema).bind("x", [-1], True)
 bound.apply_defaults()
+bound.arguments
+
+# %% proof=true
 assert bound.arguments == {"self": "x", "dim": [-1], "keepdim": True, "dtype": None}
 
 # %% [markdown]
@@ -216,7 +223,7 @@ for each in (by_dim, by_correction):
     found.append(dict(bound.arguments))
 
 # %% [markdown]
-# **Predict the result.** The arguments fit both schemas. Do both of them fill in the same?
+# **Predict the result.** The arguments fit both schemas. Are the bound arguments the same?
 #
 # <details><summary>Yes: it is one call, with one result</summary>
 #
@@ -231,28 +238,30 @@ for each in (by_dim, by_correction):
 # Both have one, and it is <code>False</code> in both.
 # </details>
 
-# %%
+# %% proof=true
 assert found[0] == {"self": "x", "dim": 1, "unbiased": True, "keepdim": False}
 assert found[1] == {"self": "x", "dim": 1, "correction": None, "keepdim": False}
 
 # %% [markdown]
-# So for a builtin with several schemas, and for a method, a pass says that it does not know.
+# So for a builtin with several schemas, and for a method, a pass has to say that it does not know the names.
 
 # %% [markdown] card="all_arguments"
 # **Given** a call `node`, and the module `root` in which the path of a `call_module` node leads to its module.
 #
 # **Return** a dictionary with every argument of the call by the name of its parameter, defaults filled in. Values are given back **as they are** in `args` and `kwargs`. The names are,
 #
-# * of a module, the parameters of its `forward`;
-# * of a function of Python (each that `inspect.signature` can read, `operator.add` too), its own;
-# * of an ATen overload, those of its schema, `self` and the keyword-only ones among them.
+# * for a module, the parameters of its `forward`;
+# * for a function of Python, its own;
+# * for an ATen overload, those of its schema.
 #
-# **Raise** a `ValueError` whose message says which of these it is:
+# **Raise** a `ValueError` if the arguments do not fit, or if nothing is known of the call. Its message says which.
 #
-# * the arguments do not fit: too many, one missing, an unknown keyword. Their types are not looked at;
-# * nothing is known of the call: `getattr`, a method, or a builtin such as `torch.add`, which has several schemas.
+# **Fine print**
 #
-# Functions with `*args`, `F.max_pool2d` and its kind, and builtins of `torch._C._nn` are not tried.
+# * Functions of Python are all that `inspect.signature` can read, `operator.add` too. An overload has `self` and keyword-only parameters among its own.
+# * The arguments do not fit: too many, one missing, an unknown keyword. Their types are not looked at.
+# * Nothing is known: `getattr`, a method, or a builtin such as `torch.add`, which has several schemas.
+# * Functions with `*args`, `F.max_pool2d` and its kind, and builtins of `torch._C._nn` are not tried.
 
 # %%
 print(
@@ -261,6 +270,8 @@ print(
 print(
     "for aten.sum.dim_IntList(x, [1], True):  {'self': x, 'dim': [1], 'keepdim': True, 'dtype': None}"
 )
+
+# %% proof=true
 assert [*inspect.signature(F.softmax).parameters] == ["input", "dim", "_stacklevel", "dtype"]
 assert [a.name for a in aten.sum.dim_IntList._schema.arguments] == [
     "self",
@@ -304,7 +315,7 @@ check(all_arguments)
 hint("all_arguments")
 
 # %% [markdown]
-# In the four softmaxes, your function knows the function of Python and the layer. In an ATen graph, it knows all four:
+# Your function knows two of the four softmaxes: the function of Python and the layer. In an ATen graph, it knows all four:
 
 # %% uses="all_arguments"
 known = []
@@ -314,18 +325,22 @@ for node in four.graph.nodes:
             known.append(all_arguments(node, four))
         except ValueError as error:
             print(error)
-assert [call.get("dim") for call in known] == [-1, None]  # in the layer, `dim` is an attribute
+print([call.get("dim") for call in known])  # in the layer, `dim` is an attribute
 recorded = make_fx(four)(torch.rand(2, 3))
 calls = recorded.graph.find_nodes(op="call_function", target=aten._softmax.default)
+print([all_arguments(node, recorded)["dim"] for node in calls])
+
+# %% proof=true
+assert [call.get("dim") for call in known] == [-1, None]
 assert [all_arguments(node, recorded)["dim"] for node in calls] == [-1, -1, -1, -1]
 
 # %% [markdown]
 # ## 12c.2 What an ATen graph unites
 #
-# The other way to make spellings alike is to record further down. `make_fx` runs a function, and records the ATen calls below it.
-# Keywords, defaults, methods and modules are gone there. What else is?
+# You can also record the calls below Python. `make_fx` runs a function, and records the ATen calls.
+# Methods, modules and most keywords and defaults are gone there. What else is?
 #
-# **Predict the number.** A square is written in five ways: `x**2`, `x.pow(2)`, `x.square()`, `torch.pow(x, 2)`, `x * x`. How many different operators do they leave in ATen graphs?
+# **Predict the number.** A square is written in five ways: `x**2`, `x.pow(2)`, `x.square()`, `torch.pow(x, 2)`, `x * x`. How many different operators are in their ATen graphs?
 #
 # <details><summary>1: all of them are squares</summary>
 #
@@ -337,10 +352,10 @@ assert [all_arguments(node, recorded)["dim"] for node in calls] == [-1, -1, -1, 
 # </details>
 # <details><summary>5, one for each spelling</summary>
 #
-# No. Below Python, methods, functions and operators end in the same place.
+# No. Below Python, methods, functions and operators call the same overload.
 # </details>
 
-# %%
+# %% proof=true
 ways = [lambda x: x**2, lambda x: x.pow(2), torch.square, lambda x: torch.pow(x, 2)]
 targets = set()
 for square in (*ways, lambda x: x * x):
@@ -349,7 +364,7 @@ for square in (*ways, lambda x: x * x):
 assert targets == {aten.pow.Tensor_Scalar, aten.mul.Tensor}
 
 # %% [markdown]
-# So what is left to you: the order of factors, a square as a product, one cast or many, -1 or the number of the last dimension. Here are two norms as people write them:
+# So you still have to handle the order of factors, a square as a product, one cast or many, -1 or the number of the last dimension. Here are two norms as people write them:
 
 
 # %%
@@ -367,41 +382,57 @@ def many_casts(x, weight):
 x, weight = torch.rand(2, 4, dtype=torch.bfloat16), torch.rand(4, dtype=torch.bfloat16)
 left, right = (make_fx(norm, tracing_mode="fake")(x, weight) for norm in (one_cast, many_casts))
 print(left.code, right.code)
+
+# %% proof=true
 assert torch.equal(left(x, weight), right(x, weight))
 assert len(left.graph.nodes) == 11 and len(right.graph.nodes) == 13
 
 # %% [markdown]
 # In half precision, a norm is computed in float32, and then cast back. `aten._to_copy` is the cast.
 #
-# With `tracing_mode="fake"` nothing was computed. The tensors had a shape and a dtype, and no numbers; what `meta["val"]` holds is such a tensor. Two things follow from that:
+# With `tracing_mode="fake"` nothing was computed: the recorder used fake tensors, and each node has one in `meta["val"]`. A real parameter is refused:
 
 # %%
 (root,) = left.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
-val = root.meta["val"]
-print(val)
-assert (val.dtype, tuple(val.shape)) == (torch.float32, (2, 1))
-with fails(AssertionError):  # a real parameter among fake tensors
+print(root.meta["val"])
+with fails(AssertionError):
     make_fx(nn.Linear(4, 4), tracing_mode="fake")(torch.rand(2, 4))
 
+# %% proof=true
+val = root.meta["val"]
+assert (val.dtype, tuple(val.shape)) == (torch.float32, (2, 1))
+
 # %% [markdown]
-# Parameters must come in as arguments. `functional_call` runs a module with the parameters that you hand it, as section 12c.4 shows.
+# So pass parameters as arguments. `functional_call` runs a module with the parameters that you pass, as section 12c.4 shows.
+# (Chapter 12b lets `make_fx` convert real parameters, with `_allow_non_fake_inputs`.)
 #
-# And whatever ran was recorded, read or not. If gradients are on, autograd keeps values for later, and for some of them there is a node that nobody reads:
+# Every call that ran is recorded, read or not. If gradients are on, autograd keeps values for later, and some of them become nodes that no node reads:
 
 # %%
 wide = torch.rand(2, 4, requires_grad=True)
 scaled = make_fx(lambda x: x * torch.rsqrt(x.pow(2).mean(-1, True) + 1e-6), tracing_mode="fake")
 with_gradient = scaled(wide)
-(root,) = with_gradient.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
-print([reader.name for reader in root.users])
-assert len(root.users) == 2
 with torch.no_grad():
     without = scaled(wide)
-(root,) = without.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+for recorded in (with_gradient, without):
+    (root,) = recorded.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+    print([reader.name for reader in root.users])
+
+# %% proof=true
 assert len(root.users) == 1
+(first_root,) = with_gradient.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+assert len(first_root.users) == 2
+cleaned = scaled(wide)
+cleaned.graph.eliminate_dead_code()
+(first_root,) = cleaned.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+assert len(first_root.users) == 1
+parameters_allowed = make_fx(nn.Linear(4, 4), tracing_mode="fake", _allow_non_fake_inputs=True)(
+    torch.rand(2, 4)
+)
+assert parameters_allowed.graph.find_nodes(op="get_attr")
 
 # %% [markdown]
-# Whoever counts readers must know that: record under `torch.no_grad()`, or call `eliminate_dead_code()` first.
+# If your pass counts readers, record under `torch.no_grad()`, or call `eliminate_dead_code()` first.
 
 # %% [markdown]
 # ## 12c.3 The operator
@@ -415,21 +446,24 @@ x, weight = torch.rand(2, 4), torch.rand(4)
 root_of_mean = x.pow(2).mean(-1, keepdim=True).sqrt()
 torch.testing.assert_close(rms_norm(x, weight, 0.0), x / root_of_mean * weight)
 torch.testing.assert_close(rms_norm(x, None, 0.0), x / root_of_mean)
+
+# %% proof=true
 assert rms_norm(x.half(), None, 1e-6).dtype == torch.float16
 
 # %% [markdown]
-# It computes in float32, and gives back the dtype of `x`. The weight may be `None`.
+# It computes in float32, and returns the dtype of `x`. The weight may be `None`.
 #
-# An operator consists of promises: what its schema says, and which shape and dtype its fake version gives. `torch.library.opcheck` tries them. Here is an operator that lies about its dtype:
-
+# An operator makes promises: its schema, and the shape and dtype of its fake version. `torch.library.opcheck` tests them. Here is an operator that lies about its dtype:
 
 # %%
+
+
 @library.custom_op("fxcourse12c::halved", mutates_args=())
 def halved(x: torch.Tensor) -> torch.Tensor:
     return x.half()
 
 
-with fails(RuntimeError):  # nobody has said what comes out
+with fails(RuntimeError):  # it has no fake version yet
     make_fx(halved, tracing_mode="fake")(x)
 
 
@@ -440,9 +474,13 @@ def _(x):
 
 lie = make_fx(lambda x: halved(x), tracing_mode="fake")(x)
 (node,) = lie.graph.find_nodes(op="call_function", target=torch.ops.fxcourse12c.halved.default)
-assert node.meta["val"].dtype == torch.float32 and lie(x).dtype == torch.float16
+print("noted:", node.meta["val"].dtype, "computed:", lie(x).dtype)
 with fails(Exception):
     library.opcheck(halved, (x,), test_utils="test_faketensor")
+library.opcheck(rms_norm, (x, weight, 1e-6))
+
+# %% proof=true
+assert node.meta["val"].dtype == torch.float32 and lie(x).dtype == torch.float16
 for value in (x, x.half()):
     good = library.opcheck(rms_norm, (value, weight, 1e-6))
     assert set(good.values()) == {"SUCCESS"}
@@ -450,15 +488,15 @@ for value in (x, x.half()):
 # %% [markdown]
 # ## 12c.4 One norm, all spellings
 #
-# A pattern with five or six steps has dozens of spellings. So do not compare graphs. Walk instead: begin at the step that has only one spelling, and ask at each step what it must be.
-# Here that is the root. Below it are the sum with `eps`, the mean and the square. Above it is the product.
+# A pattern with five or six steps has dozens of spellings. So do not compare graphs. Walk instead: begin at a step that all spellings have, and ask at each step what it must be.
+# Here that is the root. Before it are the sum with `eps`, the mean and the square. After it is the product.
 #
-# Watch such a walk on something smaller: a sigmoid, written out as `1 / (1 + exp(-x))`, becomes one call.
+# Here is such a walk for something smaller: a sigmoid, written out as `1 / (1 + exp(-x))`, becomes one call.
 
 
 # %%
 def fuse_sigmoid(gm: fx.GraphModule) -> int:
-    """Put one sigmoid in the place of each that is written out."""
+    """Replace each sigmoid that is written out by one call."""
     count = 0
     for exp in gm.graph.find_nodes(op="call_function", target=aten.exp.default):
         (minus,), total = exp.args, next(iter(exp.users), exp)
@@ -484,19 +522,24 @@ def fuse_sigmoid(gm: fx.GraphModule) -> int:
 x = torch.randn(3)
 written_out = make_fx(lambda x: 1 / (1 + torch.exp(-x)), tracing_mode="fake")(x)
 before = make_fx(lambda x: 1 / (1 + torch.exp(-x)), tracing_mode="fake")(x)
-calls = [node.target for node in written_out.graph.nodes if node.op == "call_function"]
-assert calls[-1] is aten.mul.Tensor  # 1 / y is the reciprocal, times 1
-assert fuse_sigmoid(written_out) == 1
+print(fuse_sigmoid(written_out), "sigmoid")
 torch.testing.assert_close(written_out(x), torch.sigmoid(x))
 display(draw.diff(before, written_out))
+
+# %% proof=true
+calls = [node.target for node in before.graph.nodes if node.op == "call_function"]
+assert calls[-1] is aten.mul.Tensor  # 1 / y is the reciprocal, times 1
+assert written_out.graph.find_nodes(op="call_function", target=aten.sigmoid.default)
+for other in (lambda x: torch.exp(-x), lambda x: 1 / torch.add(torch.exp(-x), 1, alpha=3)):
+    assert fuse_sigmoid(make_fx(other, tracing_mode="fake")(x)) == 0
 
 # %% [markdown]
 # Four things are in this function, and you need all of them again:
 #
-# * Each step is asked for its operator **and** for its other arguments: `1 + ...`, and nothing else.
-# * Each inner value has **one reader**. If somebody else reads it, nothing is gained by the fusion, and it must not be erased.
-# * The new node is put **in the place of the last step**, where everything that it reads is there already.
-# * It gets a `val`. Whoever comes next reads shapes there.
+# * It checks the operator of each step **and** its other arguments: `1 + ...`, and nothing else.
+# * Each inner value has **one reader**. If another node reads it, it must not be erased, and the fusion saves little.
+# * The new node is put **where the last step is**. All values that it reads come before that.
+# * It gets a `val`, because later passes read shapes there.
 #
 # **Predict the result.** The exponential is returned, too: `e = torch.exp(-x); return 1 / (1 + e), e`. What does `fuse_sigmoid` do?
 #
@@ -504,7 +547,7 @@ display(draw.diff(before, written_out))
 #
 # Right. The exponential has two readers. The output counts as one of them.
 # </details>
-# <details><summary>It returns 1, and the exponential stays beside the sigmoid</summary>
+# <details><summary>It returns 1, and the exponential stays next to the sigmoid</summary>
 #
 # That would compute the right values, with more work than before. This function leaves such a place alone.
 # </details>
@@ -514,7 +557,7 @@ display(draw.diff(before, written_out))
 # </details>
 
 
-# %%
+# %% proof=true
 def with_reader(x):
     e = torch.exp(-x)
     return 1 / (1 + e), e
@@ -530,29 +573,39 @@ with fails(RuntimeError):
 # %% [markdown]
 # ### The weight
 #
-# Behind a norm there is mostly a product with a weight. It can go into the call, and then the product is gone, too. How do you know that a factor is a weight? By its `val`: one dimension, as long as the last one of `x`, and with the dtype of `x`.
-# In half precision, the dtype of `x` is the one before the cast. A product with something of float32 is float32, whatever the norm was:
+# After most norms there is a product with a weight. It can go into the call, and then the product is gone, too. How do you know that a factor is a weight? By its `val`: one dimension, as long as the last one of `x`, and with the dtype of `x`.
+# In half precision, the dtype of `x` is the one before the cast. A product with a float32 tensor is float32:
 
 # %%
 low, high = torch.rand(2, 4).half(), torch.rand(4)
+print((low * high).dtype, rms_norm(low, None, 1e-6).dtype)
+
+# %% proof=true
 assert (low * high).dtype == torch.float32 and rms_norm(low, None, 1e-6).dtype == torch.float16
 
 # %% [markdown] card="fuse_rms_norm"
-# **Given** an ATen graph as `make_fx(fn, tracing_mode="fake")` makes it.
+# **Given** an ATen graph made by `make_fx(fn, tracing_mode="fake")`.
 #
-# **Put** one call `torch.ops.fxcourse.rms_norm.default(x, weight, eps)` in the place of every `x * rsqrt(mean(x²) + eps)`, in `gm` itself. **Return** how many there were. These spellings come:
+# **Replace** in `gm` every `x * rsqrt(mean(x²) + eps)` by one call `torch.ops.fxcourse.rms_norm.default(x, weight, eps)` with a right `val`. **Return** their number.
+#
+# * If half or bfloat16 `x` is cast to float32, and the product is cast back, the call gets `x`, and replaces the cast back.
+# * **The weight** is the other factor of a product that alone reads the norm: of one dimension, as long as the last one, with the dtype of `x`. Otherwise it is `None`, and the product stays.
+#
+# **Leave alone** a norm of which an inner value is read elsewhere.
+#
+# **Fine print**
+#
+# These spellings come:
 #
 # * the square is `pow(x, 2)` or `x * x`;
 # * the mean is over the last dimension alone, written as -1 or as its number, with `keepdim`;
 # * `eps` is a Python float, on the right of the sum;
 # * the factors of each product are in either order;
-# * `x` is float32. Or it is half or bfloat16, is cast to float32 (`aten._to_copy`, once or for each use), and the product is cast back to the dtype of `x`: then the call gets `x` itself, and takes the place of the cast back.
+# * `x` is float32, or it is cast to float32 (`aten._to_copy`, once or for each use), and the product is cast back to the dtype of `x`. The product with the weight comes after the cast back.
 #
-# **The weight:** a product, behind the cast back if there is one, with a node of one dimension that is as long as the last dimension and has the dtype of `x`. It goes in if this product is the only reader of the norm. Otherwise the weight is `None`, and the product stays: with another factor, or if somebody else reads the norm.
+# Inner values are the square, the mean, the sum and the root. The weight is a node. Other powers, other dimensions, and products of two values are left alone. A norm that is not cast back to the dtype of `x` may be fused on its float32 value, or left.
 #
-# **Leave alone** a norm of which an inner value (square, mean, sum, root) is read elsewhere; other powers, other dimensions, and products of two values. What is not cast back to the dtype of `x` may be fused on its float32 value, or left.
-#
-# The new node has a right `val`. What nobody reads any more of the old spelling is gone. The module is recompiled.
+# Nodes of the old spelling that nobody reads any more are gone. The module is recompiled.
 #
 # `F.rms_norm`, `1 / sqrt`, `add` with `alpha`, float64, and casts from whole numbers are not tried.
 
@@ -568,13 +621,15 @@ def kernel(x, weight):
 
 x, weight = torch.rand(2, 4), torch.rand(4)
 before, after = (make_fx(f, tracing_mode="fake")(x, weight) for f in (norm, kernel))
-torch.testing.assert_close(before(x, weight), after(x, weight))
 display(draw.diff(before, after))
+
+# %% proof=true
+torch.testing.assert_close(before(x, weight), after(x, weight))
 
 
 # %% solve="fuse_rms_norm"
 def fuse_rms_norm(gm: fx.GraphModule) -> int:
-    """Call the operator in the place of each RMS norm, and return how many there were."""
+    """Replace each RMS norm by one call of the operator, and return how many there were."""
     ### BEGIN SOLUTION
     low, count = (torch.float16, torch.bfloat16), 0
 
@@ -680,9 +735,9 @@ class Unweighted(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, size, before, behind):
+    def __init__(self, size, before, after):
         super().__init__()
-        self.before, self.behind = before, behind
+        self.before, self.after = before, after
         self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
         self.up, self.down = nn.Linear(size, 2 * size), nn.Linear(2 * size, size)
 
@@ -690,7 +745,7 @@ class Block(nn.Module):
         q, k, v = self.qkv(self.before(x)).chunk(3, dim=-1)
         scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])
         x = x + self.out(torch.softmax(scores, dim=-1) @ v)
-        return x + self.down(torch.relu(self.up(self.behind(x))))
+        return x + self.down(torch.relu(self.up(self.after(x))))
 
 
 network = nn.Sequential(
@@ -708,8 +763,12 @@ tokens = torch.randn(2, 5, 16, dtype=torch.bfloat16)
 with torch.no_grad():
     graph = make_fx(as_function, tracing_mode="fake")(tokens, *weights)
     wanted = network(tokens)
-    assert torch.equal(graph(tokens, *weights), wanted)
+print(len(graph.graph.find_nodes(op="call_function", target=aten.rsqrt.default)), "norms")
+
+# %% proof=true
 assert len(graph.graph.find_nodes(op="call_function", target=aten.rsqrt.default)) == 5
+with torch.no_grad():
+    assert torch.equal(graph(tokens, *weights), wanted)
 
 # %% [markdown]
 # The first attempt of the story was a pattern:
@@ -726,22 +785,34 @@ def norm_pattern(x, weight):
 with torch.no_grad():
     tried = make_fx(as_function, tracing_mode="fake")(tokens, *weights)
 by_pattern = fx.replace_pattern(tried, norm_pattern, lambda x, weight: rms_norm(x, weight, 1e-6))
+print(len(by_pattern), "norms")
+
+# %% proof=true
 assert len(by_pattern) == 2
 
 # %% [markdown]
 # Two of five. And with your function:
 
 # %% uses="fuse_rms_norm"
-count, nodes = fuse_rms_norm(graph), len(tried.graph.nodes)
+count = fuse_rms_norm(graph)
+print(
+    count,
+    "norms:",
+    len(tried.graph.nodes),
+    "nodes with the pattern,",
+    len(graph.graph.nodes),
+    "with yours",
+)
 calls = graph.graph.find_nodes(op="call_function", target=rms_norm)
-print(count, "norms;", len(graph.graph.nodes), "nodes are left")
 for call in calls:
     print(call.format_node())
+with torch.no_grad():
+    assert torch.equal(graph(tokens, *weights), wanted)
+
+# %% proof=true
 assert count == len(calls) == 5
 assert not graph.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
 assert sum(call.args[1] is None for call in calls) == 1
-with torch.no_grad():
-    assert torch.equal(graph(tokens, *weights), wanted)
 
 # %% [markdown]
 # All five norms are the kernel, and the result is the same, bit by bit: the operator does the same steps in the same order.
@@ -749,14 +820,14 @@ with torch.no_grad():
 # %% [markdown]
 # ## 12c.5 What PyTorch's matchers see
 #
-# `replace_pattern_with_filters` and `SubgraphMatcher` can do more than `replace_pattern`. With `ignore_literals=True`, numbers in the pattern are places that match any number:
+# `replace_pattern_with_filters` and `SubgraphMatcher` can do more than `replace_pattern`. With `ignore_literals=True`, a number in the pattern matches any number:
 
 # %%
 matcher = SubgraphMatcher(fx.symbolic_trace(norm_pattern).graph, ignore_literals=True)
 
 
 def swapped(x, weight):
-    """The same norm, with the weight behind it."""
+    """The same norm, with another eps and the weight on the right."""
     wide = x.float()
     wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 0.25)
     return wide.to(x.dtype) * weight
@@ -767,7 +838,6 @@ for norm in (one_cast, many_casts, swapped):
     recorded = make_fx(norm, tracing_mode="fake")(low.bfloat16(), low.bfloat16()[0])
     found[norm.__name__] = len(matcher.match(recorded.graph))
 print(found)
-assert found == {"one_cast": 1, "many_casts": 0, "swapped": 0}
 
 
 def tanh_pattern(x):
@@ -779,17 +849,40 @@ def tanh_alone(x):
 
 
 halves = make_fx(lambda x: torch.tanh(x * 0.5), tracing_mode="fake")(x)
-for exact, count in ((True, 0), (False, 1)):
-    how = {"ignore_literals": not exact}
-    assert len(replace_pattern_with_filters(halves, tanh_pattern, tanh_alone, **how)) == count
+for ignore in (False, True):
+    matches = replace_pattern_with_filters(halves, tanh_pattern, tanh_alone, ignore_literals=ignore)
+    print("numbers ignored:", ignore, "places:", len(matches))
+
+# %% proof=true
+assert found == {"one_cast": 1, "many_casts": 0, "swapped": 0}
+assert len(matches) == 1
+
+
+@library.custom_op("fxcourse12c::increase", mutates_args=("x",))
+def increase(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
+class Increases(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        increase(y)
+        return torch.cos(y)
+
+
+program = torch.export.export(Increases(), (x,))
+operator_of_ours = torch.ops.fxcourse12c.increase.default
+assert program.graph.find_nodes(op="call_function", target=operator_of_ours)
+names = [str(node.target) for node in program.run_decompositions().graph.nodes]
+assert "auto_functionalized_v2" in names and str(operator_of_ours) not in names
 
 # %% [markdown]
-# No matcher knows that a product may be turned round, and none of them knows a square. So normalise first, or walk.
-# And with numbers ignored, a filter has to look at the number that was found, or `eps` is lost.
+# No matcher knows that the factors of a product may be exchanged, and none of them knows a square. So normalize first, or walk.
+# And if numbers are ignored, a filter has to look at the number that was found, or `eps` is lost.
 #
-# If an operator of yours writes into its argument, no matcher finds it in an exported program, because there it is wrapped in another call. So write operators that return a new value.
+# If an operator of yours writes into its argument, `run_decompositions` wraps it in a call of `auto_functionalized_v2`. A pattern has to contain that call, as patterns of vLLM do. So write operators that return a new value.
 #
-# Inductor, the compiler behind `torch.compile`, has a matcher that counts readers, binds one name in several places, and asks a function of yours about each match. Its patterns are trees of calls. Its import takes seconds, so this cell is here to read; a test of the course runs it:
+# Inductor has a matcher that counts readers, binds one name in several places, and asks a function of yours about each match. Its patterns are trees of calls. Its import takes seconds, so this cell is only for reading; a test of the course runs it:
 #
 # ```python
 # from torch._inductor.pattern_matcher import (
@@ -819,11 +912,9 @@ for exact, count in ((True, 0), (False, 1)):
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (5 minutes)
-#
 # ### The second argument is the dimension
 #
-# A pass that reads `node.args[1]` works until somebody writes a keyword:
+# A pass that reads `node.args[1]` works until an author writes a keyword:
 
 # %%
 gm = fx.symbolic_trace(lambda x: torch.softmax(x, dim=-1))
@@ -832,38 +923,45 @@ with fails(IndexError):
     softmax.args[1]
 
 # %% [markdown]
-# **Right:** ask for all arguments by name, or work on an ATen graph, where an overload has its arguments in the order of its schema.
+# **Right:** ask for all arguments by name.
 #
 # ### FX's names for an overload
 #
-# `normalized_arguments` gives names to the arguments of an overload, too. But it calls the first one `input`, as Python's functions do, and the operator does not know that name:
+# `normalized_arguments` returns names for the arguments of an overload, too. But it calls the first one `input`, as Python's functions do, and the operator does not know that name:
 
 # %%
 relu = make_fx(torch.relu)(torch.ones(2))
 (node,) = relu.graph.find_nodes(op="call_function", target=aten.relu.default)
 named = node.normalized_arguments(relu, normalize_to_only_use_kwargs=True)
-assert list(named.kwargs) == ["input"]
+print(list(named.kwargs))
 with fails(RuntimeError):
     aten.relu.default(input=torch.ones(2))
+
+# %% proof=true
+assert list(named.kwargs) == ["input"]
 assert torch.equal(aten.relu.default(self=torch.ones(2)), torch.ones(2))
 
 # %% [markdown]
-# **Right:** the schema of an overload has its names.
+# **Right:** take the names from the schema of the overload.
 #
 # ### Python's signature of an overload
 #
-# Overloads are callable, and `inspect.signature` says something about them. It is about the object that calls them:
+# An overload is callable, and `inspect.signature` returns a signature for it: that of the object that calls the operator.
 
 # %%
+print(inspect.signature(aten.add.Tensor))
+print([a.name for a in aten.add.Tensor._schema.arguments])
+
+# %% proof=true
 assert list(inspect.signature(aten.add.Tensor).parameters) == ["args", "kwargs"]
 assert [a.name for a in aten.add.Tensor._schema.arguments] == ["self", "other", "alpha"]
 
 # %% [markdown]
-# **Right:** look for an overload before you ask Python.
+# **Right:** look for a schema before you ask Python.
 #
 # ### Where the new node goes
 #
-# If the new node is put where the norm began, it may read a weight that is computed only later. That happens to Inductor's users, too (issue 148751):
+# If the new node is put where the norm began, it may read a weight that is computed only later. This happens to users of Inductor, too (issue 148751):
 
 
 # %%
@@ -886,11 +984,11 @@ for first in (True, False):
         late.graph.lint()
 
 # %% [markdown]
-# **Right:** in the place of the last step. Everything that the old steps read comes before it.
+# **Right:** where the last step is. All values that the old steps read come before it.
 #
 # ### Python's object in the graph
 #
-# `torch.library.custom_op` gives back an object for Python. A graph calls the operator:
+# `torch.library.custom_op` returns an object for Python. A graph calls the operator:
 
 # %%
 print(type(autograder.given.rms_norm).__name__)
@@ -901,30 +999,30 @@ with fails(AttributeError):
     wrong.recompile()
 
 # %% [markdown]
-# **Right:** `torch.ops`, the name space, the name, and the overload.
+# **Right:** `torch.ops`, the namespace, the name, and the overload.
 
 # %% [markdown]
 # ## Recap
 #
 # 1. Modules and Python's functions have a signature; overloads have a schema; methods and builtins have several.
 # 2. If several schemas fit a call, say that you do not know, and do not guess.
-# 3. An ATen graph unites methods, functions, operators and keywords. Orders, casts and algebra it leaves to you.
-# 4. Walk from the step with one spelling. At each step ask for the operator, its other arguments and its readers.
-# 5. The new node goes in the place of the last step, and has a `val`.
+# 3. An ATen graph unites methods, functions, operators and most keywords. Orders, casts and algebra it leaves to you.
+# 4. Walk from a step that all spellings have. At each step check the operator, its other arguments and its readers.
+# 5. The new node goes where the last step is, and has a `val`.
 #
 # ## Cheat sheet
 #
 # | call | what it does |
 # |---|---|
-# | `inspect.signature(function).bind(*args, **kwargs)` | arguments by name; `apply_defaults()` fills in the rest |
+# | `inspect.signature(function).bind(*args, **kwargs)` | arguments by name; `apply_defaults()` adds the rest |
 # | `overload._schema` | the schema of an overload; its `arguments` have `name`, `kwarg_only`, `default_value` |
 # | `torch.ops.aten.std.overloads()` | the names of all overloads |
 # | `make_fx(fn, tracing_mode="fake")(*args)` | an ATen graph, with nothing computed |
-# | `functional_call(module, parameters, args)` | runs a module with the parameters that you give |
-# | `torch.library.opcheck(operator, args)` | tries what an operator promises |
+# | `functional_call(module, parameters, args)` | runs a module with the parameters that you pass |
+# | `torch.library.opcheck(operator, args)` | tests what an operator promises |
 # | `SubgraphMatcher(pattern, ignore_literals=True)` | finds a pattern, whatever its numbers are |
 #
-# Names with an underscore and the matchers are not promised to stay as they are. See how far you are:
+# Names with an underscore and the matchers may change in any release. See how far you are:
 
 # %%
 progress()

@@ -9,6 +9,7 @@ from hunts.known import (
     effects,
     folding,
     fusion,
+    recomputing,
     rewriting,
     splitting,
     transports,
@@ -23,5 +24,6 @@ BUGS: tuple[Bug, ...] = (
     *splitting.BUGS,
     *rewriting.BUGS,
     *captured.BUGS,
+    *recomputing.BUGS,
 )
 """In the order of the page."""

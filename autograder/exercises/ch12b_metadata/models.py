@@ -13,20 +13,20 @@ from torch import fx
 from autograder.core.torch_private import fake_tensor_class
 
 Told = tuple[Any, ...]
-"""What is said of a value: a word for its kind, and what belongs to it."""
+"""The report about a value: a word for its kind, and what belongs to it."""
 
 
 class Teller:
     """Says of values what can be compared: of tensors everything but numbers.
 
-    Fake tensors are told by their mode, too; modes have numbers, in the order in which they come.
+    Fake tensors have the number of their mode, too; modes have numbers, in their order.
     """
 
     def __init__(self) -> None:
         self._modes: list[Any] = []
 
     def tell(self, value: Any) -> Told:
-        """What is said of a value, which may be nested."""
+        """The report about a value, which may be nested."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if isinstance(value, torch.Size):

@@ -253,7 +253,7 @@ class TwoPasses(Once):
 
 
 class Managed(Once):
-    """A `PassManager` runs the pass behind another one that has nothing to do."""
+    """A `PassManager` runs the pass after another one that has nothing to do."""
 
     @property
     def says(self) -> str:

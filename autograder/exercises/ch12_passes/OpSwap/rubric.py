@@ -47,7 +47,7 @@ def a_pass(evidence: Evidence) -> Iterable[Finding]:
     elif got["is a PassBase"] is not True:
         yield evidence.finding(
             "no-pass-base",
-            f"{evidence.you} is no subclass of `PassBase`.",
+            f"{evidence.you} is not a subclass of `PassBase`.",
             "`class OpSwap(PassBase)`, with `PassBase` of `torch.fx.passes.infra.pass_base`.",
         )
     for where, call, known in _calls(evidence):
@@ -130,7 +130,7 @@ def the_same_nodes(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "other-nodes",
                 f"After {_lower(where)}, the graph has other node objects than before.",
-                "Others may hold on to the nodes. `node.target` can be set.",
+                "Other code may keep the nodes. `node.target` can be set.",
             )
             return
 
@@ -143,7 +143,7 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "stale-code",
                 f"After {_lower(where)}, the code of the module is not what its graph says.",
-                "After an edit, a graph module has to be told.",
+                "Which call generates the code again after an edit?",
             )
             return
 
@@ -227,7 +227,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Entries that act one after another. If `{sin: cos, cos: sin}` is worked off entry by entry, all
+Entries that act one after another. If you apply `{sin: cos, cos: sin}` entry by entry, all
 calls end as `sin`. Go through the nodes, and look each target up once. And `modified` speaks of
-one call: an attribute that is set in `__init__`, and never reset, says `True` for ever."""
+one call: an attribute that is set in `__init__`, and never reset, stays `True` forever."""
 """What many answers get wrong; told after a pass."""

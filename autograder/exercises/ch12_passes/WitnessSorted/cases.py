@@ -7,9 +7,9 @@ from autograder.models.duels import duel
 HINTS = (
     "The suspect looks at inputs alone. Which calls must come before another call that does not "
     "read their value? Chapter 3b had a list of them.",
-    "It takes what is ready: a node as soon as all that it reads is there. Of the ready ones, "
-    "some kinds of calls come first. Print the order that it gives to a few calls of your choice: "
-    "which of them have moved ahead?",
+    "It takes what is ready: a node as soon as all that it reads is there. Some kinds of "
+    "calls come before other ready ones. Print the order that it gives to a few calls of your "
+    "choice: which of them have moved ahead?",
 )
 
 EXERCISE = duel(

@@ -31,7 +31,7 @@ KEY = duel_key(
     Fight(
         suspect=suspects.inputs_first,
         name="inputs_first",
-        task="put each node behind its inputs, and keep what the model computes",
+        task="put each node after its inputs, and keep what the model computes",
         right=(as_it_is, stable, where_all_is_pure),
         keeps_meaning=True,
         limit=3,

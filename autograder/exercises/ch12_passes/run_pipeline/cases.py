@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         piped("a quiet pass", "believed", models.sin_to_cos, models.quiet_tanh_to_sin,
               make=models.OnlyTanh),
         piped("only quiet passes", "believed", models.one_more_quietly, models.quiet_tanh_to_sin),
-        piped("a failure is no change", "believed", models.one_more_quietly, models.to_exp,
+        piped("a failure is not a change", "believed", models.one_more_quietly, models.to_exp,
               checks=(models.no_exp,)),
         piped("raises halfway", "undone", models.half_done),
         piped("raises halfway, between others", "undone", models.sin_to_cos, models.half_done,

@@ -304,7 +304,7 @@ def gives_the_module(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def gives_a_pair(gm: fx.GraphModule) -> tuple[fx.GraphModule, bool]:
-    """Edits, and returns a tuple that is no `PassResult`."""
+    """Edits, and returns a tuple instead of a `PassResult`."""
     return one_more(gm).graph_module, True
 
 
@@ -456,7 +456,7 @@ class Asked:
 
 
 def facts_of(gm: fx.GraphModule) -> dict[str, Any]:
-    """What is said of a module: its nodes, without their names, its layers and its tensors."""
+    """The report about a module: its nodes, without their names, its layers and its tensors."""
     number = {node: f"%{i}" for i, node in enumerate(gm.graph.nodes)}
     rows = [
         (

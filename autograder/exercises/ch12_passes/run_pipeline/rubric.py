@@ -39,7 +39,7 @@ def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "swallowed-interrupt",
             f"A pass or a check was interrupted with Ctrl-C, and {evidence.you} went on.",
-            "A `KeyboardInterrupt` is no `Exception`. Which `except` of yours takes it?",
+            "`KeyboardInterrupt` is not an `Exception`. Which of your `except` lines catches it?",
         )
     elif got["ended"] == "interrupted":
         yield from argument_finding(evidence)
@@ -189,7 +189,7 @@ def layers_and_weights(evidence: Evidence) -> Iterable[Finding]:
             "wrong-modes",
             f"{which} that came back is in {_MODES[not theirs[odd]]}, not in "
             f"{_MODES[bool(theirs[odd])]}.",
-            "No pass here sets a mode. Which line of yours does, or makes a module anew?",
+            "No pass here sets a mode. Which line of yours does, or makes a new module?",
         )
         return
     tables = evidence.outcome.tensors, evidence.reference.tensors
@@ -285,5 +285,5 @@ TRAP = """\
 What is undone. A pass that raises in the middle has edited the graph by then, perhaps layers and
 weights, too. Only a copy that was made *before* the pass has none of that. A copy that shares
 its parameters, such as `fx.GraphModule(gm, copy.deepcopy(gm.graph))`, is half a copy. The
-report names a pass, but it is the object that is not tried again: two may bear one name."""
+report names a pass, but it is the object that is not tried again: two may have one name."""
 """What many answers get wrong; told after a pass."""

@@ -15,7 +15,7 @@ HINTS = (
     "first node whose inputs you have written down already; then begin at the top again. When does "
     "this get stuck, and what do you know then about each node that is left?",
     "**What to use.** `node.all_input_nodes` has inputs from lists and keywords, too. "
-    "`first.append(second)` moves `second` to the place behind `first`. For a cycle: from a node "
+    "`first.append(second)` moves `second` to the place after `first`. For a cycle: from a node "
     "that is left, go to an input that is left, and on, until a node comes again. The output may "
     "be anywhere, so `graph.output_node()`, which looks at the last node, may not find it.",
     "**A skeleton.**\n\n"
@@ -34,7 +34,7 @@ HINTS = (
 
 
 def case(name: str, aspect: str, *entries: Entry, hidden: bool = False) -> Case:
-    """A case: the nodes behind two placeholders, in the order of the graph."""
+    """A case: the nodes after two placeholders, in the order of the graph."""
     return Case(name, aspect, models.Sorting(entries), hidden)
 
 

@@ -70,7 +70,7 @@ class Parts(nn.Module):
 
 
 def graph_module(root: nn.Module, entries: tuple[Entry, ...]) -> fx.GraphModule:
-    """The graph module of a graph with these nodes, in this order, behind two placeholders.
+    """The graph module of a graph with these nodes, in this order, after two placeholders.
 
     Its code is that of a graph without nodes: nobody has recompiled it.
     """
@@ -107,7 +107,7 @@ class Sorting:
     """Builds the objects of a case.
 
     Attributes:
-        entries: the nodes behind the placeholders, in their order.
+        entries: the nodes after the placeholders, in their order.
     """
 
     entries: tuple[Entry, ...]
@@ -177,7 +177,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Makes a trace of a model, and puts its nodes behind the placeholders into another order.
+    """Makes a trace of a model, and puts its nodes after the placeholders into another order.
 
     Attributes:
         choice: says which order; some of them close a circle, too.

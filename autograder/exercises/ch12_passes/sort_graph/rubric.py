@@ -56,7 +56,7 @@ def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
     elif got["ended"] == "returned" and got["nothing"] is not True:
         yield evidence.finding(
             "returns-something",
-            f"{evidence.you} returned something; `None` is asked for.",
+            f"{evidence.you} returned something; it should return `None`.",
             "The graph module itself is put into order. There is nothing to return.",
         )
 
@@ -100,7 +100,7 @@ def is_cycle(nodes: list[fx.Node]) -> bool:
 
 @rule("the order", Stage.STRUCTURE)
 def the_order(evidence: Evidence) -> Iterable[Finding]:
-    """The nodes are in the order that is asked for; if there is a cycle, in the old one."""
+    """The nodes are in the order of the task; if there is a cycle, in the old one."""
     got, want = said_in(evidence)
     ours, theirs = (each["order"]["list"] for each in (got, want))
     if ours == theirs:
@@ -131,7 +131,7 @@ def _where(ours: list[Plain], theirs: list[Plain]) -> str:
     first = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
     if theirs[-1] != ours[-1]:
         return "The output comes last, wherever it was."
-    there = f"behind `{theirs[first - 1]}`" if first else "at first"
+    there = f"after `{theirs[first - 1]}`" if first else "at first"
     return (
         f"Which nodes are ready {there}, with all of their inputs before them? The one that was "
         "first in the old graph is next."
@@ -176,7 +176,7 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
         text = "The graph has a cycle, and the code of the module is not what it was"
         if key == "recompiled":
             text = "The code of the module is not what its graph says"
-        look = "Who writes the code of a graph module anew, and when must it be done?"
+        look = "Who generates the code of a graph module again, and when must it be done?"
         yield evidence.finding("stale-code" if key == "recompiled" else "changed-anyway",
                                f"{text}.", look)  # fmt: skip
 
@@ -234,7 +234,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-What is left is no cycle. When no node is ready any more, those that are left wait for the
+The nodes that are left are not one cycle. When no node is ready any more, they wait for the
 cycle, or are in it; a message that names all of them sends its reader to the wrong place. And if
 you move nodes while you look for the order, the graph is changed before the cycle is found."""
 """What many answers get wrong; told after a pass."""

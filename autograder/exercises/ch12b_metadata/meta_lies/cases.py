@@ -35,7 +35,7 @@ DOUBLE, HALF, INT = Dtype(torch.float64), Dtype(torch.float16), Dtype(torch.int6
 HINTS = (
     "**Where to look.** What does a node need to be judged? Its own `val`, what it calls, and the "
     "`val`s of what it reads. Nothing is handed on from one node to the next.",
-    "**What to use.** `fx.map_arg` puts something in the place of each node among arguments. The "
+    "**What to use.** `fx.map_arg` replaces each node among arguments. The "
     "mode of a fake tensor is its `fake_mode`, and that has a `shape_env`, in which "
     "`suppress_guards()` keeps operators from noting anything. `statically_known_true(a == b)` "
     "compares sizes. `pytree.tree_leaves` gives what is in nested values; `gm.get_parameter` and "
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         Aspect("several", 1, "operators with several results, and `getitem`"),
         Aspect("attributes", 1, "`get_attr` is compared with the attribute"),
         Aspect("missing", 1, "nodes without a `val`, and those that read one"),
-        Aspect("others", 1, "strides, devices and what is no tensor are not compared"),
+        Aspect("others", 1, "strides, devices and values that are not tensors are not compared"),
         Aspect("symbols", 2, "symbolic sizes: only what is known, and no guard"),
     ),
     cases=(

@@ -135,7 +135,7 @@ def elsewhere(node: fx.Node) -> None:
 
 @dataclass(frozen=True)
 class Number:
-    """Another value that is no tensor."""
+    """Another value that is not a tensor."""
 
     number: Any
 
@@ -301,7 +301,7 @@ class Shapes(nn.Module):
 
 
 class Sizes(nn.Module):
-    """`x` has the shape (4, 3); some values are no tensors."""
+    """`x` has the shape (4, 3); some values are not tensors."""
 
     def forward(self, x):
         rows = aten.sym_size.int(x, 0)

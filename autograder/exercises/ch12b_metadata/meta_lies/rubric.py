@@ -70,7 +70,7 @@ def meta_is_unchanged(evidence: Evidence) -> Iterable[Finding]:
                 yield evidence.finding(
                     "meta-changed",
                     f"The {what} of `{name}` is not what it was before.",
-                    "Your function looks for lies. It puts nothing right.",
+                    "Your function looks for lies. It corrects nothing.",
                     (name,),
                 )
                 return
@@ -125,8 +125,8 @@ def got_list(names: list[Plain]) -> Plain:
 _WITHOUT = "It has no `val`."
 _LOOK_WITHOUT = "A call or an attribute without a `val` is listed, whatever it reads."
 _LOOK_MISSED = (
-    "Take this node out of the graph in your thoughts: run what it calls on the `val`s of what it "
-    "reads, and compare. Where does your function stop before that?"
+    "Take this node alone: run what it calls on the `val`s of what it reads, and "
+    "compare. Where does your function stop before that?"
 )
 
 
@@ -135,14 +135,14 @@ def _why_not(node: fx.Node | None, said: dict[str, str]) -> str:
         return "No node has this name."
     if node.op in ("placeholder", "output"):
         return f"It is a node of the kind `{node.op}`, and those are never listed."
-    return said.get(node.name, "It says just what its inputs' `val`s lead to.")
+    return said.get(node.name, "It says what its inputs' `val`s lead to.")
 
 
 # ------------------------------------------------------------------ our own look
 
 
 def judged(gm: fx.GraphModule) -> dict[str, str]:
-    """Of each call and attribute that a word can be said of: what is wrong, or why nothing is."""
+    """For each call and attribute, if there is one: what is wrong, or why nothing is."""
     return {
         node.name: why
         for node in gm.graph.nodes
@@ -237,7 +237,7 @@ def words(value: Any) -> str:
 
 KEY = AnswerKey(
     (
-        a_list_of_names.because("what is no list of names differs, too: this says what it is"),
+        a_list_of_names.because("a value of another kind differs, too: this names the kind"),
         caller_untouched,
         modes_are_left,
         no_guard,
@@ -249,7 +249,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Who runs the whole graph from its inputs asks something else: then all nodes behind a lie are
-listed, and a lie that agrees with the one before it, too. And `==` on symbolic sizes answers for
+A run of the whole graph from its inputs answers another question: it lists all nodes after a lie,
+and a lie that agrees with the one before it, too. And `==` on symbolic sizes answers for
 the example, and notes a guard; an operator that is run may do the same."""
 """What many answers get wrong; told after a pass."""

@@ -1,4 +1,4 @@
-"""Exercise 12b.1: what each value is, worked out anew without computing anything."""
+"""Exercise 12b.1: what each value is, noted again without computing anything."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class Kinds(nn.Module):
 
 
 class Numbers(nn.Module):
-    """Most values are no tensors."""
+    """Most values are not tensors."""
 
     def forward(self, x):
         rows, columns = x.size(0), x.shape[1]
@@ -258,7 +258,7 @@ class Nested(nn.Module):
 
 
 class InContainers(nn.Module):
-    """Returns tensors in a dictionary and a list, beside what is no tensor."""
+    """Returns tensors in a dictionary and a list, next to other values."""
 
     def forward(self, x):
         y = torch.sin(x)

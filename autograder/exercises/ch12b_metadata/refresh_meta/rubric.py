@@ -25,7 +25,7 @@ Vals = dict[str, Plain]
 
 
 def _vals(data: Plain) -> Vals:
-    """What is said of the `val` of each node, by name."""
+    """The report about the `val` of each node, by name."""
     return {str(row["tuple"][0]): row["tuple"][1] for row in data["list"]}
 
 
@@ -47,7 +47,7 @@ def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
     elif got["nothing"] is not True:
         yield evidence.finding(
             "returns-something",
-            f"{evidence.you} returned something; `None` is asked for.",
+            f"{evidence.you} returned something; it should return `None`.",
             "The graph module that is given has the new values. There is nothing to return.",
         )
 
@@ -60,8 +60,8 @@ def random_state(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "random-changed",
             f"{evidence.you} changed the global random state.",
-            "Who draws random numbers here, or sets a seed? Nothing has to be drawn: of a value "
-            "only the shape and its like are noted.",
+            "Which call draws random numbers here, or sets a seed? Nothing has to be drawn: only "
+            "shape, dtype, strides and device are noted.",
         )
 
 
@@ -127,9 +127,9 @@ def fakes_of_one_mode(evidence: Evidence) -> Iterable[Finding]:
             if tensor.kind != "fake":
                 yield evidence.finding(
                     "not-fake",
-                    f"In the `val` of `{name}` is {tensor.words}, which is no `FakeTensor`.",
-                    "Which values come to your function as real tensors: what is given, what lies "
-                    "in the module, what is computed? At which of these places are they changed?",
+                    f"In the `val` of `{name}` is {tensor.words}, which is not a `FakeTensor`.",
+                    "Which values come to your function as real tensors: inputs, attributes "
+                    "of the module, or results? At which of these places are they converted?",
                     (name,),
                 )
                 return
@@ -169,7 +169,7 @@ def right_values(evidence: Evidence) -> Iterable[Finding]:
 
 
 class Tensor(NamedTuple):
-    """What is told of a tensor."""
+    """The report about a tensor."""
 
     kind: str
     dtype: str
@@ -203,10 +203,10 @@ def _parts(told: Plain) -> tuple[str, list[Plain]]:
 
 
 def _tensor(told: Plain) -> Tensor:
-    """What is told of a tensor.
+    """The report about a tensor.
 
     Raises:
-        ValueError: it is not told as `Teller` tells it.
+        ValueError: it does not have the form that `Teller` gives it.
     """
     kind, (dtype, sizes, strides, device, mode) = _parts(told)
     found = Tensor(kind, dtype, sizes["list"], strides["list"], device, mode)
@@ -246,10 +246,10 @@ def words(told: Plain) -> str:
 _LOOKS = {
     "wrong-kind": "Which kinds of values are there: tensors, numbers, several values in a tuple, "
     "list or dictionary, and `None`? What does your function make of each?",
-    "wrong-value": "What is no tensor is noted as it is.",
+    "wrong-value": "A value that is not a tensor is noted as it is.",
     "wrong-dtype": "Run this node by hand on fake tensors of the right kinds. What gives it here?",
     "wrong-shape": "Run this node by hand on fake tensors of the right shapes. What gives it here? "
-    "A shape is made of numbers, also where the inputs could be larger.",
+    "A shape is made of numbers, even if the inputs could be larger.",
     "wrong-strides": "Which call makes a tensor of the same shape, and which keeps the strides? A "
     "view or an expanded tensor is not contiguous.",
     "wrong-device": "Fake tensors know the device of the real ones. Who changed it here?",
@@ -257,7 +257,7 @@ _LOOKS = {
 
 
 def differs(got: Plain, want: Plain, name: str) -> tuple[str, str, str] | None:
-    """The first difference between what is told of two values, modes left out.
+    """The first difference between the reports about two values, modes left out.
 
     Returns:
         Its code, a sentence that says it, and where to look.

@@ -98,7 +98,7 @@ def dictionary_or_error(evidence: Evidence) -> Iterable[Finding]:
 
 def _look_at(want: Plain, refused: bool) -> str:
     if "value" not in want:
-        return f"A `ValueError` is asked for here: {want['why']}. Who raises this one?"
+        return f"A `ValueError` must be raised here: {want['why']}. Which line raises this one?"
     if refused:
         return "This call is sound, and its parameters are known. Which of your steps gives up?"
     return "Do what your function does by hand, for this call."
@@ -185,7 +185,7 @@ def of_each_call(trial: Trial) -> Reference:
 
 
 class _NoDictionary(Exception):
-    """A `ValueError` is asked for; the text says why."""
+    """Raise a `ValueError`; its text says why."""
 
 
 def _by_name(node: fx.Node, root: nn.Module) -> dict[str, Any]:

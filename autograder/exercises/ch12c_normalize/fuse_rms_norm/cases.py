@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         case("one norm", "task", models.Plain, X),
         case("a product, and a number", "task", models.Product, ROWS),
         case("a weight in front", "task", models.Weighted, X, W),
-        case("a weight behind", "task", models.WeightBehind, W, ROWS),
+        case("a weight on the right", "task", models.WeightBehind, W, ROWS),
         case("a block with two norms", "task", models.Block, X, W, T(3, 3), W, T(3, 3)),
         case("no norm", "task", models.NoNorm, X, W),
         case("one is there already", "task", models.OneIsThere, X, W),

@@ -60,7 +60,7 @@ class Block(nn.Module):
 
 
 class ZeroEps(nn.Module):
-    """The eps is zero; a norm with another one is behind it."""
+    """The eps is zero; a norm with another one is after it."""
 
     def forward(self, x, weight):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 0.0) * weight
@@ -163,7 +163,7 @@ class StaysFloat(nn.Module):
 
 
 class OtherCast(nn.Module):
-    """What comes out has neither the dtype of `x` nor float32."""
+    """The result has neither the dtype of `x` nor float32."""
 
     def forward(self, x):
         y = x.float()
@@ -210,7 +210,7 @@ class SecondReader(nn.Module):
 
 
 class TwoWeights(nn.Module):
-    """Two products, one behind the other."""
+    """Two products, one after the other."""
 
     def forward(self, x, first, second):
         return second * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * first)
@@ -241,7 +241,7 @@ class TimesItself(nn.Module):
 
 
 class WeightedAdd(nn.Module):
-    """Something else than a product comes behind the norm."""
+    """Something else than a product comes after the norm."""
 
     def forward(self, x, weight):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) + weight
@@ -291,7 +291,7 @@ class OtherPowers(nn.Module):
 
 
 class OtherSteps(nn.Module):
-    """Where a norm adds, this one multiplies, and where it squares, this one adds."""
+    """This one multiplies instead of adding, and adds instead of squaring."""
 
     def forward(self, x):
         y = x.abs()
@@ -402,7 +402,7 @@ class Graphs:
 
 @lru_cache(maxsize=64)
 def _graph_of(make: Callable[[], nn.Module], inputs: tuple[T, ...]) -> fx.GraphModule:
-    """The graph of a class; whoever gives it away copies it."""
+    """The graph of a class; callers copy it."""
     return Recorded(inputs)(make())
 
 

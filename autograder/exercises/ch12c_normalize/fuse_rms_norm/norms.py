@@ -1,6 +1,6 @@
 """RMS norms in the rows of a graph, and the graphs that may come of them: the judge's own look.
 
-Each node is told by what it computes: a number that is the same for equal calls of equal values.
+Nodes are compared by what they compute: a number that is the same for equal calls of equal values.
 So a graph is as it must be if it computes the same values, whatever its nodes are called.
 """
 
@@ -107,7 +107,7 @@ class Computed:
 
     @property
     def result(self) -> Term:
-        """The number of what comes out."""
+        """The number of the result."""
         return self.terms[-1]
 
     @property
@@ -137,7 +137,7 @@ def arguments(row: Plain) -> list[Plain]:
         raise Strange("has arguments that the operator does not take")
     x, weight, eps = given
     if not _is_node(x) or not (weight is None or _is_node(weight)):
-        raise Strange("reads something that is no node, as `x` or as the weight")
+        raise Strange("reads something other than a node, as `x` or as the weight")
     if type(eps) is not float:
         raise Strange("has an `eps` that is no Python float")
     return given

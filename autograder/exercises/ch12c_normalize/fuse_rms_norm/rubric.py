@@ -57,7 +57,7 @@ def calls_the_operator(evidence: Evidence) -> Iterable[Finding]:
                 "wrong-target",
                 f"`{row['name']}` calls `{name}`, not `{OPERATOR}`.",
                 "An operator is a packet of overloads, even if there is one alone. An ATen graph "
-                "calls an overload; what it is called is behind the last dot.",
+                "calls an overload; its name comes after the last dot.",
                 nodes=(row["name"],),
             )
             return
@@ -126,7 +126,7 @@ def _attributes(evidence: Evidence) -> dict[str, torch.Tensor]:
 
 @lru_cache(maxsize=1)
 def seen(evidence: Evidence) -> _Seen:
-    """What is to be compared, worked out once for a case's rules."""
+    """The values to compare, computed once for the rules of a case."""
     return _Seen(evidence)
 
 
@@ -150,8 +150,8 @@ def norms_are_fused(evidence: Evidence) -> Iterable[Finding]:
     for call in extra:
         yield evidence.finding(
             "too-many",
-            f"Your graph calls the operator with {found.call_text(call)}. In the given graph, that "
-            "is no norm which may be fused.",
+            f"Your graph calls the operator with {found.call_text(call)}. The given graph "
+            "has no such norm that may be fused.",
             "Does each step have one reader? Is it the square, and the mean over the last "
             "dimension alone? Is what is squared the value that is multiplied?",
         )
@@ -159,7 +159,7 @@ def norms_are_fused(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _nearest(found: _Seen, site: Site, extra: Iterable[Call]) -> Call | None:
-    """The call that is meant for a norm: the same but for one argument, or of the same value."""
+    """The call that is meant for a norm: the same except one argument, or of the same value."""
     call = found.want.norms[site.at]
     wide = found.want.terms[site.wide]
     alike = [c for c in extra if sum(a == b for a, b in zip(c, call, strict=True)) == 2]
@@ -221,7 +221,7 @@ def _other_argument(found: _Seen, site: Site, near: Call) -> Finding:
 
 @rule("all else stays", Stage.STRUCTURE)
 def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
-    """What is no part of a norm is computed as before, and as often; the result is the same."""
+    """Calls outside of a norm are computed as before, and as often; the result is the same."""
     found = seen(evidence)
     if found.mine.norm_calls != found.want.norm_calls:
         return  # another rule says so
@@ -246,7 +246,7 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-@rule("nothing left behind", Stage.STRUCTURE)
+@rule("nothing is left over", Stage.STRUCTURE)
 def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
     """No step of a norm is left that nobody reads. What nobody read before may stay or go."""
     found = seen(evidence)

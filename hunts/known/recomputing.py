@@ -1,0 +1,103 @@
+"""Bugs of the pass that computes values again in the backward part of a training step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import fx
+from torch._functorch._activation_checkpointing import (
+    remat_using_tags_for_fwd_loss_bwd_graph_pass as remat,
+)
+
+from hunts.bug import Bug
+from hunts.known.mending import instead
+
+_IMPORTS = """
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.checkpoint import CheckpointPolicy
+from torch._functorch._activation_checkpointing import (
+    remat_using_tags_for_fwd_loss_bwd_graph_pass as remat,
+)
+
+def rematerialized(gm, again, backward):
+    for node in gm.graph.nodes:
+        if node.name in again:
+            node.meta["recompute"] = CheckpointPolicy.MUST_RECOMPUTE
+        if node.name in backward:
+            node.meta["autograd_backward"] = True
+    return remat.remat_using_tags_for_fwd_loss_bwd_graph(gm)
+"""
+
+
+def _keeps(test: Any) -> Any:
+    """Nodes of a kind are kept, even if they are tagged."""
+
+    def make(original: Any) -> Any:
+        return lambda node: original(node) and not test(node)
+
+    return instead(remat, "must_recompute", make)
+
+
+_NORMS = (torch.ops.aten.native_batch_norm.default,)
+"""Calls that write running statistics, which their schema does not say."""
+
+
+def _norms_are_kept() -> Any:
+    return _keeps(lambda node: node.target in _NORMS)
+
+
+def _writes_are_kept() -> Any:
+    def is_mutable(node: fx.Node) -> bool:
+        schema = getattr(node.target, "_schema", None)
+        return schema is not None and schema.is_mutable
+
+    return _keeps(is_mutable)
+
+
+BUGS = (
+    Bug(
+        name="recomputed-statistics",
+        title="a BatchNorm that is computed again moves its running statistics twice",
+        suspects=(),
+        code="""
+class Model(nn.Module):
+    def forward(self, x, mean, var):
+        y = F.batch_norm(x, mean, var, training=True)
+        return y.sin() + y.cos()
+""",
+        inputs="x, mean, var = torch.ones(2, 3), torch.zeros(3), torch.ones(3)",
+        gm_is="make_fx(model)(x, mean.clone(), var.clone())",
+        change='rematerialized(gm, ["native_batch_norm", "getitem"], ["cos", "add"])',
+        show="f(x, mean, var).sum().item(), mean",
+        imports=_IMPORTS,
+        training=True,
+        why="The pass copies each tagged call into the backward part. A call that writes a running "
+        "mean writes it again there. The schema of `native_batch_norm` does not say so.",
+        file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
+        line="dup = new_graph.node_copy(dep, remat_input)",
+        instead="Do not tag calls that write, or functionalize the graph first.",
+        mend=_norms_are_kept,
+    ),
+    Bug(
+        name="recomputed-write",
+        title="a call in place that is computed again writes twice",
+        suspects=(),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        y = (x * 3).div_(2)
+        return y.sin() + y.cos()
+""",
+        inputs="x = torch.ones(2)",
+        gm_is="make_fx(model)(x)",
+        change='rematerialized(gm, ["div_"], ["cos", "add"])',
+        imports=_IMPORTS,
+        why="Only the division is tagged. Its input is kept, and holds the result of the first "
+        "division by then. The copy in the backward part divides again.",
+        file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
+        line="dup = new_graph.node_copy(dep, remat_input)",
+        instead="Do not tag calls in place, or functionalize the graph first.",
+        mend=_writes_are_kept,
+    ),
+)
