@@ -21,8 +21,8 @@ HINTS = (
     "**Where to look.** Section 15.2 names the four clean-ups, and 15.3 what each of them makes "
     "room for. Which of them can make work for one that has already run?",
     "**What to use.** You have written three of the four: `remove_dropout` (03), `sound_dce` (03b) "
-    "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and returns "
-    "whether it changed it. `gm.delete_all_unused_submodules()` comes last, "
+    "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and "
+    "returns whether it changed it. `gm.delete_all_unused_submodules()` comes last, "
     "`gm.recompile()` after it.",
     "**A skeleton.**\n\n"
     "```python\n"
