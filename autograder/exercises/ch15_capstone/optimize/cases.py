@@ -19,7 +19,7 @@ IMAGE = T(1, 3, 64, 64)
 
 HINTS = (
     "**Where to look.** Section 15.2 names the four clean-ups, and 15.3 what each of them makes "
-    "room for. Which of them can leave work behind for one that has already run?",
+    "room for. Which of them can make new work for one that has already run?",
     "**What to use.** Three of the four you have written: `remove_dropout` (03), `sound_dce` (03b) "
     "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and says "
     "whether it has changed something. `gm.delete_all_unused_submodules()` comes last, "
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         model_case("operators that write", "dead", models.WrittenByOperators, X),
         model_case("operators of integers", "dead", models.WrittenByIntegerOperators, X),
         model_case("nothing of it is dead", "dead", models.Repeats, X),
-        model_case("an effect behind a dropout", "dead", models.EffectOnADropped, X),
+        model_case("an effect after a dropout", "dead", models.EffectOnADropped, X),
         model_case("a buffer is written", "dead", models.WrittenToABuffer, X),
         model_case("keywords", "pairs", models.Keywords, X),
         model_case("lines and volumes", "pairs", models.LineAndSpace, LINE_AND_SPACE),
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         model_case("a dead second reader", "meet", models.DeadSecondReader, X),
         model_case("a dropout, then dead code", "meet", models.DeadBehindADropout, X),
         model_case("two BatchNorms in a row", "meet", models.TwoNorms, X),
-        model_case("a dead BatchNorm beside it", "meet", models.DeadNormBeside, X),
+        model_case("a dead BatchNorm next to it", "meet", models.DeadNormBeside, X),
         model_case("one BatchNorm for two", "meet", models.SameNormTwice, X),
         network("SqueezeNet", models.squeezenet, hidden=False),
         model_case("redraw: branches", "task", models.Branches, Y, hidden=True),
