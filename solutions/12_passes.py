@@ -974,7 +974,7 @@ node.meta["is_wrapped"] = True
 #
 # **Right:** a new node for the new function, or `node.meta.pop("is_wrapped", None)`.
 #
-# ### A pass returns nothing
+# ### A pass returns a tuple, or nothing
 #
 # `PassManager` uses the attributes `graph_module` and `modified` of the result. `None` and a tuple have neither:
 
