@@ -105,24 +105,6 @@ plane = torch.randn(1, 2, 5, 5)
 shared = make_alive(Shared(), plane)
 draw(shared)
 
-
-# %%
-class Shared(nn.Module):
-    """A convolution with two calls; a BatchNorm after the first of them."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.conv(torch.relu(self.bn(self.conv(x))))
-
-
-plane = torch.randn(1, 2, 5, 5)
-shared = make_alive(Shared(), plane)
-draw(shared)
-
 # %% [markdown]
 # **Predict the result.** You fold this BatchNorm into the convolution's own weight. What does the second call compute?
 #
@@ -145,7 +127,7 @@ assert len(calls) == 2
 assert difference(optimization.fuse(shared), shared, plane) > 0.01  # PyTorch's pass does that
 
 # %% [markdown]
-# ## 15.1 Parts that inference does not need
+# ## 15.1 What inference does not need
 #
 # A network is written to be trained. Inference does not need all of it:
 #
@@ -156,7 +138,7 @@ assert difference(optimization.fuse(shared), shared, plane) > 0.01  # PyTorch's 
 # | a call without a reader and without an effect | costs time | debugging, a head that is not used |
 # | a BatchNorm after a convolution | is a factor and a shift for each channel | training |
 #
-# How many of them do networks have? An inventory of a trace counts them:
+# How much of it do networks have? An inventory of a trace counts it:
 
 # %%
 NOTHING = (nn.Dropout, nn.Identity)
@@ -251,7 +233,7 @@ assert inventory(detector) == Counter(nodes=13, nothing=1, norms=2, unread=1)
 # `unread` is 1, and yet three calls are dead. No node reads `heat.mean()`, and its inputs have no other reader.
 # Dead code comes in chains, so it is removed from back to front. (FX's own function is enough here: the model changes nothing in place.)
 
-# %% proof=true
+# %%
 gm = fx.symbolic_trace(detector)
 gm.graph.eliminate_dead_code()
 print(inventory(detector)["nodes"], "nodes, now", len(gm.graph.nodes))
@@ -817,15 +799,6 @@ for name in NETWORKS:
     assert_same_results(mine, model, small)
     assert_same_results(theirs, model, small)
 
-# %% proof=true
-for _, mine, theirs in rows.values():
-    assert mine["nodes"] == theirs["nodes"] - theirs["nothing"]
-    assert mine["norms"] == theirs["norms"]
-dense = fx.symbolic_trace(torchvision.models.densenet121(weights=None).eval())
-read = [n.args[0] for n in dense.graph.nodes if isinstance(module_of(dense, n), nn.BatchNorm2d)]
-alone = [node for node in read if not isinstance(module_of(dense, node), nn.Conv2d)]
-assert len(read) == 121 and len(alone) == rows["densenet121"][1]["norms"] == 62
-
 # %% [markdown]
 # Both are right on all twelve. In each row your graph has as many nodes as theirs, **minus the dropouts**: `fuse` leaves them.
 # That difference costs next to nothing at run time, because a dropout in eval mode returns its input.
@@ -842,7 +815,7 @@ norms = [n for n in dense.graph.nodes if isinstance(module_of(dense, n), nn.Batc
 assert {n.args[0].target for n in norms} == {torch.cat}
 
 # %% [markdown]
-# So was it worth the trouble? Not for these twelve. It was for networks that are *not* in a library:
+# So was it worth the trouble? Not for these twelve. It was for the networks that are *not* in a library:
 
 # %% uses="optimize"
 table = {}

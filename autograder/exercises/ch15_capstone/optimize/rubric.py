@@ -94,7 +94,7 @@ class CleanUp:
         return list(dict.fromkeys(found))
 
     def _readers(self) -> dict[int, list[int]]:
-        """The readers of each node that is left."""
+        """Who reads each node that is left."""
         gone = self.dead | self.passed_on.keys()
         found: dict[int, list[int]] = {i: [] for i in range(len(self.rows)) if i not in gone}
         for place in found:
