@@ -751,7 +751,7 @@ drill("00.6a", changed)
 # ### Your way through the course
 #
 # You need not do all chapters. A **track** is a way through the course, with an end.
-# The track *Taste* ends here. *Essentials* ends with your own pass for the other team's network, in chapter 3.
+# The track *Taste* ends here. *Essentials* goes on to your own pass for the other team's network, in chapter 3.
 # The notebook *index*, next to this one, lists all tracks, and says where to get help.
 
 # %% [markdown]

@@ -863,3 +863,10 @@ progress()
 # |---|---|
 # | sources in graphs of `torch.export` | chapter 11 |
 # | the minifier of `torch.compile` | PyTorch's page *Troubleshooting torch.compile* |
+
+# %% [markdown]
+# ## Where to go from here
+#
+# The track *Testing and reviewing passes* ends here. Next, let random models test a pass of your own:
+# write it to a file, and run `fxcourse hunt file.py:your_pass` in a terminal.
+# The track *Compilers and backends* begins with chapter 4.

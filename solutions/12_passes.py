@@ -5,7 +5,7 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 4 and 11: traces, editing a graph, replacing, ATen graphs; section 3b.6 explains duels |
+# | **You need** | chapters 1 to 4 and 11: traces, editing a graph, replacing, ATen graphs |
 # | **Time** | about 110 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 12.2 |
 #
 # **When you are done, you can**

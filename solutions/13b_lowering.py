@@ -1086,3 +1086,10 @@ progress()
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), and
 # [custom backends](https://docs.pytorch.org/docs/stable/torch.compiler_custom_backends.html) of `torch.compile`.
+
+# %% [markdown]
+# ## Where to go from here
+#
+# The track *Compilers and backends* ends here. Next, run `lower` on an exported program of your own,
+# with the operators that your device supports, and count the pieces.
+# The track *Quantization* is next if the device computes in eight bits.

@@ -664,3 +664,9 @@ progress()
 #
 # On the web: [torchao](https://github.com/pytorch/ao), where pt2e is the package `torchao.quantization.pt2e`.
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html).
+
+# %% [markdown]
+# ## Where to go from here
+#
+# The track *Quantization* ends here. Next, quantize a model of your own with pt2e (`torchao.quantization.pt2e`),
+# print its graph, and look for the pairs that these two chapters remove.

@@ -1069,3 +1069,10 @@ draw.diff(fx.symbolic_trace(mine_to_try), result)
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), and
 # [Building a Convolution/Batch Norm fuser with torch.compile](https://docs.pytorch.org/tutorials/intermediate/torch_compile_conv_bn_fuser.html).
+
+# %% [markdown]
+# ## Where to go from here
+#
+# The tracks *Whole course* and *Model surgery* end here. Next, test your `optimize` on random models:
+# write it to a file, and run `fxcourse hunt file.py:optimize --eval` in a terminal.
+# A deep dive that you left out, or the track *Compilers and backends*, is a way to go on.

@@ -69,6 +69,14 @@ def test_the_tracks_end_with_what_they_promise() -> None:
     assert str(tracks["whole"].parts[4]) == "3b.2"
 
 
+def test_a_track_ends_with_a_cell_that_says_what_to_do_next() -> None:
+    for track in MAP.tracks:
+        chapter = track.parts[-1].chapter
+        notebook = nbformat.read(COURSE / f"{chapter.name}.ipynb", as_version=4)
+        ends = [cell.source for cell in notebook.cells if re.search(r"\bends? here\b", cell.source)]
+        assert sum(f"*{track.title}*" in text for text in ends) == 1, track.title
+
+
 def test_minutes_of_tracks_are_those_of_their_parts() -> None:
     for track in MAP.tracks:
         whole = sum(part.chapter.minutes for part in track.parts)
