@@ -944,7 +944,7 @@ progress()
 # |---|---|
 # | leaves of your own choice, and other methods of a Tracer | chapter 8 |
 # | the line of source code that made a node | chapter 9 |
-# | parts of one graph for several devices, and what must not be cut | chapter 13 |
+# | parts of one graph for several devices, and what must not be cut | chapter 13b |
 # | sizes and types of values without running a model: `ShapeProp`, `FakeTensorProp` | chapter 6 |
 # | the opposite: pasting one graph into another | the deep dive `05b_programs` |
 #

@@ -974,7 +974,7 @@ node.meta["is_wrapped"] = True
 #
 # **Right:** a new node for the new function, or `node.meta.pop("is_wrapped", None)`.
 #
-# ### A pass returns nothing
+# ### A pass returns a tuple, or nothing
 #
 # `PassManager` uses the attributes `graph_module` and `modified` of the result. `None` and a tuple have neither:
 
@@ -1018,7 +1018,7 @@ progress()
 # |---|---|
 # | what a pass does to the parts of an exported program | the deep dive `11b_aten` |
 # | finding out which of many passes is wrong | chapter 9 |
-# | parts of a graph for a backend, and what they cost | chapter 13 |
+# | parts of a graph for a backend, and what they cost | chapters 13b and 13 |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html),
 # [torch.library](https://docs.pytorch.org/docs/stable/library.html), and

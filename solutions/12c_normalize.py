@@ -5,7 +5,7 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 2 to 4; sections 11.4 and 11.5 for ATen graphs and fake tensors; sections 12.3 and 12.5 |
+# | **You need** | chapters 2 to 4; sections 11.1 and 11.6 for ATen graphs and fake tensors; sections 12.3 and 12.5 |
 # | **Time** | about 100 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #

@@ -19,10 +19,10 @@ IMAGE = T(1, 3, 64, 64)
 
 HINTS = (
     "**Where to look.** Section 15.2 names the four clean-ups, and 15.3 what each of them makes "
-    "room for. Which of them can leave work behind for one that has already run?",
-    "**What to use.** Three of the four you have written: `remove_dropout` (03), `sound_dce` (03b) "
-    "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and says "
-    "whether it has changed something. `gm.delete_all_unused_submodules()` comes last, "
+    "room for. Which of them can make work for one that has already run?",
+    "**What to use.** You have written three of the four: `remove_dropout` (03), `sound_dce` (03b) "
+    "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and "
+    "returns whether it changed it. `gm.delete_all_unused_submodules()` comes last, "
     "`gm.recompile()` after it.",
     "**A skeleton.**\n\n"
     "```python\n"
@@ -86,9 +86,9 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 3, "a network is cleaned up, however deep its layers are"),
         Aspect("identities", 2, "dropouts and identities are gone, in every spelling"),
-        Aspect("dead", 2, "dead code is gone, and what is read, or has an effect, is not"),
-        Aspect("pairs", 3, "pairs are fused, and what is none is left alone"),
-        Aspect("meet", 3, "so are pairs that meet only when something else is gone"),
+        Aspect("dead", 2, "dead code is gone, and calls that are read, or have an effect, stay"),
+        Aspect("pairs", 3, "pairs are fused, and all other layers stay"),
+        Aspect("meet", 3, "pairs are fused that meet only when something else is gone"),
         Aspect("networks", 2, "networks of torchvision that the chapter does not name"),
     ),
     cases=(
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         model_case("operators that write", "dead", models.WrittenByOperators, X),
         model_case("operators of integers", "dead", models.WrittenByIntegerOperators, X),
         model_case("nothing of it is dead", "dead", models.Repeats, X),
-        model_case("an effect behind a dropout", "dead", models.EffectOnADropped, X),
+        model_case("an effect after a dropout", "dead", models.EffectOnADropped, X),
         model_case("a buffer is written", "dead", models.WrittenToABuffer, X),
         model_case("keywords", "pairs", models.Keywords, X),
         model_case("lines and volumes", "pairs", models.LineAndSpace, LINE_AND_SPACE),
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         model_case("a dead second reader", "meet", models.DeadSecondReader, X),
         model_case("a dropout, then dead code", "meet", models.DeadBehindADropout, X),
         model_case("two BatchNorms in a row", "meet", models.TwoNorms, X),
-        model_case("a dead BatchNorm beside it", "meet", models.DeadNormBeside, X),
+        model_case("a dead BatchNorm next to it", "meet", models.DeadNormBeside, X),
         model_case("one BatchNorm for two", "meet", models.SameNormTwice, X),
         network("SqueezeNet", models.squeezenet, hidden=False),
         model_case("redraw: branches", "task", models.Branches, Y, hidden=True),
@@ -152,6 +152,26 @@ EXERCISE = Exercise(
         network("redraw: ShuffleNet", models.shufflenet, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "The result computes what the model computes while every dropout does nothing.": (
+            "functions",
+            "dropouts in place",
+            "as the caller says",
+        ),
+        (
+            "The cases have convolutions that are called twice, weights that are read, calls by "
+            "keyword, nested layers, names that are taken, dropouts that are returned, and a model "
+            "of nothing but identities."
+        ): (
+            "nested blocks",
+            "as the output",
+            "nothing but identities",
+            "keywords",
+            "a shared convolution",
+            "a weight that is read",
+            "names that are taken",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

@@ -355,7 +355,7 @@ class Repeats(nn.Module):
 
 
 class EffectOnADropped(nn.Module):
-    """What is changed in place is the value behind a dropout and an identity."""
+    """What is changed in place is the value after a dropout and an identity."""
 
     def __init__(self):
         super().__init__()
@@ -395,7 +395,7 @@ class LineAndSpace(nn.Module):
 
 
 class SharedConv(nn.Module):
-    """One convolution: a BatchNorm behind the first of its calls only."""
+    """One convolution: a BatchNorm after the first of its calls only."""
 
     def __init__(self):
         super().__init__()
@@ -407,7 +407,7 @@ class SharedConv(nn.Module):
 
 
 class PairForEachCall(nn.Module):
-    """One convolution, and a BatchNorm of its own behind each call."""
+    """One convolution, and a BatchNorm of its own after each call."""
 
     def __init__(self):
         super().__init__()
@@ -429,7 +429,7 @@ class ReadWeight(nn.Module):
 
 
 class TiedWeight(nn.Module):
-    """Two convolutions have one weight, and a BatchNorm is behind one of them."""
+    """Two convolutions have one weight, and a BatchNorm comes after one of them."""
 
     def __init__(self):
         super().__init__()
@@ -472,7 +472,7 @@ class OtherReaders(nn.Module):
 
 
 class SizeRead(nn.Module):
-    """The size of what a convolution gives is asked for, too."""
+    """The size of a convolution's result is read, too."""
 
     def __init__(self):
         super().__init__()
@@ -585,7 +585,7 @@ class WrittenBetween(nn.Module):
 
 
 class ChangedOutput(nn.Module):
-    """The convolution's output is changed, behind an identity, before the BatchNorm reads it."""
+    """The convolution's output is changed, after an identity, before the BatchNorm reads it."""
 
     def __init__(self):
         super().__init__()
@@ -681,7 +681,7 @@ class DeadNormBeside(nn.Module):
 
 
 class SameNormTwice(nn.Module):
-    """One BatchNorm behind two convolutions; an identity parts one of them from it."""
+    """One BatchNorm after two convolutions; an identity separates one of them from it."""
 
     def __init__(self):
         super().__init__()

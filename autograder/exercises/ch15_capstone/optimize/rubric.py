@@ -1,4 +1,4 @@
-"""What must come of `optimize`: four clean-ups, until none of them finds anything more."""
+"""The rules of `optimize`: four clean-ups, until none of them finds anything."""
 
 from __future__ import annotations
 
@@ -181,13 +181,13 @@ def _unfused(evidence: Evidence, clean: CleanUp, there: set[str]) -> Finding:
         if name in there:
             direct = source in [read["node"] for read in clean.rows[place]["inputs"]]
             how = (
-                "nothing else that lives reads that convolution"
+                "no other living node reads that convolution"
                 if direct
-                else "once what lies between them is gone, it reads that convolution alone"
+                else "without the calls between them, it is the only reader of that convolution"
             )
             return evidence.finding(
                 "missed-place",
-                f"The BatchNorm `{name}` is still there, behind the convolution `{conv}`: {how}.",
+                f"The BatchNorm `{name}` is still there, after the convolution `{conv}`: {how}.",
                 "One clean-up makes room for another. When has your function looked for pairs, "
                 "and what has it removed since then?",
                 nodes=(name,),
@@ -213,8 +213,8 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Each clean-up once, in the order in which one thought of them. A dead call holds a convolution back
-from its BatchNorm, and a second BatchNorm meets the convolution only when the first is gone: so
+Each clean-up once, in the order in which you thought of them. A dead call keeps a convolution from
+its BatchNorm, and a second BatchNorm meets the convolution only when the first is gone: so
 dropouts and identities go first, then dead calls, then pairs from the front. A loop that ends when
 nothing has changed needs no right order."""
-"""What many answers get wrong; told after a pass."""
+"""The mistake of many answers, which a learner reads after a pass."""
