@@ -18,6 +18,7 @@ OTHERS = 4
 INPUTS = 6
 CALLS = 6  # lines of how the answer was called
 PRINTED = 200  # of the printed lines so many are kept
+EMPHASIS = re.compile(r"(?<![\w`*])(\*\*?)(\w[^*`]*)\1(?![\w*])")  # not the `*args` of code
 
 
 @dataclass(frozen=True)
@@ -191,8 +192,12 @@ def where_to_look(verdict: Verdict) -> str:
 
 
 def fine_print(example: Example | None) -> str:
-    """The sentence of the task that an answer overlooked, if it stands in the task's fold."""
-    return f"“{example.fine_print}”" if example and example.fine_print else ""
+    """The sentence of the task that an answer overlooked, if it stands in the task's fold.
+
+    A card has no emphasis within a line, so that of the task goes.
+    """
+    says = EMPHASIS.sub(r"\2", example.fine_print) if example else ""
+    return f"“{says}”" if says else ""
 
 
 def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:

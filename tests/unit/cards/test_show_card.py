@@ -128,7 +128,8 @@ def test_a_screen_reader_finds_a_card_its_stars_and_its_rows() -> None:
 
 
 def test_a_failing_card_quotes_the_fine_print_that_its_case_stands_on() -> None:
-    quoting = replace(FAILED, example=replace(EXAMPLE, fine_print="A sum of sizes stays."))
+    says = "A *sum* of **sizes** stays."
+    quoting = replace(FAILED, example=replace(EXAMPLE, fine_print=says))
     for shown in (card_html(quoting, EXERCISE), " ".join(card_text(quoting, EXERCISE).split())):
         assert "The fine print says" in shown and "“A sum of sizes stays.”" in shown
     for shown in (

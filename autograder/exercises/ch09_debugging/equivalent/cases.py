@@ -207,6 +207,24 @@ EXERCISE = Exercise(
     ),
     cases=CASES,
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "The same result: the same structure of tuples, lists and dictionaries, the same "
+            "dtypes and shapes, values equal up to the usual tolerance."
+        ): (
+            "a tuple and a list",
+            "one item more",
+            "one key more",
+            "another dtype",
+            "another shape",
+            "rounding",
+            "slightly off",
+            "redraw: a tuple and a list",
+            "redraw: another key",
+        ),
+        "NaN equals NaN.": ("NaN in both", "redraw: an argument with a NaN"),
+        "The random state is unchanged even if `make_inputs` moved it.": ("the same noise",),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_another, count=12),
 )

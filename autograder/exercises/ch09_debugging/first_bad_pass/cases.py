@@ -113,6 +113,14 @@ EXERCISE = Exercise(
                prepare=models.drop_in_training, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Model and results may be given in any mode. They are compared in eval mode.": (
+            "Dropout is removed",
+            "a result in train mode",
+            "redraw: all are sound",
+            "redraw: a part in train mode",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

@@ -101,6 +101,19 @@ EXERCISE = Exercise(
                graphs=(False, True), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "All kinds of nodes count, the output too.": ("another result and default",),
+        "Arguments may be nested in any way.": (
+            "another place in a list",
+            "another list in a list",
+            "another key",
+            "another slice",
+            "another step",
+        ),
+        "Another order of the nodes alone, or another `meta`, changes nothing.": (
+            "notes, and another order",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(Vocabulary(COMMON), models.with_another, count=12),
 )  # fmt: skip

@@ -113,6 +113,13 @@ EXERCISE = Exercise(
         seeded("redraw: transposed", "kinds", models.Transposed, number=28, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Tensors with a single entry count, too.": ("single numbers",),
+        (
+            "Tensors with a single entry count, too. So do frozen parameters, buffers that are "
+            "not saved, and every floating dtype."
+        ): ("a frozen layer", "several precisions"),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_a_seed),
 )

@@ -160,6 +160,23 @@ EXERCISE = Exercise(
         asked("redraw: a gradient", "asks", models.Lone, models.Learns, "Linear", hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "Placeholders, the structure of the output and the order of the nodes stay, and "
+            "parameters are shared."
+        ): (
+            "a dictionary of all kinds",
+            "a dictionary of nothing",
+            "arguments that nobody reads",
+            "both branches",
+        ),
+        "If `bad` raises, that counts as false.": (
+            "it may raise",
+            "it raises after a step",
+            "it raises at once",
+            "redraw: asks",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

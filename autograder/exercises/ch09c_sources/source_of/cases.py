@@ -93,6 +93,16 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "The file is the one that the code object has.": (
+            "code that is in no file",
+            "redraw: code that another file wrote",
+        ),
+        (
+            "Helpers, lambdas and other packages such as torchvision count like the model's own "
+            "lines."
+        ): ("helpers and parts", "blocks of torchvision", "redraw: names of helpers"),
+    },
     hints=HINTS,
     random=RandomModels(Vocabulary(COMMON, traced=False), models.not_a_trace),
 )

@@ -118,6 +118,27 @@ EXERCISE = Exercise(
              hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "An entry from a function to itself changes nothing.": (
+            "the same again",
+            "one the same, one not",
+            "one not, one the same",
+            "redraw: the same again",
+        ),
+        (
+            "Methods and modules are left alone, and so are functions that only share a name with "
+            "a key."
+        ): (
+            "many with one name",
+            "the function of torch.nn",
+            "two from one factory",
+            "add, and +",
+            "redraw: another relu",
+            "redraw: names",
+            "redraw: one around another",
+        ),
+        "It works in a `PassManager`, too.": ("a manager runs it",),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

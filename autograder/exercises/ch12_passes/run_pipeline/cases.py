@@ -166,6 +166,48 @@ EXERCISE = Exercise(
         piped("redraw: limit", "limit", models.one_more, limit=2, expect=TOO_LONG, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "A pass is called with a graph module, changes it or not, and returns a `PassResult`, "
+            "whose module may be another one."
+        ): ("another module",),
+        "What a pass says is believed.": (
+            "a quiet pass",
+            "only quiet passes",
+            "redraw: a quiet pass",
+        ),
+        (
+            "A text of the report has the name of the function or of the object's class, the type "
+            "of the exception, and its text."
+        ): ("classes in a class",),
+        "A return value that is not a `PassResult` is reported as a `TypeError`, with any text.": (
+            "nothing comes back",
+            "the module alone",
+            "a plain tuple",
+            "looks like a result",
+        ),
+        (
+            "**Raise** a `RuntimeError` if the last allowed round, number `limit`, still changes "
+            "something."
+        ): (
+            "a round too many",
+            "just enough",
+            "no end",
+            "one round",
+            "a failure, and a round too many",
+            "redraw: limit",
+        ),
+        "`KeyboardInterrupt` is not a failure of a pass: let it through.": (
+            "interrupted",
+            "interrupted in a check",
+        ),
+        "Two passes may have the same name.": (
+            "two of one name",
+            "two of one name, and the second fails",
+            "two of one name, a round later",
+            "two of one name, and one text",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

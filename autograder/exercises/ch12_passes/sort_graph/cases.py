@@ -110,6 +110,18 @@ EXERCISE = Exercise(
              sin("n2", "n4"), output("x1"), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Inputs are all nodes that a node reads, in lists, slices and keywords, too.": (
+            "every kind of node",
+            "in a list",
+            "as a keyword",
+            "in a dictionary",
+            "a cycle through a keyword",
+            "redraw: inputs",
+        ),
+        "Nodes that nobody reads stay.": ("what nobody reads",),
+        "A node that reads itself is a cycle.": ("one that waits for itself",),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(COMMON, shapes=((2, 3), (3,)), most=6), models.shuffled, count=12

@@ -197,6 +197,36 @@ EXERCISE = Exercise(
              relu=Shape(Size("x", 1), Size("x", 0))),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "A `get_attr` is compared with the attribute.": (
+            "a false bias",
+            "a false mask",
+            "redraw: a weight",
+        ),
+        (
+            "A call or a `get_attr` **without** `val` is listed. A call that *reads* a node "
+            "without `val` cannot be judged, and is not listed."
+        ): (
+            "a weight without val",
+            "a call without val",
+            "the last without val",
+            "redraw: without val",
+        ),
+        "Placeholders and the output are never listed.": ("an input without val",),
+        "Strides, devices, and values that are not tensors are not compared.": (
+            "strides",
+            "another device",
+            "numbers",
+            "another number",
+        ),
+        "It does not matter whether several results are in a list or in a tuple.": (
+            "a list for a tuple",
+        ),
+        "No guard is added by an operator that you run, either.": (
+            "sums of two symbols",
+            "redraw: parts of a symbol",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.of_random_model, count=12),
 )  # fmt: skip

@@ -156,6 +156,28 @@ EXERCISE = Exercise(
         case("redraw: edited", "stays", models.Layers, T(1, 3), worn=True, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Values that are not tensors are noted as they are: numbers, `None`, a dtype.": (
+            "numbers",
+        ),
+        (
+            "Tuples, lists and dictionaries keep their type; only a `torch.Size` may become a "
+            "tuple or a list."
+        ): ("a dictionary",),
+        "A `val` that was there before is replaced. All other entries of `meta` stay.": (
+            "a graph that was edited",
+            "values of another example",
+            "all kinds of nodes, edited",
+            "redraw: edited",
+        ),
+        "Inputs may be nested, too.": ("a nested input",),
+        "Intermediate values may have terabytes.": (
+            "terabytes",
+            "a hundred million images",
+            "a large value made of nothing",
+            "redraw: terabytes",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.of_random_model, count=12),
 )  # fmt: skip

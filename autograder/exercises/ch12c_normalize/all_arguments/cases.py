@@ -117,6 +117,20 @@ EXERCISE = Exercise(
         case("redraw: builtins", "errors", models.Builtins, Traced(owned=False), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Functions of Python are all that `inspect.signature` can read, `operator.add` too.": (
+            "functions of torch and math",
+            "a function with a decorator",
+        ),
+        "An overload has `self` and keyword-only parameters among its own.": ("an ATen graph",),
+        "The arguments do not fit: too many, one missing, an unknown keyword.": (
+            "arguments do not fit",
+        ),
+        (
+            "Nothing is known: `getattr`, a method, or a builtin such as `torch.add`, which has "
+            "several schemas."
+        ): ("attributes and methods", "builtins of several schemas", "redraw: builtins"),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.of_random_model, count=12),
 )  # fmt: skip

@@ -170,6 +170,29 @@ EXERCISE = Exercise(
         case("redraw: two values", "others", models.TwoValues, ROWS, ROWS, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "The product with the weight comes after the cast back.": ("the weight before the cast",),
+        "Inner values are the square, the mean, the sum and the root.": (
+            "the square is read",
+            "the mean is read",
+            "the sum is read",
+            "the root is read",
+            "one square, two norms",
+            "redraw: the mean is read",
+        ),
+        "Other powers, other dimensions, and products of two values are left alone.": (
+            "other powers",
+            "other dimensions",
+            "two values",
+            "two values, cast",
+            "redraw: other dimensions",
+            "redraw: two values",
+        ),
+        (
+            "A norm that is not cast back to the dtype of `x` may be fused on its float32 value, "
+            "or left."
+        ): ("no cast back", "a cast to something else"),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.of_random_model, count=12, expect=recorded),
 )  # fmt: skip

@@ -109,6 +109,14 @@ EXERCISE = Exercise(
         run("redraw: unread", "unread", models.Unread, T(1, 9), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "A value that no node reads is alive at its own node only.": (
+            "a large value that nobody reads",
+            "small ones that nobody reads",
+            "redraw: unread",
+        ),
+        "Inputs that have a default may be left out.": ("defaults",),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

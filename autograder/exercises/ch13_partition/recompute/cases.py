@@ -126,6 +126,24 @@ EXERCISE = Exercise(
         refused("redraw: the path of a layer", models.Layers, "block.0", "mul", hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "A reader that reads a value twice is one reader.": (
+            "readers that read it twice",
+            "redraw: readers",
+        ),
+        "A copy reads what the original reads in `gm`.": ("a link that is kept",),
+        (
+            "A copy reads what the original reads in `gm`. If that is a named node, too, the copy "
+            "is one of its later readers, and reads a copy of its own."
+        ): ("one reader, and its copies", "a link that reads a copy"),
+        "All originals stay in their order, even if no node reads them.": (
+            "values that nobody reads",
+        ),
+        "The message of the `ValueError` contains the name.": (
+            "no such name",
+            "redraw: no such name",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

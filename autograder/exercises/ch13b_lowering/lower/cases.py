@@ -192,6 +192,35 @@ EXERCISE = Exercise(
                 ("cos", "minimum", "sub"), inputs=((X, X, X),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            'An example is the `meta["val"]` of the node in `gm`, in the order of the '
+            "placeholders, or `None` if there is none."
+        ): ("no examples", "redraw: a number that is zero"),
+        "`sub` computes all nodes of the set, even those that no node reads, and no others.": (
+            "values that nobody reads",
+        ),
+        (
+            "Parameters are `gm`'s own, not copies. A `get_attr` that only sets read is gone from "
+            "the result."
+        ): ("a parameter of one set", "read by two sets"),
+        "The result overwrites no attribute; `forward` keeps its parameters.": (
+            "any number of inputs",
+            "defaults",
+            "names that are taken",
+            "names that parameters have",
+            "names that buffers have",
+        ),
+        "Without sets, the result is a copy.": ("no sets",),
+        "The `ValueError` comes, too, if a name is in two sets, or is not that of a call node.": (
+            "in two sets",
+            "in two sets that end alike",
+            "no such name",
+            "an input",
+            "a parameter",
+            "the output",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

@@ -179,6 +179,18 @@ EXERCISE = Exercise(
         offered("redraw: a row", "long", models.another_row, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "A supported call that no node reads is in a set, too.": ("values that nobody reads",),
+        "`supported` may say yes to inputs, parameters and the output.": (
+            "no call at all",
+            "supported whatever it is",
+            "names of nodes that are not calls",
+            "inputs and parameters leave nothing",
+            "redraw: no call",
+        ),
+        "Unsupported `getitem` nodes are in no set.": ("parts of a tuple",),
+        "No set is empty.": ("nothing is supported",),
+    },
     hints=HINTS,
     random=RandomModels(
         Vocabulary(

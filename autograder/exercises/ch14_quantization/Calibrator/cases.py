@@ -124,6 +124,16 @@ EXERCISE = Exercise(
         case("redraw: kinds", "which", models.OtherKinds, (T(3, 3),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Inputs and attributes count, too.": ("parameters and a module called twice",),
+        "Divide a Python number: a `bfloat16` has three digits.": ("few bits, rounded",),
+        "What a later node writes into a value does not count.": (
+            "changed in place later",
+            "an input that is changed",
+            "redraw: a buffer that changes",
+        ),
+        "Two calibrators share nothing.": ("two calibrators", "redraw: runs"),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.watched, count=16),
 )  # fmt: skip

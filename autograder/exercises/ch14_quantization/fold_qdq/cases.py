@@ -125,6 +125,18 @@ EXERCISE = Exercise(
         case("redraw: moves", "moves", models.TwoStages, (T(4, 3),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Scales are the same if they are equal as numbers.": (
+            "other scales",
+            "1 and 1.0",
+            "redraw: 1.0 and 1",
+        ),
+        (
+            "The rules hold for chains, for values with several readers, and for a `quantize` "
+            "that no node reads."
+        ): ("four of them", "several readers", "redraw: pairs", "redraw: readers"),
+        "Nodes that no node reads stay, too.": ("what nobody reads", "unread moves"),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_pairs, count=16, expect=Expect(trace=itself)),
 )  # fmt: skip

@@ -134,6 +134,13 @@ EXERCISE = Exercise(
         case("redraw: names", "rest", models.odd_names, {"dequantize_1": 0.04}, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "A reader may have the value in a list, in a dictionary, by keyword, or twice.": (
+            "readers that read it twice",
+            "a result of many parts",
+            "redraw: readers",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_scales, count=16, expect=Expect(trace=itself)),
 )  # fmt: skip

@@ -98,6 +98,12 @@ EXERCISE = Exercise(
         case("redraw: layers", "task", models.Weighted, X, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "If several errors are equal, return the first node.": ("equal errors", "no error at all"),
+        "A value that is zero everywhere in the float graph does not count.": (
+            "zeros in the float graph",
+        ),
+    },
     hints=HINTS,
     not_random="which of two close errors is larger depends on how norms are rounded",
 )

@@ -135,6 +135,13 @@ EXERCISE = Exercise(
         case("redraw: alone", "alone", models.OnlySome, (T(4),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Others may read the result of the operation, too.": ("quantized twice",),
+        "The new module has the same nodes, names, order and `meta`.": (
+            "what nobody reads",
+            "names of its own",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_scales, count=16, expect=Expect(trace=itself)),
 )  # fmt: skip
