@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | Python, and enough PyTorch to write an `nn.Module` with a `forward` |
-# | **Time** | about 50 minutes, 5 of them for the exercise |
+# | **Time** | about 55 minutes, 5 of them for the exercise |
 
 # %% [markdown]
 # ## 0.1 Your first green card
@@ -505,7 +505,7 @@ with redirect_stdout(printed):
 chatty.train()
 
 # %% [markdown]
-# **"A traced model is faster."** It runs the same operations on its inputs, called from Python as before.
+# **"A traced model is faster."** It is not. It runs the same operations on its inputs, called from Python as before.
 
 # %% proof=true
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -682,7 +682,7 @@ assert len(names) == 199
 # Now the pass, with the lines of section 0.2. It does not know anything about GoogLeNet.
 #
 # Is the result right? We produce the expected result in another way: while the original network runs, we let the name `F.relu` mean GELU.
-# `assert_same_results` measures the difference in units of what another image changes.
+# `assert_same_results` returns the largest difference of the two results, divided by the change that another image makes. It raises if that is not close to 0.
 
 
 # %%
@@ -720,7 +720,7 @@ assert torch.equal(network(image), original)  # the network did not
 draw(ours, around="relu_1")  # the old name, and a call of GELU
 
 # %% [markdown]
-# Next week the other team sends a new version, and you run the same ten lines again.
+# Next week the other team sends a new version, and you run the same function again.
 # But is *every* ReLU of *every* model found in this way? Here is one in which the ReLUs are written in four ways:
 
 

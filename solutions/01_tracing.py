@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 0, *Start here*; how `nn.Module` holds parameters, buffers and submodules |
-# | **Time** | about 120 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
+# | **Time** | about 125 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
 #
 # **When you are done, you can**
 #
@@ -287,7 +287,7 @@ fx.symbolic_trace(nested).eval()
 print("in eval mode:", [not module.training for module in nested.modules()])  # the leaf only
 
 gm = fx.symbolic_trace(nested.eval())
-print({path or "(root)": module.training for path, module in gm.named_modules()})
+print("in eval mode:", {path or "(root)": not m.training for path, m in gm.named_modules()})
 
 # %% proof=true
 assert {path: module.training for path, module in gm.named_modules()} == {
@@ -1434,7 +1434,8 @@ network.eval()
 with torch.no_grad():
     right, wrong = network(*inputs[0]), too_early(*inputs[0])
 print("the model returns", type(right).__name__, "and the trace", type(wrong).__name__)
-print(len(fx.symbolic_trace(network).graph.nodes), "nodes, and", len(too_early.graph.nodes))
+print("nodes, traced in eval mode:", len(fx.symbolic_trace(network).graph.nodes))
+print("nodes, traced too early:", len(too_early.graph.nodes))
 
 # %% proof=true
 assert isinstance(right, torch.Tensor) and not isinstance(wrong, torch.Tensor)

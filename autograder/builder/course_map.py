@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ TRACKS = LESSONS / "tracks.toml"
 _TITLE = re.compile(r"^# \d+[b-z]? · (.+)$", re.M)
 _CAN = re.compile(r"^\*\*After this (?:chapter|part) you can (.+)\.\*\*$", re.M)
 _NEEDS = re.compile(r"^\| \*\*You need\*\* \| (.+) \|$", re.M)
+_HEADING = re.compile(r"^### (.+)$", re.M)
 _FACTS = {
     "title": (_TITLE, "# 3 · Title"),
     "can": (_CAN, "**After this chapter you can ... .**"),
@@ -112,8 +113,21 @@ def _section(section: Section, cards: Sequence[Card], marks: dict[int, str]) -> 
         "minutes": section.minutes,
         "cell": id_of_text("markdown", _as_given(section.part)),
         "exercises": [c.value for c in section.part.tagged("card") if c.value in names],
+        "headings": dict(_headings(section.part, names)),
         "predictions": [marks[c.line] for c in section.part.cells if c.line in marks],
     }
+
+
+def _headings(part: Chapter, names: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each exercise with the heading after it, if one comes before the next exercise."""
+    exercise = ""
+    for cell in part.cells:
+        heading = _HEADING.match(cell.source) if cell.kind == "markdown" else None
+        if cell.tag == "card":
+            exercise = cell.value
+        elif heading and exercise in names and not is_prediction(cell):
+            yield exercise, {"title": heading[1], "cell": id_of_text("markdown", cell.source)}
+            exercise = ""
 
 
 def _as_given(part: Chapter) -> str:

@@ -27,6 +27,8 @@ DERIVED = ("predict", "debrief")
 
 _HEADER = re.compile(r"^\s*#\s*%%(%*\s|\s*$)")
 _NOTES_OF_JUPYTEXT = {"lines_to_next_cell"}
+_FOR_FORMATTER = re.compile(r"  # fmt: skip$", re.M)
+"""A comment for the formatter of the file; a notebook is not formatted, and its reader asks why."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,9 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
 def _as_notebook(text: str) -> NotebookNode:
     """What jupytext makes of a file; each chapter is read for itself, and once for all others."""
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    for node in notebook.cells:
+        if node.cell_type == "code":
+            node.source = _FOR_FORMATTER.sub("", node.source)
     return notebook
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -29,6 +29,7 @@ class Section:
         minutes: the estimated time to read it and to do its exercises.
         cell: the id of the cell with its heading.
         exercises: their names, in order.
+        headings: by exercise, the title and the cell of the heading after it in the section.
         predictions: the marks of its predictions, in order.
     """
 
@@ -37,6 +38,7 @@ class Section:
     minutes: int
     cell: str
     exercises: tuple[str, ...]
+    headings: dict[str, dict[str, str]] = field(hash=False)
     predictions: tuple[str, ...]
 
 
@@ -214,6 +216,8 @@ def _steps_after(exercise: str, chapter: Chapter) -> Iterator[Step]:
     numbers = [exercise in section.exercises for section in chapter.sections]
     here = numbers.index(True)
     names = chapter.sections[here].exercises
+    if heading := chapter.sections[here].headings.get(exercise):
+        yield Step(heading["title"], chapter.name, heading["cell"])
     for name in names[names.index(exercise) + 1 :]:
         yield Step(name, chapter.name, f"card-{name}")
     for section in chapter.sections[here + 1 :]:

@@ -58,6 +58,13 @@ def test_an_optional_part_comes_after_its_chapter(tmp_path: Path) -> None:
     assert found == ["09_debugging", "09b_duels", "10_fusion"]
 
 
+def test_a_comment_for_the_formatter_is_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "01_topic.py"
+    path.write_text("# %% [markdown]\n# # 1\n\n# %%\nx = [\n    1, 2,\n]  # fmt: skip\nprint(x)\n")
+    chapter, notebook = read(path)
+    assert chapter.cells[1].source == notebook.cells[1].source == "x = [\n    1, 2,\n]\nprint(x)"
+
+
 def test_only_stretches_say_that_one_may_move_on(chapter: Path) -> None:
     cells = cells_of(builder.build(chapter, CARDS))
     assert "fine to move on" not in cells["card-after"].source

@@ -40,6 +40,7 @@ def test_the_other_answer_is_one_answer() -> None:
         parts = ast.parse(told.other).body
         defined = [one.name for one in parts if isinstance(one, ast.FunctionDef | ast.ClassDef)]
         assert len(set(defined)) == len(defined) and name in defined, name
+        assert "\n\n\n\n" not in told.other, name
 
 
 @pytest.mark.parametrize("name", EVERY)

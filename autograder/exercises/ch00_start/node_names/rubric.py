@@ -26,7 +26,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-`node.name` and `node.target` look alike for many nodes. They differ where a module lies inside
-another one (`block_0` and `block.0`), and where one thing is called twice: the second call has
-a number."""
+`node.name` and `node.target`, what a node calls, look alike for many nodes. They differ for a
+module inside another one: the node `block_0` calls `block.0`. And they differ if one thing is
+called twice: the name of the second call has a number."""
 """What many answers get wrong; told after a pass."""
