@@ -12,7 +12,7 @@
 # **When you are done, you can**
 #
 # 1. edit the graph of a traced model and bring its code up to date;
-# 2. recognise one operation in each of its spellings;
+# 2. recognize one operation in each of its spellings;
 # 3. insert a node at the right place and rewire the readers of a value;
 # 4. replace calls of modules, shared ones too, without a change to the model you were given;
 # 5. delete nodes in an order that FX allows, with the modules that are no longer called;
@@ -335,10 +335,10 @@ for node in fx.symbolic_trace(Minus()).graph.nodes:
 # %% [markdown]
 # Read the list slowly, next to the code.
 #
-# * `2 - x` is `operator.sub` with the number as the first argument.
+# * `2 - a` is `operator.sub` with the number as the first argument.
 #   So `node.args[0]` is not always a node.
-# * `x -= y` on a Proxy is an ordinary subtraction.
-#   A Proxy has no in-place operators, so Python falls back to `x = x - y`. The change in place is lost (chapter 1).
+# * `g -= y` on a Proxy is an ordinary subtraction.
+#   A Proxy has no in-place operators, so Python falls back to `g = g - y`. The change in place is lost (chapter 1).
 #   You find `operator.isub` in graphs of `torch.compile` (chapter 11).
 # * A buffer is a real tensor while you trace.
 #   The tensor, not the Proxy, handles the operator, and it reports a call of the method `sub`.
@@ -633,7 +633,8 @@ assert new.meta == {"note": 1}
 
 # %% [markdown]
 # The function decides for each reader whether it must be rewired.
-# The `meta` of a new node is empty. With `propagate_meta=True` it gets that of the old node.
+# `node.meta` is a dictionary for notes (chapter 6). That of a new node is empty.
+# With `propagate_meta=True`, `replace_all_uses_with` copies the notes of the old node into it.
 #
 # In the third way, the new node reads nothing until the others are rewired. You see it below, in `clamp_after_exp`.
 #
@@ -1332,7 +1333,7 @@ image = images(1)
 def count(gm: fx.GraphModule) -> dict[str, int]:
     """How many nodes, ReLUs, GELUs and dropouts there are."""
     targets = [node.target for node in gm.graph.nodes]
-    kinds = {"relu": F.relu, "gelu": F.gelu, "dropout": "dropout"}
+    kinds = {"relu": F.relu, "gelu": F.gelu, "dropout": "dropout"}  # the last is a module's path
     return {"nodes": len(targets)} | {kind: targets.count(kinds[kind]) for kind in kinds}
 
 

@@ -454,6 +454,18 @@ with fails(TypeError):
 
 
 # %%
+interpreter = fx.Interpreter(scorer)
+interpreter.run(x)
+[node.name for node in interpreter.env]
+
+# %% proof=true
+assert [node.name for node in interpreter.env] == ["output"]
+
+# %% [markdown]
+# `scorer` has no value that no node reads. The next function has one:
+
+
+# %%
 def extremes(x):
     low, high = x.amin(), x.amax()
     x.mean()
@@ -461,12 +473,6 @@ def extremes(x):
 
 
 extremes_gm = fx.symbolic_trace(extremes)
-interpreter = fx.Interpreter(scorer)
-interpreter.run(x)
-[node.name for node in interpreter.env]
-
-# %% proof=true
-assert [node.name for node in interpreter.env] == ["output"]
 
 # %% [markdown]
 # **Drill 06.3a.** An Interpreter has run `extremes_gm`. Which nodes are left in `env`? Write the list of their names, in the order of the graph.
@@ -506,7 +512,8 @@ assert relu.name == "relu"
 
 # %% [markdown]
 # Researchers call this **ablation**: switch off one part, and see how much the result depends on it.
-# Here each residual block of ResNet-18 loses what it adds, one block at a time:
+# Here each residual block of ResNet-18 loses what it adds, one block at a time.
+# What a block adds is the value of its second BatchNorm, `bn2`:
 
 # %%
 resnet = fx.symbolic_trace(make_alive(resnet18(num_classes=10)))
@@ -536,7 +543,7 @@ print(relu in silent)
 assert relu not in silent  # deleted after its last reader, like any other value
 
 # %% [markdown]
-# **Predict the result.** In the run above, `proj` is read by `relu` only. Did `proj` run?
+# **Predict the result.** In the run that began with `silent`, `proj` is read by `relu` only. Did `proj` run?
 #
 # <details><summary>No: nothing needs its value.</summary>
 #
@@ -1384,7 +1391,8 @@ stable = StableExp(located).transform()
 assert_same_results(stable, service, good)
 assert_same_results(stable, lambda x: torch.softmax(service.net(x), dim=-1), bad, other=(good,))
 with torch.no_grad():
-    print(len(located.graph.nodes), "nodes, now", len(stable.graph.nodes), stable(bad)[0, :4])
+    print("the other client's probabilities add up to", stable(bad).sum(dim=-1))
+print(len(located.graph.nodes), "nodes, now", len(stable.graph.nodes))
 
 # %% proof=true
 assert len(stable.graph.nodes) == len(located.graph.nodes) + 2

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from autograder.builder.paths import EXERCISES, ROOT
-from autograder.builder.solution_regions import without_markers
+from autograder.builder.solution_regions import without_gaps, without_markers
 from autograder.builder.source import Chapter
 from autograder.lessons import Debrief
 
@@ -26,7 +26,7 @@ def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
     solution = next((c.source for c in chapter.tagged("solve") if c.value == name), "")
     if other is None or not trap or not solution:
         return None
-    return Debrief(without_markers(solution).strip("\n"), other[0], other[1], trap)
+    return Debrief(without_gaps(without_markers(solution)), other[0], other[1], trap)
 
 
 def lacking(name: str) -> list[str]:
@@ -56,8 +56,13 @@ def other_answer(name: str) -> tuple[str, str] | None:
             code = "".join(_spaced(one, text) for one in definitions)
             # Elsewhere than in its definition, `_` is what nobody reads.
             own = r"(?<=def )_\b" if part.name == "_" else rf"\b{part.name}\b"
+<<<<<<< HEAD
             above = imports if code.startswith("\n") else f"{imports}\n"
             code = re.sub(own, name, f"{above}{code}")
+=======
+            gap = "" if code.startswith("\n") else "\n"
+            code = re.sub(own, name, f"{imports}{gap}{code}")
+>>>>>>> ea4509d56cc5cd5de9b1577ee97149d552b437a7
             return style, code.strip("\n")
     return None
 

@@ -44,7 +44,7 @@ def without_helpers(source: str) -> str:
         return source
     if len(kept) == source.count("\n") + 1:
         return source
-    return _without_gaps("\n".join(kept))
+    return without_gaps("\n".join(kept))
 
 
 def own_stubs(source: str) -> list[list[str]]:
@@ -81,7 +81,8 @@ def without_markers(source: str) -> str:
     return "\n".join(line for line in lines if not any(mark in line for mark in marks))
 
 
-def _without_gaps(source: str) -> str:
+def without_gaps(source: str) -> str:
+    """Leave two blank lines where more are in a row, and none at the ends."""
     while "\n\n\n\n" in source:
         source = source.replace("\n\n\n\n", "\n\n\n")
     return source.strip("\n")

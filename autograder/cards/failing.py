@@ -118,4 +118,5 @@ class Failure:
     def _line(self) -> str:
         lines = [line.strip() for line in self.message.splitlines() if line.strip()]
         first = bounded(lines[0], 1, 200) if lines else ""
+        first += " …" * (first.endswith(":") and len(lines) > 1)
         return f"{self.kind}: {first}" if first else self.kind

@@ -44,11 +44,12 @@ class SvgPen:
         )
 
     def line(self, points: list[tuple[float, float]], colour: str, width: float) -> None:
-        """Put a line."""
+        """Put a line. One in the colour of paper is on a badge, as words of that colour are."""
+        stroke = f"stroke:{_ink(colour[:7])}"
         data = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self._add(
             f'<polyline points="{data}" fill="none" stroke="{colour}" stroke-width="{width:g}" '
-            f"{_style('none', colour)}/>"
+            f'style="{stroke}"/>'
         )
 
     def text(

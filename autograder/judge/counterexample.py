@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -232,12 +233,33 @@ def _tracers_text(exercise: Exercise, trial: Trial) -> str:
     return "\n".join(lines)
 
 
+FEW_VALUES = 6
+"""Values of a tensor that a call may show."""
+
+SHORT_VALUE = 8
+"""Characters of a value that a person wrote; a random one has more."""
+
+
 def _tensor_text(tensor: torch.Tensor) -> str:
-    """A call that makes a tensor of this shape and kind."""
+    """A call that makes a tensor of this shape and kind; its values are shown if they are written.
+
+    An answer may depend on them: `exp` of 800 is infinite, and that of 0 is not.
+    """
     more = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
     more += ", device='meta'" if tensor.is_meta else ""
     more += ", requires_grad=True" if tensor.requires_grad else ""
-    return f"torch.zeros({tuple(tensor.shape)}{more})"
+    return f"{_values_text(tensor) or f'torch.zeros({tuple(tensor.shape)}'}{more})"
+
+
+def _values_text(tensor: torch.Tensor) -> str:
+    """The beginning of a call with the values, or `""` if they are many, long, all 0 or unknown."""
+    plain = type(tensor) is torch.Tensor and tensor.layout is torch.strided
+    if not plain or tensor.is_meta or tensor.is_quantized or tensor.numel() > FEW_VALUES:
+        return ""
+    values = tensor.detach().flatten().tolist()
+    if not any(values) or any(len(repr(value)) > SHORT_VALUE for value in values):
+        return ""
+    return "torch.tensor(" + re.sub(r"\b(inf|nan)\b", r"math.\1", repr(tensor.tolist()))
 
 
 def _name_of_module(module: nn.Module, model: nn.Module | None) -> str:

@@ -70,12 +70,13 @@ def with_exception(model, *inputs):
                 raise Found
             return value
 
-    finder = Finder(fx.symbolic_trace(model))
+    search = Finder(fx.symbolic_trace(model))
     try:
         with torch.no_grad():
-            finder.run(*inputs)
+            search.run(*inputs)
     except Found:
-        return finder.name
+        return search.name
+    return None
 
 
 @right("leaves of a pytree")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import symtable
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +18,7 @@ from autograder.cards.shown_source import MOST_LINES, shown_source
 from autograder.core.exercise import Case
 from autograder.core.torch_private import wrapped_functions
 from autograder.exercises import EXERCISES
-from autograder.judge.counterexample import builders_in, construction, source_of
+from autograder.judge.counterexample import _tensor_text, builders_in, construction, source_of
 from autograder.judge.pasteable import pasteable, piece_of
 
 
@@ -146,3 +147,21 @@ def test_a_wrapped_function_goes_by_its_own_name() -> None:
     names = run_in_a_fresh_cell(text)
     x = torch.rand(3)
     assert torch.equal(names["forward"](gm, x), models.OneWaits()(x))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        torch.tensor([1.0, 800.0], dtype=torch.float64),
+        torch.tensor([[1, 0], [0, 2]]),
+        torch.tensor([0.0, -math.inf, math.nan]),
+    ],
+)
+def test_a_call_shows_values_that_somebody_wrote(written: torch.Tensor) -> None:
+    made = eval(_tensor_text(written), {"torch": torch, "math": math})
+    torch.testing.assert_close(made, written, rtol=0, atol=0, equal_nan=True)
+
+
+def test_a_call_does_not_show_random_values() -> None:
+    assert _tensor_text(torch.full((2,), 1 / 3)) == "torch.zeros((2,))"
+    assert _tensor_text(torch.ones(2, 4)) == "torch.zeros((2, 4))"

@@ -283,6 +283,13 @@ def test_two_graphs_are_two_pictures_that_shrink_and_wrap() -> None:
     assert before.startswith("Before: 24 nodes") and after.startswith("after: A graph of 24 nodes")
 
 
+def test_signs_on_badges_are_white_in_all_themes() -> None:
+    """A badge has the same dark colour in all themes; paper is dark in a dark one."""
+    html = draw.diff(Rounds(), swapped(Rounds())).inline()
+    signs = [line for line in re.findall("<polyline[^>]*>", html) if 'stroke="#FFFFFF"' in line]
+    assert signs and all('style="stroke:#ffffff"' in line for line in signs)
+
+
 def test_boxes_carry_their_place_in_the_order_in_which_the_graph_runs() -> None:
     gm = fx.symbolic_trace(lambda x, y: torch.relu(x) + torch.sin(y))
     words = draw(gm).inline()

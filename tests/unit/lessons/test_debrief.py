@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -51,7 +52,8 @@ def test_the_solution_is_the_chapters(name: str) -> None:
     chapter, _ = read(SOLUTIONS / f"{EXERCISES[name].chapter}.py")
     (source,) = (cell.source for cell in chapter.tagged("solve") if cell.value == name)
     lines = [line for line in source.splitlines() if "### " not in line]
-    assert shown == "\n".join(lines).strip("\n")
+    assert shown == re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines).strip("\n"))
+    assert "\n\n\n\n" not in debriefs()[name].other
 
 
 def test_two_chapters_have_debriefs(total) -> None:

@@ -23,6 +23,14 @@ def test_an_error_takes_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert type(shown.error) is ValueError and shown.error.__traceback__ is None
 
 
+def test_a_line_that_announces_others_says_that_they_are_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with fails(TypeError):
+        torch.div(torch.ones(1), torch.ones(1), alpha=1)
+    assert capsys.readouterr().out.endswith("but expected one of: …  (as expected)\n")
+
+
 def test_an_error_without_a_message(capsys: pytest.CaptureFixture[str]) -> None:
     with fails(AssertionError):
         raise AssertionError

@@ -14,7 +14,7 @@ from autograder.models import InEvaluation, T, additions, model_case
 X, WIDE = T(2, 3), T(4, 3)
 
 HINTS = (
-    """**Where to look.** The table in section 3.2 shows how a subtraction is recorded in each of
+    """**Where to look.** The list in section 3.2 shows how a subtraction is recorded in each of
 its spellings. An addition is recorded in the same ways. Print the graph of the model on your
 card and look for the node that you missed.""",
     """**What to use.** `operator.add` and `torch.add` are targets of `call_function` nodes,
