@@ -56,13 +56,8 @@ def other_answer(name: str) -> tuple[str, str] | None:
             code = "".join(_spaced(one, text) for one in definitions)
             # Elsewhere than in its definition, `_` is what nobody reads.
             own = r"(?<=def )_\b" if part.name == "_" else rf"\b{part.name}\b"
-<<<<<<< HEAD
             above = imports if code.startswith("\n") else f"{imports}\n"
             code = re.sub(own, name, f"{above}{code}")
-=======
-            gap = "" if code.startswith("\n") else "\n"
-            code = re.sub(own, name, f"{imports}{gap}{code}")
->>>>>>> ea4509d56cc5cd5de9b1577ee97149d552b437a7
             return style, code.strip("\n")
     return None
 
