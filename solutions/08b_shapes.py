@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 8 |
-# | **Time** | about 95 minutes, 50 of them for the exercise; a good place for a break is before 8b.6 |
+# | **Time** | about 100 minutes, 50 of them for the exercise; a good place for a break is before 8b.6 |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -14,7 +14,7 @@
 # 1. say which method of a Proxy a line of Python calls, and what FX does there;
 # 2. tell questions about shapes from questions about values;
 # 3. compute shapes and dtypes with meta tensors, without any data;
-# 4. run a layer beside a trace, so that FX, the model and the random state do not notice;
+# 4. run a layer during a trace, without a mark on the graph, the model or the random state;
 # 5. write a Tracer that answers questions about shapes, and lists what it has assumed;
 # 6. guard a trace with these assumptions.
 
@@ -22,10 +22,10 @@
 # ## A story
 #
 # The other team sends you the next version of its service. GoogLeNet is in it again. In front of it is a new part that accepts pictures of many kinds:
-# a single picture or a batch, grey or in colour, bytes or floats. Wide pictures are cut into tiles.
+# a single picture or a batch, gray or in color, bytes or floats. Wide pictures are cut into tiles.
 #
 # `fx.symbolic_trace` refuses, as in chapter 8. But this time no line asks for a *value*. All questions are about shapes and dtypes,
-# and the service gets pictures of one shape only. You know all the answers. The Tracer does not, because nobody has told it.
+# and the service gets pictures of one shape only. So you know all the answers, and can give them to a Tracer.
 
 # %%
 import copy
@@ -36,7 +36,7 @@ from torch import fx, nn
 from torch.fx.proxy import Attribute, TraceError
 from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 from autograder.given import assert_same_results, make_alive
 
 torch.manual_seed(8)
@@ -48,12 +48,12 @@ print(torch.__version__)
 
 # %%
 class Front(nn.Module):
-    """Makes a batch of colour pictures of whatever comes."""
+    """Makes a batch of color pictures from any of these kinds."""
 
     def forward(self, pictures):
         if pictures.dim() == 3:  # a single picture
             pictures = pictures.unsqueeze(0)
-        if pictures.shape[1] == 1:  # grey
+        if pictures.shape[1] == 1:  # gray
             pictures = pictures.expand(-1, 3, -1, -1)
         if not pictures.is_floating_point():  # bytes
             pictures = pictures / 255
@@ -76,7 +76,7 @@ class Service(nn.Module):
 
 
 service = make_alive(Service())
-grey = torch.randint(0, 256, (1, 64, 128), dtype=torch.uint8)
+gray = torch.randint(0, 256, (1, 64, 128), dtype=torch.uint8)
 with fails(TraceError):
     fx.symbolic_trace(service)
 
@@ -87,7 +87,7 @@ with fails(TraceError):
 #
 # <details><summary>It raises: the size was fixed while tracing.</summary>
 #
-# No. Nobody asked for the number. <code>x.shape[0]</code> is a Proxy, and was handed on.
+# No. Python did not ask for the number. <code>x.shape[0]</code> is a Proxy, and was handed on.
 # </details>
 # <details><summary>It works: the size is computed in each call.</summary>
 #
@@ -98,7 +98,7 @@ with fails(TraceError):
 # No. Only a question raises: <code>if</code>, <code>range</code>, <code>int</code>, a loop.
 # </details>
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: x.view(x.shape[0], -1))
 assert gm(torch.zeros(5, 2, 3)).shape == (5, 6)
 
@@ -115,25 +115,25 @@ assert gm(torch.zeros(5, 2, 3)).shape == (5, 6)
 # </details>
 # <details><summary>Its <code>forward</code>, with a tensor of zeros.</summary>
 #
-# No. <code>fx.Tracer</code> has no tensors at all. In this part you will give it some.
+# No. <code>fx.Tracer</code> does not have tensors. In this part you will give it some.
 # </details>
 
 
-# %%
-class Told(nn.ReLU):
+# %% proof=true
+class Quiet(nn.ReLU):
     __module__ = "torch.nn"  # so FX takes it for a layer of PyTorch
 
     def forward(self, x):
         raise AssertionError("forward has run")
 
 
-graph = fx.Tracer().trace(nn.Sequential(Told()))
+graph = fx.Tracer().trace(nn.Sequential(Quiet()))
 assert [node.op for node in graph.nodes] == ["placeholder", "call_module", "output"]
 
 # %% [markdown]
 # ## 8b.1 Who asks?
 #
-# Python has a method for each kind of question. FX has written some of them for its Proxies, and they raise.
+# For most questions Python calls a method of the object. FX has written some of these for its Proxies, and they raise.
 #
 # | in the model | Python calls | `fx.Proxy` today |
 # |---|---|---|
@@ -142,9 +142,12 @@ assert [node.op for node in graph.nodes] == ["placeholder", "call_module", "outp
 # | `a, b = p` | `__iter__` | gives as many items as there are names |
 # | `len(p)` | `__len__` | raises `RuntimeError` |
 # | `int(p)`, `range(p)` | `__int__`, `__index__` | has no such method: `TypeError` |
-# | `p > 1`, `p == q` | `__gt__`, `__eq__` | makes a node: that is no question yet |
+# | `p > 1`, `p == q` | `__gt__`, `__eq__` | makes a node: that is not a question yet |
+# | `p is None`, `isinstance(p, torch.Tensor)`, `type(p)` | nothing | the answer is that for a Proxy, and it is silent |
+#
+# No Tracer can change the last row, not even that of this part's exercise. Look for such lines in a model before you trust its trace (section 1.5).
 
-# %%
+# %% proof=true
 for error, question in (
     (TraceError, lambda p: p if p else -p),
     (TraceError, lambda p: [row + 1 for row in p]),
@@ -157,15 +160,17 @@ for error, question in (
 assert {"__gt__", "__eq__"} <= vars(fx.Proxy).keys() and not hasattr(fx.Proxy, "__index__")
 gm = fx.symbolic_trace(lambda p, q: (p > 1, p == q))
 assert [node.target for node in gm.graph.nodes][2:4] == [operator.gt, operator.eq]
+gm = fx.symbolic_trace(lambda p: p if isinstance(p, torch.Tensor) else -p)
+assert [node.name for node in gm.graph.nodes] == ["p", "neg", "output"]
 
 # %% [markdown]
-# A Proxy of your own can answer. This one answers everything with 2, and prints what it was asked:
+# A Proxy of your own can answer. This one answers everything with 2, and prints each question:
 
 
 # %%
 class Two(fx.Proxy):
-    def two(self, who):
-        print(f"{who:10} of {self.node.name}")
+    def two(self, question):
+        print(f"{question:10} of {self.node.name}")
         return 2
 
     def __len__(self):
@@ -196,11 +201,51 @@ def questions(x):
 
 graph = TwoTracer().trace(questions)
 print([node.name for node in graph.nodes])
+
+# %% proof=true
 assert [node.name for node in graph.nodes][1:4] == ["sum_1", "gt", "add"]
 
 # %% [markdown]
-# Look at the first line. `x.sum() > 0` made the node `gt`, and nobody was asked. Then `if` asked `gt` for its truth.
-#
+# Look at the first line. `x.sum() > 0` made the node `gt`, without a question. Then `if` asked `gt` for its truth.
+# The last two lines are from `[*x]`: Python asks for the items, and a list asks for their number, too.
+
+# %%
+QUESTIONS = {
+    "in": lambda p: p in (1, 2),
+    "none": lambda p: p is None,
+    "max": lambda p: max(p, 1),
+    "item": lambda p: (4, 5, 6)[p],
+    "sum": lambda p: (p + 1) > 2,
+}
+
+# %% [markdown]
+# **Drill 08b.1a.** Each of these functions is traced with `TwoTracer`. In which of them does Python ask a Proxy for an answer? Write the set of their keys.
+
+# %% drill=true
+asking = {"in", "max", "item"}
+drill("08b.1a", asking)
+# Mistake: A comparison alone is a node, and its truth is not needed.
+# asking = {"in", "max", "item", "sum"}
+
+
+# %% proof=true
+class Noted(Two):
+    def two(self, question):
+        noted.append(question)
+        return 2
+
+
+class NotingTracer(fx.Tracer):
+    def proxy(self, node):
+        return Noted(node, self)
+
+
+for key, function in QUESTIONS.items():
+    noted = []
+    NotingTracer().trace(function)
+    assert bool(noted) == (key in ("in", "max", "item")), key
+
+# %% [markdown]
 # **Predict the trace.** The same Tracer traces `len(x.shape)`. What is asked?
 #
 # <details><summary><code>__len__</code> of <code>x</code></summary>
@@ -213,14 +258,30 @@ assert [node.name for node in graph.nodes][1:4] == ["sum_1", "gt", "add"]
 # </details>
 # <details><summary>Nothing: it raises FX's own <code>RuntimeError</code>.</summary>
 #
-# Right. <code>x.shape</code> is an <code>fx.proxy.Attribute</code>, made in <code>Proxy.__getattr__</code>. It is a Proxy too, but none of your class.
+# Right. <code>x.shape</code> is an <code>fx.proxy.Attribute</code>, made in <code>Proxy.__getattr__</code>. It is a Proxy too, but not of your class.
 # </details>
 
-# %%
+
+# %% proof=true
+class Knows(fx.Proxy):
+    def __len__(self):
+        return 2
+
+
+class KnowsTracer(fx.Tracer):
+    def proxy(self, node):
+        return Knows(node, self)
+
+
+assert [n.name for n in KnowsTracer().trace(lambda x: x * len(x)).nodes] == ["x", "mul", "output"]
 with fails(RuntimeError):
-    TwoTracer().trace(lambda x: x * len(x.shape))
+    KnowsTracer().trace(lambda x: x * len(x.shape))
+
+# %% [markdown]
+# So give `Two` a `__getattr__` that makes attributes of a class of your own:
 
 
+# %%
 class TwoAttribute(Two, Attribute):
     """First your methods, then those of `Attribute`."""
 
@@ -231,11 +292,13 @@ def attribute(self, name):
 
 Two.__getattr__ = attribute
 graph = TwoTracer().trace(lambda x: x * len(x.shape))
+
+# %% proof=true
 assert [node.name for node in graph.nodes] == ["x", "getattr_1", "mul", "output"]
 
 # %% [markdown]
-# The row of the table about `a, b = p` deserves a look of its own. FX reads the bytecode of the line, and gives as many items as there are names.
-# So the trace of a wrong line is a graph, and the error comes later, or never:
+# The row about `a, b = p` is special. FX reads the bytecode of the line, and gives as many items as there are names.
+# So a wrong line can be traced, and the error comes later, or never:
 
 
 # %%
@@ -247,20 +310,18 @@ def two_of_three(x):
 x = torch.arange(6.0)
 with fails(ValueError):  # too many values to unpack
     two_of_three(x)
+print(fx.symbolic_trace(two_of_three)(x))
+
+# %% proof=true
 assert fx.symbolic_trace(two_of_three)(x).tolist() == [2.0, 4.0]
 
 # %% [markdown]
 # ## 8b.2 What the other ways cost
 #
-# Chapter 8 has four ways out of a question. For questions about shapes they are all a poor bargain:
+# The ways out of section 8.2 do not fit questions about shapes. `torch.where` chooses values, and not between a batch of three dimensions and one of four.
+# A leaf or a wrapped function is one node to your passes. And another capture does not give a graph of modules.
 #
-# | way out | here |
-# |---|---|
-# | say it with tensors | `torch.where` chooses values, and not between a batch of three dimensions and one of four |
-# | a leaf, or `fx.wrap` (chapter 1) | your passes see one node, and nothing of what is in it |
-# | another way to capture | no graph of modules any more |
-#
-# With a leaf for `Front`, the loop is still there. So the whole service has to be a leaf, and no pass reaches GoogLeNet:
+# With a leaf for `Front`, the loop of `Service` is still there. So the whole service has to be a leaf, and no pass reaches GoogLeNet:
 
 
 # %%
@@ -283,12 +344,15 @@ with fails(TraceError):
 # %%
 large = torch.empty(100_000, 100_000, device="meta")  # 40 GB, if it had data
 print((large @ large).sum(0, keepdim=True).to(torch.float16))
-assert (large @ large[:, :7]).shape == (100_000, 7)
 layer = nn.Conv2d(3, 8, 3, stride=2).to("meta")
+print(layer(torch.empty(1, 3, 33, 33, device="meta")).shape)
+
+# %% proof=true
+assert (large @ large[:, :7]).shape == (100_000, 7)
 assert layer(torch.empty(1, 3, 33, 33, device="meta")).shape == (1, 8, 16, 16)
 
 # %% [markdown]
-# What hangs on values cannot be computed. Each of these lines raises, and not all of them raise the same:
+# Anything that depends on the values cannot be computed. Each of these lines raises, with three kinds of exception:
 
 # %%
 x = torch.empty(2, 3, device="meta")
@@ -306,16 +370,47 @@ for kind, question in {
     except Exception as error:
         refused[kind] = type(error)
         print(f"{kind:8} {type(error).__name__:20} {str(error)[:60]}")
+
+# %% proof=true
 assert refused.keys() == {"bool", "item", "nonzero", "mask", "tolist", "numpy"}
 assert issubclass(refused["nonzero"], NotImplementedError)
 assert not issubclass(refused["item"], NotImplementedError)
+kinds = [refused[kind].__name__ for kind in ("bool", "item", "nonzero", "mask", "tolist", "numpy")]
+assert len(set(kinds)) == 3, kinds
+
+# %%
+MORE = {
+    "argmax": lambda x: x.argmax(dim=1),
+    "unique": lambda x: x.unique(),
+    "where": lambda x: torch.where(x > 0, x, 0),
+    "equal": lambda x: torch.equal(x, x + 1),
+    "sort": lambda x: x.sort().values,
+}
+
+# %% [markdown]
+# **Drill 08b.3a.** Which of these functions raise for a meta tensor? Write the set of their keys.
+
+# %% drill=true
+raising = {"unique", "equal"}
+drill("08b.3a", raising)
+# Mistake: The shape of an index does not depend on the values, and only the shape is needed.
+# raising = {"unique", "equal", "argmax"}
+
+# %% proof=true
+raised = set()
+for key, function in MORE.items():
+    try:
+        assert function(torch.empty(2, 3, device="meta")).is_meta
+    except RuntimeError:
+        raised.add(key)
+assert raised == {"unique", "equal"}
 
 # %% [markdown]
 # **Predict the result.** `example = torch.zeros(2, 3, device="meta")`. A helper makes `work = example.to("meta")`, and the model calls `work.t_()`, which transposes in place. What is `example.shape` then?
 #
 # <details><summary><code>(2, 3)</code>: <code>to</code> makes a copy.</summary>
 #
-# No. <code>to</code> makes a copy only where something changes.
+# No. <code>to</code> makes a copy only if something changes.
 # </details>
 # <details><summary><code>(3, 2)</code>: it is the same tensor.</summary>
 #
@@ -326,7 +421,7 @@ assert not issubclass(refused["item"], NotImplementedError)
 # No. Shapes can be changed in place, with data or without.
 # </details>
 
-# %%
+# %% proof=true
 example = torch.zeros(2, 3, device="meta")
 work = example.to("meta")
 work.t_()
@@ -339,15 +434,19 @@ assert example.shape == (3, 2)
 # %%
 with fails(RuntimeError):
     torch.empty(2, 3, device="meta") + torch.ones(3)
+with torch.device("meta"):
+    print(torch.rand(2, 3))  # nothing is drawn
+
+# %% proof=true
 before = torch.get_rng_state()
 with torch.device("meta"):
     assert torch.rand(2, 3).is_meta
-assert torch.equal(torch.get_rng_state(), before)  # nothing was drawn
+assert torch.equal(torch.get_rng_state(), before)
 torch.rand(2, 3)
 assert not torch.equal(torch.get_rng_state(), before)
 
 # %% [markdown]
-# ## 8b.4 Values beside the nodes
+# ## 8b.4 A value for each node
 #
 # Section 6.4 noted shapes by running a finished graph. Here the shapes are needed *while* the graph grows.
 # Each node passes through `Tracer.create_node`, whatever its opcode. So that is the place to compute on meta what the node will compute.
@@ -357,7 +456,7 @@ assert not torch.equal(torch.get_rng_state(), before)
 # %%
 class Ranks(fx.Tracer):
     def trace(self, root, concrete_args=None):
-        self.values = {}  # anew for each trace
+        self.values = {}  # a new one for each trace
         return super().trace(root, concrete_args)
 
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
@@ -374,10 +473,12 @@ tracer = Ranks()
 tracer.trace(lambda x: torch.flatten(torch.sum(x, dim=2), 0).cos())
 ranks = {node.name: value.dim() for node, value in tracer.values.items()}
 print(ranks)
+
+# %% proof=true
 assert ranks == {"x": 3, "sum_1": 2, "flatten": 1}
 
 # %% [markdown]
-# `map_arg(args, f)` puts `f(node)` in the place of each node, however deeply it is nested. The method `cos` is not known, because this Tracer does not look at methods.
+# `map_arg(args, f)` replaces each node by `f(node)`, however deeply it is nested. The method `cos` is not known, because this Tracer does not look at methods.
 #
 # **Predict the names.** `def forward(self, input)`: which name does the *node* of the parameter have?
 #
@@ -394,15 +495,15 @@ assert ranks == {"x": 3, "sum_1": 2, "flatten": 1}
 # No. FX keeps the names of parameters wherever it can.
 # </details>
 
-# %%
+# %% proof=true
 first = next(iter(fx.symbolic_trace(lambda input: input + 1).graph.nodes))
 assert (first.name, first.target) == ("input_1", "input")
 
 # %% [markdown]
-# ## 8b.5 A layer beside the trace
+# ## 8b.5 Running a layer during the trace
 #
 # A leaf must be run on meta tensors as well. That is harder, because FX still watches: while it traces, *every* call of a module goes to `Tracer.call_module`,
-# and every parameter that is read goes to `Tracer.getattr`. Your own call is no exception:
+# and every parameter that is read goes to `Tracer.getattr`. Your own call, too:
 
 
 # %%
@@ -428,7 +529,7 @@ with fails(NameError):  # FX looks for the path of the copy in the model
     RunsLayers().trace(model)
 
 # %% [markdown]
-# The way out needs nothing private: a switch that says "this call is mine". While it is on, both methods do what Python would do without FX.
+# The way out needs nothing private: a switch, `aside`, that says "this call is mine". While it is on, both methods do what Python would do without FX.
 
 
 # %%
@@ -448,6 +549,9 @@ RunsLayers.call_module = call_module
 RunsLayers.getattr = getattr_of_module
 tracer = RunsLayers()
 graph = tracer.trace(model)
+print("shape:", tracer.shape, "the model moved to meta:", model[0].weight.is_meta)
+
+# %% proof=true
 assert tracer.shape == (2, 5, 6)
 assert [node.op for node in graph.nodes] == ["placeholder", "call_module", "output"]
 assert not model[0].weight.is_meta
@@ -455,7 +559,7 @@ assert not model[0].weight.is_meta
 # %% [markdown]
 # Why a copy? `model.to("meta")` would move the *caller's* parameters, and their values would be gone.
 # A layer in training mode changes its buffers, too: a BatchNorm counts. The copy counts for itself.
-# The switch is put back in `finally`, because a layer may raise, and then the next call is FX's again.
+# The switch is put back in `finally`, because a layer may raise, and the next call must be FX's again.
 
 # %% [markdown]
 # ## 8b.6 All together
@@ -464,19 +568,41 @@ assert not model[0].weight.is_meta
 #
 # What is the list good for? Each answer is an **assumption**: the graph is right as long as it holds. `torch.compile` calls this a *guard* (chapter 11).
 
+
+# %%
+def scores(x):
+    rows = x.size(0)
+    if x.ndim > 1 and rows > 1:
+        x = x / rows
+    return sum(part.mean() for part in x.split(2))
+
+
+# %% [markdown]
+# **Drill 08b.6a.** Which nodes of the trace of `scores`, for an example of shape `(4, 3)`, must be in such a list? Write their names in the order of the questions.
+
+# %% drill=true
+listed = ["gt", "gt_1", "split"]
+drill("08b.6a", listed)
+# Mistake: Python asks about the results of comparisons, and not about what they compare.
+# listed = ["getattr_1", "size", "split"]
+
 # %% [markdown] card="MetaTracer"
-# **Write** the class `MetaTracer`. `MetaTracer(**examples)` takes a tensor for any of the root's parameters, by name. Only its shape and dtype matter.
+# **Write** the class `MetaTracer`. `MetaTracer(**examples)` takes a tensor for any of the root's parameters, by name.
 #
-# * **Answers.** What is traced is run on meta tensors too, leaf modules and methods that write in place included. So these are answered: `len`, loops, unpacking (with a star, splats, `list`); `range` and `int` of a size; comparisons and the truth of sizes, of `dim()` and `ndim`, `numel()`, `dtype`, `is_floating_point()`.
-# * Unpacking into the wrong number of names raises `ValueError`, as without a trace.
-# * **What nobody asks** stays in the graph. Where nothing is asked, the graph is that of `fx.Tracer`.
-# * **No answer.** Nothing is known if no example was given (a default does not count), or if an operation cannot run on meta tensors. That alone is no error. A question about it raises `TraceError`, and so does a question about a value, such as `x.sum() > 0`. (`len` may raise what it raises today.)
+# * **Answers.** What is traced is run on meta tensors too, leaf modules included, so questions about shapes and dtypes are answered.
+# * **What is not asked** stays in the graph. If nothing is asked, the graph is that of `fx.Tracer`.
+# * **No answer.** A question about something unknown, or about a value such as `x.sum() > 0`, raises `TraceError`.
 # * **`assumed`**: a list of the names of the nodes that Python asked about, each once, in the order of the first question.
-# * A new `trace` starts anew, also of another root. Model, examples and random state stay as they were.
+# * Model, examples and random state stay as they were.
 #
-# **Not tried:** `concrete_args`, `*args`, sizes as integer arguments of torch functions (`torch.zeros(n)`; the method `x.view(n)` is tried), devices, strides, wrapped functions.
+# **Fine print**
 #
-# Methods in the cell that you do not need can go. You will need a class for Proxies beside it.
+# * Only shape and dtype of an example matter. Answered: `len`, loops, unpacking (with a star, splats, `list`); `range` and `int` of a size; comparisons and the truth of sizes, of `dim()` and `ndim`, `numel()`, `dtype`, `is_floating_point()`. Methods that write in place run on meta tensors, too.
+# * Unpacking into the wrong number of names raises `ValueError`, as without a trace. `len` of something unknown may raise what it raises today.
+# * Unknown: no example was given (a default does not count), or an operation cannot run on meta tensors. That alone is not an error.
+# * A new `trace` starts again, even of another root.
+# * **Not tried:** `concrete_args`, `*args`, sizes as integer arguments of torch functions (`torch.zeros(n)`; the method `x.view(n)` is tried), devices, strides, wrapped functions.
+# * Methods in the cell that you do not need can go. You will need a class for Proxies, too.
 
 
 # %%
@@ -582,7 +708,7 @@ def on_meta(tensor):
 
 
 def value_of(node, tracer):
-    """What a node gives on meta tensors; raises where that cannot be said."""
+    """The value of a node on meta tensors; raises if it cannot be computed."""
     if node.op == "placeholder":
         return on_meta(tracer.examples[node.target])
     if node.op == "get_attr":
@@ -636,14 +762,19 @@ hint("MetaTracer")
 # One example is enough for all questions of the service:
 
 # %% uses="MetaTracer"
-tracer = MetaTracer(pictures=grey)
+tracer = MetaTracer(pictures=gray)
 traced = fx.GraphModule(service, tracer.trace(service))
 print(tracer.assumed, len(traced.graph.nodes))
+assert_same_results(traced, service, gray)
+
+# %% proof=true
 assert tracer.assumed == ["eq", "eq_1", "is_floating_point", "split"]
-assert_same_results(traced, service, grey)
+asked = MetaTracer(x=torch.zeros(4, 3))
+asked.trace(scores)
+assert asked.assumed == ["gt", "gt_1", "split"]
 
 # %% [markdown]
-# GoogLeNet is in the graph twice, once for each tile, and your passes reach all of it. This one from chapter 3 works as it is:
+# GoogLeNet is in the graph twice, once for each tile, and your passes reach all of it. Here is one from chapter 3:
 
 # %% uses="MetaTracer"
 dropouts = [
@@ -655,15 +786,18 @@ for node in dropouts:
     node.replace_all_uses_with(node.args[0])
     traced.graph.erase_node(node)
 traced.recompile()
+print(len(dropouts), "dropouts removed")
+assert_same_results(traced, service, gray)
+
+# %% proof=true
 assert len(dropouts) == 2
-assert_same_results(traced, service, grey)
 
 # %% [markdown]
 # **Predict the result.** The trace was made for a picture that is 128 wide: two tiles. Now a picture comes that is 192 wide. What does the *trace* do?
 #
 # <details><summary>It raises: <code>split</code> gives three tiles.</summary>
 #
-# No. The graph reads item 0 and item 1 of what <code>split</code> gives. A third item disturbs nobody.
+# No. The graph reads item 0 and item 1 of what <code>split</code> gives. It does not read a third one.
 # </details>
 # <details><summary>It gives the sum over two tiles, without a message.</summary>
 #
@@ -674,16 +808,18 @@ assert_same_results(traced, service, grey)
 # No. The graph has no loop.
 # </details>
 
-# %% uses="MetaTracer"
-wide = torch.randint(0, 256, (1, 64, 192), dtype=torch.uint8)
+# %% proof=true
+wider = torch.randint(0, 256, (1, 64, 192), dtype=torch.uint8)
+again = MetaTracer(pictures=gray)
+for_two_tiles = fx.GraphModule(service, again.trace(service))
 with fails(AssertionError):
-    assert_same_results(traced, service, wide)
+    assert_same_results(for_two_tiles, service, wider)
 
 # %% [markdown]
 # ## 8b.8 Guards
 #
-# An assumption is of use only if somebody looks at it. A simple guard: trace for the new example, and compare what was asked and answered.
-# Nothing is computed on real data, so this is possible before each call, or, better, once for each new shape.
+# An assumption is of use only if it is checked. A simple guard: keep a trace for each shape and dtype, and make a new one for each new shape.
+# Tracing computes nothing on real data.
 
 
 # %% uses="MetaTracer"
@@ -703,34 +839,42 @@ class Guarded(nn.Module):
 
 
 guarded = Guarded(service)
-for pictures in (grey, wide, grey):
+wide = torch.randint(0, 256, (1, 64, 192), dtype=torch.uint8)
+for pictures in (gray, wide, gray):
     assert_same_results(guarded, service, pictures)
+print(len(guarded.traces), "traces")
+
+# %% proof=true
 assert len(guarded.traces) == 2
 
 # %% [markdown]
-# This guard is too strict: another height needs no new trace, because nobody asked about it. `assumed` says which nodes were asked.
-# A finer guard evaluates only these, and that is what `torch.compile` does: it notes what Python asked, and checks it before each call.
+# This guard is too strict: another height needs no new trace, because no line asks about it. A finer guard evaluates only the nodes in `assumed`.
+# (`torch.compile` begins strictly, too: the first graph has a guard on every size, see section 11.2.)
 #
-# Others have written such tracers. PyTorch has a `MetaTracer` of its own among its experiments. It answers less, and does not say what it has assumed:
+# vLLM has such a Tracer ([pull request 49957](https://github.com/vllm-project/vllm/pull/49957)): `vllm/model_executor/models/transformers/fx_utils.py` runs each operation on meta tensors, too. It only looks for places to rewrite, so a trace that stops early is enough.
+# PyTorch has a `MetaTracer` among its experiments. It does not list what it has assumed, and it freezes a size that is only handed on:
 
 # %%
 from torch.fx.experimental.meta_tracer import MetaTracer as Experimental
 
 tracer = Experimental()
 graph = tracer.trace(
-    lambda x: x if x.dim() == 2 else -x, meta_args={"x": torch.zeros(2, 3, device="meta")}
+    lambda x: x.view(x.shape[0], -1), meta_args={"x": torch.zeros(2, 3, device="meta")}
 )
-assert [node.op for node in graph.nodes][-1] == "output"
-assert not hasattr(tracer, "assumed")
+print(graph)
+
+# %% proof=true
+assert [node.name for node in graph.nodes] == ["x", "view", "output"]
+assert list(graph.nodes)[1].args[1:] == (2, -1) and not hasattr(tracer, "assumed")
 
 # %% [markdown]
 # ## Common mistakes
 #
 # Here you see each of them fail.
 #
-# ### Shapes in place of Proxies
+# ### Shapes instead of Proxies
 #
-# A Proxy whose `shape` is a real `torch.Size` answers every question. It also freezes every size that nobody asked about:
+# A Proxy whose `shape` is a real `torch.Size` answers every question. It also freezes every size that is only handed on:
 
 
 # %%
@@ -746,14 +890,16 @@ class FrozenTracer(fx.Tracer):
 graph = FrozenTracer().trace(lambda x: x.view(x.shape[0], -1))
 gm = fx.GraphModule({}, graph)
 print(gm.code)
+
+# %% proof=true
 assert gm(torch.zeros(4, 3)).shape == (2, 6)  # and not (4, 3)
 
 # %% [markdown]
-# **Right:** a size is a Proxy until somebody asks.
+# **Right:** a size is a Proxy until Python asks.
 #
 # ### Deciding at the comparison
 #
-# If `__gt__` gives `True` or `False`, the comparison in `x * (n > 1)` is decided, although nobody asked.
+# If `__gt__` gives `True` or `False`, the comparison in `x * (n > 1)` is decided, although Python did not ask.
 
 
 # %%
@@ -768,34 +914,43 @@ class DecidedTracer(fx.Tracer):
 
 
 graph = DecidedTracer().trace(lambda x, n: x * (n > 1))
+print([node.name for node in graph.nodes])
+
+# %% proof=true
 assert [node.name for node in graph.nodes] == ["x", "n", "mul", "output"]  # and no gt
 
 # %% [markdown]
 # **Right:** `__gt__` makes a node, as always, and `__bool__` answers.
 #
-# ### What is false is not unknown
+# ### `False` is an answer, unknown is not
 
 # %%
 values = {"numel": 0}
 if not values.get("numel"):
     print("is it zero, or not known?")
-assert "numel" in values and values.get("sum") is None
 
 # %% [markdown]
 # **Right:** ask `in`, or keep an object of your own for "not known".
 #
 # ### Only one kind of exception
 #
-# Section 8b.3 printed four kinds. `except NotImplementedError` catches `nonzero`, and not `item`.
-# **Right:** whatever is raised on meta says only that nothing is known.
-#
+# Section 8b.3 printed three kinds. `except NotImplementedError` catches `nonzero`, and not `item`.
+# **Right:** whatever is raised on meta only means that nothing is known.
+
+# %% proof=true
+assert "numel" in values and values.get("sum") is None
+
+# %% [markdown]
 # ### Unknown values that go on
 #
-# Python compares any two objects. An object for "not known" that is handed to an operation may come back as an answer:
+# Python compares any two objects. If an operation gets an object for "not known", the result may look like an answer:
 
 # %%
 UNKNOWN = object()
-assert operator.eq(UNKNOWN, 2) is False  # "no" - and nobody knows
+print(operator.eq(UNKNOWN, 2))
+
+# %% proof=true
+assert operator.eq(UNKNOWN, 2) is False
 
 # %% [markdown]
 # **Right:** what reads something unknown is unknown.
@@ -803,7 +958,7 @@ assert operator.eq(UNKNOWN, 2) is False  # "no" - and nobody knows
 # %% [markdown]
 # ## Recap
 #
-# 1. A question is a method: `__bool__`, `__len__`, `__iter__`, `__int__`, `__index__`. A comparison is a node.
+# 1. A question is a method: `__bool__`, `__len__`, `__iter__`, `__int__`, `__index__`. A comparison is a node. `is` and `isinstance` are silent.
 # 2. Meta tensors answer questions about shapes and dtypes, and refuse those about values.
 # 3. While FX traces, each call of a module is FX's. A switch makes yours an exception.
 # 4. Run copies: of the layers, the parameters and the examples.
@@ -819,7 +974,7 @@ assert operator.eq(UNKNOWN, 2) is False  # "no" - and nobody knows
 # | `fx.proxy.TraceError` | what a question without an answer raises |
 # | `torch.empty(shape, dtype=dtype, device="meta")` | a tensor without data |
 # | `with torch.device("meta"):` | tensors that are made here are on meta |
-# | `fx.node.map_arg(args, f)` | `args` with `f(node)` in the place of each node |
+# | `fx.node.map_arg(args, f)` | `args` with `f(node)` instead of each node |
 # | `copy.deepcopy(module).to("meta")` | a layer without data; the caller's stays |
 #
 # See how far you are:

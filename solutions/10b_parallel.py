@@ -8,7 +8,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3, and section 10.3 about modules that a pass adds |
-# | **Time** | about 65 minutes, 30 of them for the exercise |
+# | **Time** | about 75 minutes, 30 of them for the exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -24,22 +24,22 @@
 # The other team has a second service: it answers questions with a language model. In each of its attention blocks, three linear layers read the same value.
 # Their outputs are called query, key and value. A GPU must start three multiplications, and each of them reads the input again. One large multiplication does the same work in one start.
 #
-# Nobody wants to rewrite the model for that: its code belongs to a library. So the change must be a pass.
-# vLLM, a server for language models, works like this since July 2026: it traces the layers of another library's models with `torch.fx`, and merges query, key and value.
+# The code of the model belongs to a library, so the change must be a pass.
+# vLLM, a server for language models, has one: it traces the layers of another library's models with `torch.fx`, and merges query, key and value.
+# It uses the graph only to *find* the layers. Then it edits the model's source, so that `torch.compile` later sees ordinary code.
 #
-# You write such a pass here, and section 10b.5 applies it. Without its head for training, GoogLeNet has only one linear layer, so an attention block of ours takes over.
+# You write a pass that rewrites the graph, and section 10b.5 applies it. Without its head for training, GoogLeNet has only one linear layer, so an attention block of ours takes over.
 
 # %%
 import operator
-from collections import Counter, OrderedDict
+from collections import Counter
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
-from torchvision.models import googlenet
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 
 torch.manual_seed(10)
 
@@ -63,7 +63,9 @@ attention = Attention().eval()
 x = torch.randn(2, 5, 8)
 draw(attention)
 
-# %%
+# %% proof=true
+from torchvision.models import googlenet
+
 network = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
 assert sum(type(module) is nn.Linear for module in network.modules()) == 1
 
@@ -85,7 +87,7 @@ assert sum(type(module) is nn.Linear for module in network.modules()) == 1
 # No. The bias is a parameter of its own, with 4 numbers.
 # </details>
 
-# %%
+# %% proof=true
 layer = nn.Linear(8, 4)
 assert layer.weight.shape == (4, 8) and layer.bias.shape == (4,)
 
@@ -105,7 +107,10 @@ assert layer.weight.shape == (4, 8) and layer.bias.shape == (4,)
 # No. FX makes the names of <em>nodes</em> unique. A path of a module is taken as you write it.
 # </details>
 
-# %%
+# %% proof=true
+layer = nn.Linear(8, 4)
+from collections import OrderedDict
+
 gm = fx.symbolic_trace(nn.Sequential(OrderedDict(merged=nn.Linear(8, 2))))
 assert gm.add_submodule("merged", layer) is True
 assert gm.merged is layer and gm(torch.ones(1, 8)).shape == (1, 4)
@@ -163,7 +168,7 @@ print(sizes, [tuple(part.shape) for part in parts])
 # No. <code>split</code> refuses sizes whose sum is not the size of the dimension.
 # </details>
 
-# %%
+# %% proof=true
 with fails(RuntimeError):
     merge_layers(layers)(x).split(sizes, dim=1)
 
@@ -175,15 +180,30 @@ whole = merge_layers(layers)(x)
 by_split = whole.split(sizes, dim=-1)
 by_slices = whole[..., :8], whole[..., 8:16], whole[..., 16:]
 by_places = torch.tensor_split(whole, [8, 16], dim=-1)
-for some in zip(by_split, by_slices, by_places, strict=True):
-    assert torch.equal(some[0], some[1]) and torch.equal(some[1], some[2])
+for parts in (by_split, by_slices, by_places):
+    print([tuple(part.shape) for part in parts], [part.sum().item() for part in parts])
 
 # %% [markdown]
 # All of these parts are **views**: they share the memory of `whole`, and nothing is copied.
 
-# %%
+# %% proof=true
+for some in zip(by_split, by_slices, by_places, strict=True):
+    assert torch.equal(some[0], some[1]) and torch.equal(some[1], some[2])
 for part in (by_split[1], by_slices[1], by_places[1]):
     assert part.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
+
+# %% [markdown]
+# **Drill 10b.1a.** Layers with 5, 2 and 9 outputs are merged in this order. Which list must `torch.tensor_split` get instead of `[8, 16]`?
+
+# %% drill=true
+cuts = [5, 7]
+drill("10b.1a", cuts)
+# Mistake: These are the widths, as for `split`, and not the places of the cuts.
+# cuts = [5, 2, 9]
+
+# %% proof=true
+nine = torch.tensor_split(torch.zeros(1, 16), [5, 7], dim=-1)
+assert [part.shape[-1] for part in nine] == [5, 2, 9]
 
 # %% [markdown]
 # ## 10b.2 First collect, then rewrite
@@ -220,12 +240,39 @@ for nodes in same_calls(gm).values():
 gm.recompile()
 one, two = torch.randn(3), torch.randn(3)
 torch.testing.assert_close(gm(one, two), waves(one, two))
+print(gm.code)
+
+# %% proof=true
 assert [node.target for node in gm.graph.nodes].count(torch.sin) == 2
 
 # %% [markdown]
 # The first call of a group is the right place for the new node: all readers of the group come later.
-#
-# **Predict the result.** What is wrong if the new node takes the place of the **last** call?
+
+
+# %%
+def many(x, y):
+    a = torch.sin(x) + torch.sin(y)
+    x = torch.sin(x) * 2
+    return a + torch.sin(x) + torch.sin(y)
+
+
+# %% [markdown]
+# **Drill 10b.2a.** Write the groups that `same_calls` finds in the trace of `many`: a list of lists of names, in the order of the graph.
+
+# %% drill=true
+groups = [["sin", "sin_2"], ["sin_1", "sin_4"], ["sin_3"]]
+drill("10b.2a", groups)
+# Mistake: `x` is a name of Python, and it is given to two values.
+# groups = [["sin", "sin_2", "sin_3"], ["sin_1", "sin_4"]]
+
+# %% proof=true
+found = same_calls(fx.symbolic_trace(many)).values()
+assert [[node.name for node in nodes] for nodes in found] == [
+    ["sin", "sin_2"], ["sin_1", "sin_4"], ["sin_3"],
+]  # fmt: skip
+
+# %% [markdown]
+# **Predict the result.** What is wrong if the new node is inserted at the **last** call?
 #
 # <details><summary>Nothing: all calls of a group read the same value.</summary>
 #
@@ -241,7 +288,7 @@ assert [node.target for node in gm.graph.nodes].count(torch.sin) == 2
 # </details>
 
 
-# %%
+# %% proof=true
 def early(x):
     return torch.sin(x).exp() + torch.sin(x)
 
@@ -256,7 +303,7 @@ with fails(RuntimeError):
 # %% [markdown]
 # ### A write cuts a group in two
 #
-# A group has one more enemy. Between two calls, somebody may write into the value. The node is the same, and the numbers are not:
+# Between two calls, the model may write into the value. The node is the same, and the numbers are not:
 
 
 # %%
@@ -270,11 +317,13 @@ def written(x):
 gm = fx.symbolic_trace(written)
 (group,) = same_calls(gm).values()
 print([node.name for node in group], "read", group[0].args)
+
+# %% proof=true
 assert len(group) == 2  # one key for both, although the second one reads other numbers
 assert not torch.equal(written(one), torch.zeros(3))
 
 # %% [markdown]
-# So the key of a group needs more than the node. This function finds the usual writes; the number of writes so far can then be a part of the key:
+# So the key of a group needs more than the node. This function finds the usual writes. The number of writes so far can be a part of the key:
 
 
 # %%
@@ -305,17 +354,50 @@ class Writes(nn.Module):
 gm = fx.symbolic_trace(Writes())
 count = Counter(str(writes_into(gm, node)) for node in gm.graph.nodes)
 print(count)
+
+# %% proof=true
 assert count["add"] == 3
 
 # %% [markdown]
-# What else writes, and what the exercise tries of it, is in section 10b.4.
-#
+# Section 10b.4 shows other writes.
+
+
+# %%
+def between(x, y):
+    x, y = x + 0, y + 0
+    a = torch.sin(x)
+    y.mul_(2)
+    b = torch.sin(x)
+    x.mul_(2)
+    return a * b * torch.sin(x) * torch.sin(x)
+
+
+# %% [markdown]
+# **Drill 10b.2b.** Which calls of `torch.sin` in the trace of `between` may be merged with each other? Write the groups as in the last drill; a call that cannot be merged is a group of its own.
+
+# %% drill=true
+safe = [["sin", "sin_1"], ["sin_2", "sin_3"]]
+drill("10b.2b", safe)
+# Mistake: Only a write to the value that is read changes a call's result.
+# safe = [["sin"], ["sin_1"], ["sin_2", "sin_3"]]
+
+# %% proof=true
+gm = fx.symbolic_trace(between)
+counts, by_key = Counter(), {}
+for node in gm.graph.nodes:
+    counts[writes_into(gm, node)] += 1
+    if node.target is torch.sin:
+        key = node.args[0], counts[node.args[0]]
+        by_key.setdefault(key, []).append(node.name)
+assert list(by_key.values()) == [["sin", "sin_1"], ["sin_2", "sin_3"]]
+
+# %% [markdown]
 # **Predict the result.** A layer is called twice: `q(x) * q(y) + k(x)`. Should `q` and `k` be merged for `x`?
 #
 # <details><summary>Yes: both read <code>x</code>.</summary>
 #
-# No. Then the weights of <code>q</code> are there twice, in the merged layer and in <code>q</code>, because <code>q(y)</code> still needs it.
-# Memory grows, and training would change the two copies in different ways.
+# No. Then there are two copies of the weights of <code>q</code>, because <code>q(y)</code> still needs the layer.
+# Memory grows, and training would change the copies in different ways.
 # </details>
 # <details><summary>No: <code>q</code> is needed by itself as well.</summary>
 #
@@ -329,20 +411,26 @@ assert count["add"] == 3
 # %% [markdown]
 # ## 10b.3 The pass
 #
-# You have all parts now: one layer in place of many, groups with a key, and the place for the new node. The name of the new layer must be free, as in section 10.3.
+# You have all parts now: one layer instead of many, groups with a key, and the place for the new node. The name of the new layer must be free, as in section 10.3.
 
 # %% [markdown] card="merge_parallel_linears"
 # **Write** a pass in which all `nn.Linear` calls that read the same value become **one** linear layer, followed by a split.
 #
-# * The layers may have different widths, and some may have a bias and others none. Their order in the merged layer is up to you.
-# * They may be nested, and called by keyword. The value may have any number of dimensions.
+# * The layers may have different widths, and some may have a bias and others none.
+# * The value may have any number of dimensions.
 # * Left alone: a layer that reads something else, one that is called more than once, and a lone one.
-# * Calls are not merged across a write to the value that they read, such as `x.mul_(2)`, `nn.ReLU(inplace=True)` or `F.relu(x, inplace=True)`.
+# * Calls are not merged across a write to the value that they read, such as `x.mul_(2)`.
 #   Those before the write are a group, and those after it.
-# * Slices or `tensor_split` serve as well as `split`.
-# * A write into a **view** of the value, such as `x[0].mul_(2)`, is not tried; nor is a function such as `torch.relu_`.
 #
-# Whether layers that nothing calls any more stay in the module is up to you. **Do not** change the model that you are given.
+# **Do not** change the model that you are given.
+#
+# **Fine print**
+#
+# * Layers may be nested, and called by keyword.
+# * `nn.ReLU(inplace=True)` and `F.relu(x, inplace=True)` write, too.
+# * A write into a **view** of the value, such as `x[0].mul_(2)`, is not tried; nor is a function such as `torch.relu_`.
+# * The order in the merged layer is up to you. Slices or `tensor_split` serve as well as `split`.
+# * Whether layers that nothing calls any more stay in the module is up to you.
 
 
 # %%
@@ -437,13 +525,13 @@ hint("merge_parallel_linears")
 # %% [markdown]
 # ## 10b.4 Writes that hide
 #
-# Your pass finds three kinds of write: methods such as `mul_`, modules with `inplace=True`, and calls with the keyword `inplace=True`. These are the ones that the exercise tries.
-# The trap is a write through a **view**. The node that is written is the view, and the numbers of the *other* value change:
+# Your pass finds three kinds of write: methods such as `mul_`, modules with `inplace=True`, and calls with the keyword `inplace=True`.
+# The trap is a write through a **view**. The node that is written is the view, and the numbers of the *other* value change, too:
 
 
 # %%
 class Hidden(nn.Module):
-    """Between two layers, somebody writes into the first row of their input."""
+    """Between two layers, the first row of their input is changed."""
 
     def __init__(self):
         super().__init__()
@@ -459,6 +547,8 @@ class Hidden(nn.Module):
 gm = fx.symbolic_trace(Hidden())
 (write,) = (node for node in gm.graph.nodes if node.target == "mul_")
 print(write.format_node())
+
+# %% proof=true
 assert writes_into(gm, write).name == "getitem"  # and the value of the two layers is `add`
 
 # %% [markdown]
@@ -489,16 +579,16 @@ torch.testing.assert_close(as_merged[1:], hidden(rows)[1:])  # only the first ro
 # %% [markdown]
 # A function may write, too: `torch.relu_(x)` is a `call_function`, and none of the three kinds.
 
-# %%
+# %% proof=true
 gm = fx.symbolic_trace(lambda x: torch.relu_(x))
 assert all(writes_into(gm, node) is None for node in gm.graph.nodes)
 
 # %% [markdown]
-# What can a pass at work do? There are three ways:
+# A pass at work has three ways:
 #
 # * *Be careful*: a write to anything ends all groups. Then views do no harm, and fewer layers are merged. (The exercise wants more: there, a write to *another* value ends nothing.)
-# * *Follow views*: a table says which operations give views, and a write counts for the value at their beginning.
-# * *Have no writes*: capture the model with `torch.export` and run its decompositions. Chapter 11 shows graphs without writes. There, a linear layer is a function that gets its weight as an argument, so the pass looks different.
+# * *Follow views*: a table lists the operations that give views, and a write counts for the value that a view belongs to.
+# * *Have no writes*: capture the model with `torch.export` and run its decompositions (chapter 11). There, a linear layer is a function that gets its weight as an argument.
 
 # %% [markdown]
 # ## 10b.5 The attention block, merged
@@ -514,11 +604,13 @@ linears = [
     if node.op == "call_module" and isinstance(merged.get_submodule(node.target), nn.Linear)
 ]
 print(linears)
-assert len(linears) == 2
 draw(merged)
 
+# %% proof=true
+assert len(linears) == 2
+
 # %% [markdown]
-# Four multiplications with a weight were there, and two are left. A whole network has one such place for each block:
+# Two of four multiplications with a weight are left. A whole network has one such place for each block:
 
 
 # %% uses="merge_parallel_linears"
@@ -534,10 +626,12 @@ def linear_calls(gm: fx.GraphModule) -> int:
 
 
 print(linear_calls(fx.symbolic_trace(network)), "calls before,", linear_calls(merged), "after")
+
+# %% proof=true
 assert linear_calls(fx.symbolic_trace(network)) == 24 and linear_calls(merged) == 12
 
 # %% [markdown]
-# Nobody edited the library's code, and the numbers are the same. Whether it is faster depends on the machine and the sizes: measure it there, as in section 10.4.
+# The library's code is as it was, and the numbers are the same. Whether it is faster depends on the machine and the sizes: measure it there, as in section 10.4.
 
 # %% [markdown]
 # ## Common mistakes
@@ -549,6 +643,9 @@ assert linear_calls(fx.symbolic_trace(network)) == 24 and linear_calls(merged) =
 # `chunk(3)` of 20 numbers gives 7, 7 and 6. It raises no error; some later operation may, or none.
 
 # %%
+[part.shape[-1] for part in whole.chunk(3, dim=-1)]
+
+# %% proof=true
 assert [part.shape[-1] for part in whole.chunk(3, dim=-1)] == [7, 7, 6]  # not 8, 8 and 4
 
 # %% [markdown]
@@ -589,7 +686,7 @@ squares = pieces[1].square().sum()
 # %% [markdown]
 # ### The same numbers under another node
 #
-# `x.to(torch.float32)` of a float32 tensor gives `x` itself. To FX this is another node, so a pass that groups by nodes does not merge across it. That is a missed chance, and no error.
+# `x.to(torch.float32)` of a float32 tensor gives `x` itself. To FX this is another node, so a pass that groups by nodes does not merge across it. The result is right, and one merge less.
 
 
 # %%
@@ -597,6 +694,9 @@ def converted(x):
     return torch.sin(x) + torch.sin(x.to(torch.float32))
 
 
+[len(nodes) for nodes in same_calls(fx.symbolic_trace(converted)).values()]
+
+# %% proof=true
 assert x.to(torch.float32) is x
 assert [len(nodes) for nodes in same_calls(fx.symbolic_trace(converted)).values()] == [1, 1]
 
@@ -625,8 +725,10 @@ assert [len(nodes) for nodes in same_calls(fx.symbolic_trace(converted)).values(
 # See how far you are:
 
 # %%
-assert nn.MultiheadAttention(4, num_heads=1).in_proj_weight.shape == (3 * 4, 4)
 progress()
+
+# %% proof=true
+assert nn.MultiheadAttention(4, num_heads=1).in_proj_weight.shape == (3 * 4, 4)
 
 # %% [markdown]
 # ## What was not taught here
@@ -640,4 +742,4 @@ progress()
 # In PyTorch's documentation: [torch.split](https://docs.pytorch.org/docs/stable/generated/torch.split.html),
 # [torch.tensor_split](https://docs.pytorch.org/docs/stable/generated/torch.tensor_split.html), and the page
 # [Tensor Views](https://docs.pytorch.org/docs/stable/tensor_view.html), which lists the operations that give views.
-# vLLM's pass came with its [pull request 49957](https://github.com/vllm-project/vllm/pull/49957).
+# vLLM's pass came with its [pull request 47187](https://github.com/vllm-project/vllm/pull/47187).

@@ -171,7 +171,7 @@ def a_decision_about_sizes() -> None:
     assert torch.equal(program.module()(x), x.sum(0))
 
 
-@question(14, "pytorch#70485", "08b_shapes: Values beside the nodes")
+@question(14, "pytorch#70485", "08b_shapes: A value for each node")
 def comparing_sizes_in_a_transformer() -> None:
     """How does a vision transformer that compares sizes become a graph?"""
 

@@ -1,4 +1,4 @@
-"""Exercise 8.1: leaves of one's own choice."""
+"""Exercise 8.1: leaves of your own choice."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         Aspect("types", 1, "subclasses, several types, a Sequential; the root is opened"),
         Aspect("names", 1, "names are whole, and not a part of another name"),
         Aspect("defaults", 2, "the rest is traced as usual"),
-        Aspect("state", 1, "tracers know nothing of each other, and can be used again"),
+        Aspect("state", 1, "tracers share no state, and can be used again"),
     ),
     cases=(
         one("a type", "task", models.Two, leaf_types=(Gate,)),
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         one("a layer of PyTorch with layers inside", "defaults", models.Attends, (Gate,)),
         one("a graph module inside", "defaults", models.Traced, (Shift,)),
         one(
-            "beside layers of PyTorch",
+            "next to layers of PyTorch",
             "defaults",
             models.Layers,
             (Shift,),

@@ -55,7 +55,7 @@ def no_function_left(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("new names are free", Stage.STRUCTURE)
 def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
-    """No new module takes the place of one that an earlier call of the answer has made."""
+    """No new module overwrites one that an earlier call of the answer has made."""
     if evidence.trial.then is None:
         return
     rows = evidence.graph["nodes"]
@@ -124,7 +124,7 @@ def _module_problem(
         return evidence.finding(
             "shared-module",
             f"{where}, which `{seen[module['path']]}` became, too.",
-            "Each place has a module of its own, also where the probabilities are the same.",
+            "Each place has a module of its own, even if the probabilities are the same.",
         )
     p = keyword(site, "p")
     if module["attrs"].get("p") != p:
@@ -191,6 +191,6 @@ KEY = AnswerKey(
 
 TRAP = """\
 A module that was just made is in training mode. Add it to a model in eval mode, and it drops
-until somebody calls `eval()`. `gm.train(model.training)` is no cure: it also wakes up what was
+until `eval()` is called. `gm.train(model.training)` does not help: it also wakes up what was
 frozen, and these modules are the caller's."""
 """What many answers get wrong; told after a pass."""

@@ -1,4 +1,4 @@
-"""Exercise 8.2: noise that is drawn anew in every call."""
+"""Exercise 8.2: fresh noise in every call."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ EXERCISE = Exercise(
     name="fresh_noise",
     number=2,
     chapter="08_limits",
-    title="Noise that is drawn anew",
+    title="Fresh noise in every call",
     stars=1,
     minutes=5,
     points=2,
     procedure="drawn twice",
     aspects=(
-        Aspect("task", 2, "every call of the trace draws anew, as the function itself does"),
+        Aspect("task", 2, "every call of the trace draws new noise, as the function itself does"),
         Aspect("shapes", 1, "of the shape of the input"),
         Aspect("dtypes", 1, "of the dtype of the input"),
         Aspect("normal", 1, "standard normal noise, each entry on its own"),
@@ -54,7 +54,7 @@ EXERCISE = Exercise(
         run_on("small floats", "dtypes", T(3, dtype=torch.float16), T(2, 2, dtype=torch.bfloat16)),
         run_on("many entries", "normal", T(70, 60)),
         Case("large entries", "normal", Tensors((T(60, 70),), scale=1_000.0)),
-        Case("beside huge numbers", "task", Tensors((T(2, 4),), beside=HUGE)),
+        Case("next to huge numbers", "task", Tensors((T(2, 4),), beside=HUGE)),
         Case("redraw: zeros", "normal", Tensors((T(60, 70),), scale=0.0), hidden=True),
         run_on("redraw: shapes", "shapes", T(7), T(1, 1, 2), hidden=True),
         Case("redraw: laid out in another way", "shapes", laid_out_otherwise, hidden=True),

@@ -34,7 +34,7 @@ MANY = 1_000
 """From so many entries on, something can be said of their distribution."""
 
 HUGE = 2.0**100
-"""Beside such numbers noise is nothing, in all dtypes that are tried."""
+"""Next to such numbers noise is nothing, in all dtypes that are tried."""
 
 
 def _each_run(name: str, stage: Stage, find: object) -> Rule:
@@ -154,9 +154,9 @@ def _lost_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | No
             if got != want and not (got != got and want != want):
                 return evidence.finding(
                     "not-plus-x",
-                    f"Where `x` is {want:g}, {who} gave {got:g}. Beside this number standard "
+                    f"Where `x` is {want:g}, {who} gave {got:g}. Next to this number standard "
                     f"normal noise is nothing, and `x` plus noise is {want:g} still.",
-                    "What becomes of `x` itself in your function, besides that noise is added?",
+                    "What happens to `x` itself in your function, besides that noise is added?",
                 )
     return None
 
@@ -245,6 +245,6 @@ KEY = AnswerKey(
 
 TRAP = """\
 `torch.randn(2, 3)` has no Proxy among its arguments, so Python calls it while it traces, and the
-trace adds the same numbers for ever. FX records a call if a Proxy takes part in it, also where it
-only says the shape."""
+trace adds the same numbers forever. FX records a call if a Proxy takes part in it, even if it only
+gives the shape."""
 """What many answers get wrong; told after a pass."""

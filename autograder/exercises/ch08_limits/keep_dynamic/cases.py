@@ -20,10 +20,11 @@ DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict, models
 
 HINTS = (
     """**Where to look.** `call_module` in section 8.5 sees every call of a module, and the
-exception that comes out of it. An exception passes through the innermost module first.
+exception that it raises. An exception passes through the innermost module first.
 Which module is the cause: the one in whose own `forward` it began, or one around it?""",
     """**What to use.** A Tracer with a collection of modules that stay leaves. An attempt that
-fails leaves nodes behind, so trace again from the beginning, with one leaf more, until it works.
+fails leaves nodes in the graph, so trace again from the beginning, with one more leaf, until it
+works.
 `try`/`except Exception` around `super().call_module(...)`; `raise` alone raises the same exception
 again. Compare modules with `is`, or put them into a set: they can be hashed.""",
     """**A skeleton.**
@@ -127,7 +128,7 @@ EXERCISE = Exercise(
     procedure="transform",
     aspects=(
         Aspect("task", 2, "a part that cannot be traced stays a leaf, the rest is traced"),
-        Aspect("deep", 2, "leaves lie as deep down as possible, and no attempt leaves a trace"),
+        Aspect("deep", 2, "leaves are as deep down as possible, and no attempt leaves a node"),
         Aspect("calls", 1, "parts that are called twice, shared, or return several values"),
         Aspect("root", 1, "if the root itself cannot be traced, its exception is raised"),
         Aspect("rest", 1, "models of every kind stay as they are"),

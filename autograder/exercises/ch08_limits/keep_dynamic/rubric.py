@@ -36,9 +36,9 @@ def leaves_as_deep_as_possible(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-@rule("nothing left behind", Stage.STRUCTURE)
-def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
-    """The nodes are those of one trace: no attempt has left any behind, and none is missing."""
+@rule("no leftovers", Stage.STRUCTURE)
+def no_leftovers(evidence: Evidence) -> Iterable[Finding]:
+    """The nodes are those of one trace: no attempt has left any, and none is missing."""
     table: Table = {}
     wanted = expressions(evidence.traced_graph, table)
     found = expressions(evidence.graph, table)
@@ -47,8 +47,9 @@ def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
         names = [evidence.graph["nodes"][i]["name"] for i in extra]
         yield evidence.finding(
             "leftover-node",
-            f"`{names[0]}` has no part in one trace of this model: {len(extra)} "
-            f"{'nodes are' if len(extra) > 1 else 'node is'} too many.",
+            f"`{names[0]}` does not belong in a single trace of this model: there "
+            f"{'are' if len(extra) > 1 else 'is'} {len(extra)} extra "
+            f"{'nodes' if len(extra) > 1 else 'node'}.",
             "A trace that was given up has made nodes already. What becomes of them?",
             tuple(names[:3]),
         )
@@ -56,8 +57,8 @@ def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
         rows = evidence.traced_graph["nodes"]
         yield evidence.finding(
             "missing-node",
-            f"Of the trace of this model, the node `{rows[missing[0]]['name']}` is missing, or "
-            "reads something else.",
+            f"The node `{rows[missing[0]]['name']}` of this model's trace is missing, or it reads "
+            "something else.",
             "What is around the leaves is traced as `fx.Tracer` does it.",
         )
 
@@ -76,7 +77,7 @@ def exception_of_tracing(evidence: Evidence) -> Iterable[Finding]:
                 "another-exception",
                 f"Tracing raises `{type(error).__name__}: {error}` here. {evidence.you} raised "
                 f"one of that class that says {f'`{says}`' if says else 'nothing'}.",
-                "The exception that tracing raised is asked for, itself. Which line raises yours?",
+                "Raise the exception that tracing raised. Which of your lines raises another one?",
             )
 
 
@@ -84,7 +85,7 @@ KEY = AnswerKey(
     (
         *PASS,
         leaves_as_deep_as_possible.because("names the leaf; the next rule sees missing nodes"),
-        nothing_left_behind,
+        no_leftovers,
         exception_of_tracing,
     ),
     model_itself,

@@ -125,7 +125,7 @@ def _should_not_raise(evidence: Evidence, where: str, error: Plain, asked: bool)
         why = "nothing is asked here"
         look = (
             "If an operation cannot run on meta tensors, nothing is known of its value, and that "
-            "alone is no error. Which exceptions does your line that runs it catch?"
+            "alone is not an error. Which exceptions does your line that runs it catch?"
         )
     return evidence.finding(
         "trace-raises",
@@ -162,7 +162,7 @@ def _without_data(evidence: Evidence, where: str, name: str) -> Finding:
         "no-data",
         _sentence(where, f"the constant `{name}` that your graph reads has no data: the model's "
                   "own code has made it on meta."),
-        "Which of your lines is around the whole trace, and not only around what runs beside it?",
+        "Which of your lines is around the whole trace, and not only around your own run on meta?",
     )  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
         text += f". Yours lacks `{next(iter(missing))}`"
     elif mine.output != other.output:
         a, b = first_difference(mine, other)
-        text += f". Yours has `{a}` in the place of `{b}`"
+        text += f". Yours has `{a}` instead of `{b}`"
     return evidence.finding(
         "changed-graph",
         _sentence(where, f"{text}."),
@@ -197,7 +197,7 @@ def _wrong_graph(evidence: Evidence, where: str, mine: Reading, other: Reading) 
         text = "your graph has other parameters than the model"
     elif mine.output != other.output:
         a, b = first_difference(mine, other)
-        text = f"your graph computes something else: it has `{a}` in the place of `{b}`"
+        text = f"your graph computes something else: it has `{a}` instead of `{b}`"
     else:
         text = "your graph lacks an operation in place, or has it in another order"
     return evidence.finding(

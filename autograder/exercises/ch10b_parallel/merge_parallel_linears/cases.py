@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         model_case("some have a bias", "bias", models.SomeBias, DEEP),
         model_case("some, in bfloat16", "bias", models.SomeBias, X, dtype=torch.bfloat16),
         model_case("two groups", "places", models.TwoGroups, X),
-        model_case("one group behind another", "places", models.OneBehindAnother, X),
+        model_case("one group after another", "places", models.OneBehindAnother, X),
         model_case("in different parts", "places", models.InDifferentParts, X),
         model_case("keywords", "places", models.Keywords, LINE),
         model_case("one is read before the other runs", "places", models.Chained, X),

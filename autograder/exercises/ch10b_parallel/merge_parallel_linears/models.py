@@ -87,7 +87,7 @@ class SomeBias(nn.Module):
 
 
 class TwoGroups(nn.Module):
-    """Two groups, one behind the other, and nested."""
+    """Two groups, one after the other, and nested."""
 
     def __init__(self):
         super().__init__()
@@ -186,7 +186,7 @@ class OtherValues(nn.Module):
 
 
 class Alone(nn.Module):
-    """Beside the one layer there is another kind of layer that reads the value."""
+    """One layer, and another kind of layer that reads the value."""
 
     def __init__(self):
         super().__init__()
@@ -212,7 +212,7 @@ class CalledTwice(nn.Module):
 
 
 class SameTwice(nn.Module):
-    """One layer is called twice for one value, beside two others."""
+    """One layer is called twice for one value, next to two others."""
 
     def __init__(self):
         super().__init__()
