@@ -530,6 +530,7 @@ with torch.no_grad():
 
 # %% proof=true
 assert len(branches) == 8 and change > 0.01
+assert all(node.target.endswith(".bn2") for node in branches)
 assert list(values.env) == list(resnet.graph.nodes)
 
 # %% [markdown]
