@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | sections 11.4 to 11.6 of chapter 11 |
-# | **Time** | about 115 minutes, 70 of them for the exercises |
+# | **Time** | about 120 minutes, 70 of them for the exercises |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -22,9 +22,9 @@
 # %% [markdown]
 # ## A story
 #
-# The mobile team of chapter 11 has its program: a file that `torch.export` made. Then the questions go on.
+# The mobile team of chapter 11 has its program: a file that `torch.export` made. Then more questions come.
 #
-# *We also need the value in front of the last layer, to compare images with each other. Can the program return it, too?*
+# *We also need the value before the last layer, to compare images with each other. Can the program return it, too?*
 # Nobody has the model's source code here. There is only the file.
 #
 # *And our runtime copies the tensor at each view, even where the shape stays the same. Can these nodes go?*
@@ -56,7 +56,7 @@ from torch.fx.experimental.symbolic_shapes import (
     statically_known_true,
 )
 
-from autograder import check, draw, fails, hint, progress
+from autograder import check, draw, drill, fails, hint, progress
 
 torch.manual_seed(11)
 aten = torch.ops.aten
@@ -76,14 +76,15 @@ aten = torch.ops.aten
 # </details>
 # <details><summary>By a placeholder of its own</summary>
 #
-# Right. Parameters and buffers are inputs of the graph, and the signature says which placeholder is which (section 11.5).
+# Right. Parameters and buffers are inputs of the graph (section 11.4).
 # </details>
 
-# %%
-program = export(nn.Linear(3, 2), (torch.ones(1, 3),))
-assert [n.op for n in program.graph.nodes].count("placeholder") == 3  # weight, bias, input
-assert program.graph_signature.inputs_to_parameters == {"p_weight": "weight", "p_bias": "bias"}
-assert not program.graph.find_nodes(op="get_attr")
+# %% proof=true
+linear_program = export(nn.Linear(3, 2), (torch.ones(1, 3),))
+assert [n.op for n in linear_program.graph.nodes].count("placeholder") == 3  # weight, bias, input
+signature = linear_program.graph_signature
+assert signature.inputs_to_parameters == {"p_weight": "weight", "p_bias": "bias"}
+assert not linear_program.graph.find_nodes(op="get_attr")
 
 # %% [markdown]
 # **Predict the graph.** `forward` says `self.count.add_(1)` for a buffer `count`. The model is exported, and `run_decompositions()` is called. Where does the new count go?
@@ -94,7 +95,7 @@ assert not program.graph.find_nodes(op="get_attr")
 # </details>
 # <details><summary>It is an output of the graph.</summary>
 #
-# Right. The signature calls this output a mutation of the buffer, and whoever runs the program copies the value back. If you change the outputs, do not lose it.
+# Right. The signature calls this output a mutation of the buffer, and <code>program.module()</code> copies the value back. If you change the outputs, do not lose it.
 # </details>
 # <details><summary>It is lost: a program has no state.</summary>
 #
@@ -102,7 +103,7 @@ assert not program.graph.find_nodes(op="get_attr")
 # </details>
 
 
-# %%
+# %% proof=true
 class Counts(nn.Module):
     def __init__(self):
         super().__init__()
@@ -113,11 +114,11 @@ class Counts(nn.Module):
         return x * 2
 
 
-program = export(Counts(), (torch.ones(2),)).run_decompositions()
-first, _ = program.graph_signature.output_specs
-assert first.kind == OutputKind.BUFFER_MUTATION and first.target == "count"
-assert not any("add_." in str(node.target) for node in program.graph.nodes)
-counting = program.module()
+count_program = export(Counts(), (torch.ones(2),)).run_decompositions()
+count_line, _ = count_program.graph_signature.output_specs
+assert count_line.kind == OutputKind.BUFFER_MUTATION and count_line.target == "count"
+assert not any("add_." in str(node.target) for node in count_program.graph.nodes)
+counting = count_program.module()
 counting(torch.ones(2))
 assert counting.count == 1
 
@@ -144,13 +145,15 @@ draw(ep.graph_module)
 # %% [markdown]
 # ## 11b.1 Four places that speak of outputs
 #
-# The model returns a dictionary. Where is it in the program? Look at the places one by one.
+# The model returns a dictionary. Where is it in the program?
 #
-# **1. The graph** returns one flat tuple. It knows nothing of dictionaries:
+# **1. The graph** returns one flat tuple:
 
 # %%
 output = ep.graph.output_node()
 print(output.args)
+
+# %% proof=true
 assert isinstance(output.args[0], tuple) and len(output.args[0]) == 2
 
 # %% [markdown]
@@ -160,32 +163,39 @@ assert isinstance(output.args[0], tuple) and len(output.args[0]) == 2
 for spec in ep.graph_signature.output_specs:
     print(spec)
 names = [spec.arg.name for spec in ep.graph_signature.output_specs]
+
+# %% proof=true
 assert names == [node.name for node in output.args[0]]
 
 # %% [markdown]
-# **3. The structure** is in the first entry of `module_call_graph`, as a `TreeSpec`. A TreeSpec says how flat values become dictionaries, lists and tuples; a leaf `*` is the place of a value.
-# PyTorch's module for this is `torch.utils._pytree`:
+# **3. The structure** is in the first entry of `module_call_graph`, as a `TreeSpec` of `torch.utils._pytree`.
+# A TreeSpec says how flat values become dictionaries, lists and tuples; a leaf `*` is the place of a value:
 
 # %%
 structure = ep.module_call_graph[0].signature.out_spec
 print(structure)
+
+# %% proof=true
 assert pytree.tree_unflatten([1, 2], structure) == {"scores": 1, "size": 2}
 assert pytree.tree_structure({"scores": 0, "size": 0}) == structure
 
 # %% [markdown]
-# `tree_structure` makes a TreeSpec of an example. Structures can be put together, too:
+# `tree_structure` makes a TreeSpec from an example. You can also combine structures:
 
 # %%
 leaf = pytree.tree_structure(0)
 both = pytree.TreeSpec(list, None, [structure, leaf])
+pytree.tree_unflatten([1, 2, 3], both)
+
+# %% proof=true
 assert pytree.tree_unflatten([1, 2, 3], both) == [{"scores": 1, "size": 2}, 3]
 
 # %% [markdown]
 # **4. The code** of the graph module, as in chapter 3: after an edit, call `recompile()`.
 #
-# `ep.module()` puts all of this together. It makes a module that takes your arguments, runs the graph, and gives the results their structure.
+# `ep.module()` combines all of this. It makes a module that takes your arguments, runs the graph, matches each output with its line of the signature, and gives the results their structure.
 #
-# ### A worked example: the results change places
+# ### A worked example: swap two results
 #
 # This function makes a program that returns `(second, first)` instead of `(first, second)`. Three places change. The structure stays: a tuple of two.
 
@@ -208,24 +218,14 @@ def swapped(ep: ExportedProgram) -> ExportedProgram:
 
 pair = export(Pair(), (x,))
 first, second = swapped(pair).module()(x)
+print("swapped:", torch.equal(first, x.cos()), torch.equal(second, x.sin()))
+
+# %% proof=true
 assert torch.equal(first, x.cos()) and torch.equal(second, x.sin())
 assert torch.equal(pair.module()(x)[0], x.sin())  # the old program is as before
 
 # %% [markdown]
-# **Predict the result.** You append a value to the output node, and do nothing else. When is the mistake noticed?
-#
-# <details><summary>At once: the signature checks each change of the graph.</summary>
-#
-# No. Nothing watches the graph. Signature and graph are two objects, and each can be changed alone.
-# </details>
-# <details><summary>When <code>module()</code> is called or used.</summary>
-#
-# Right. There the parts come together, and they do not fit. Until then the program looks fine.
-# </details>
-# <details><summary>Never: the extra value is ignored.</summary>
-#
-# No. The structure has as many leaves as there were results. One value more cannot be placed.
-# </details>
+# The next function appends a value to the output node, and changes nothing else:
 
 
 # %%
@@ -239,12 +239,29 @@ def with_value(ep: ExportedProgram, name: str) -> ExportedProgram:
     return new
 
 
-broken = with_value(pair, "sin")
-with fails(Exception):
-    broken.module()(x)
+# %% [markdown]
+# **Predict the result.** When is the mistake noticed?
+#
+# <details><summary>At once: the signature checks each change of the graph.</summary>
+#
+# No. Graph and signature are two objects, and each can be changed alone.
+# </details>
+# <details><summary>When <code>module()</code> is called.</summary>
+#
+# Right. There the parts come together, and they do not fit. Until then the program looks fine.
+# </details>
+# <details><summary>Never: the extra value is ignored.</summary>
+#
+# No. Each output needs a line in the signature.
+# </details>
+
+# %% proof=true
+appended = with_value(export(Pair(), (torch.ones(2),)), "sin")
+with fails(AssertionError):
+    appended.module()
 
 # %% [markdown]
-# With a line in the signature, and the old structure, the error is another one:
+# With a line in the signature, and the old structure, there is another error:
 
 # %%
 broken = with_value(pair, "sin")
@@ -256,26 +273,30 @@ with fails(ValueError):
 # %% [markdown]
 # ### What a copy shares
 #
-# A function that gives back a *new* program must not change the old one. How deep is the copy?
+# A function that returns a *new* program must not change the old one. How deep is a copy?
 
 # %%
-shallow = copy.copy(ep)
+shallow, deep = copy.copy(ep), copy.deepcopy(ep)
+for attribute in ("graph_module", "graph_signature", "state_dict"):
+    mine = getattr(ep, attribute)
+    print(attribute, getattr(shallow, attribute) is mine, getattr(deep, attribute) is mine)
+
+# %% proof=true
 assert shallow.graph_module is ep.graph_module
 assert shallow.graph_signature is ep.graph_signature
-deep = copy.deepcopy(ep)
 assert deep.graph_module is not ep.graph_module
 assert deep.module_call_graph[0].signature is not ep.module_call_graph[0].signature
+assert deep.state_dict["head.weight"] is not ep.state_dict["head.weight"]
+values = [list(program.graph.nodes)[0].meta["val"] for program in (deep, ep)]
+assert values[0] is values[1]
 
 # %% [markdown]
-# A deep copy has tensors of its own, too. For a large model you may not want that.
+# `copy.deepcopy` copies all tensors. Only the values in `meta` are shared, such as `meta["val"]`. For a large model you may want to share the weights, too.
 # The constructor `ExportedProgram(root, graph, graph_signature, state_dict, …)` makes a program from parts, and takes the same tensors.
-# Give it all parts: without `range_constraints` the sizes are fixed, without `constants` some tensors are missing. Without `verifiers` it checks for a graph without writes in place, which a fresh export may have.
 
 # %%
-parts = {
-    name: getattr(ep, name)
-    for name in ("graph_signature", "state_dict", "range_constraints", "module_call_graph")
-}
+names = ("graph_signature", "state_dict", "range_constraints", "module_call_graph")
+parts = {name: getattr(ep, name) for name in names}
 again = ExportedProgram(
     copy.deepcopy(ep.graph_module),
     copy.deepcopy(ep.graph),
@@ -283,29 +304,52 @@ again = ExportedProgram(
     constants=ep.constants,
     verifiers=ep.verifiers,
 )
-assert again.state_dict["head.weight"] is ep.state_dict["head.weight"]
+print("shares the weights:", again.state_dict["head.weight"] is ep.state_dict["head.weight"])
 torch.testing.assert_close(again.module()(x), ep.module()(x))
+
+# %% proof=true
+assert again.state_dict["head.weight"] is ep.state_dict["head.weight"]
 
 # %% [markdown]
 # **Predict the result.** A program comes from `run_decompositions`, in training mode with a BatchNorm. Which outputs of its graph come first?
 #
 # <details><summary>The results that the user gets.</summary>
 #
-# They come last. The caller of the graph takes the first outputs away, and writes them into buffers.
+# No. They come last.
 # </details>
 # <details><summary>The new values of the buffers.</summary>
 #
-# Right: section 11.5 showed three lines <code>BUFFER_MUTATION</code> before the <code>USER_OUTPUT</code>. A new result belongs behind all of them.
+# Right: section 11.5 showed three lines <code>BUFFER_MUTATION</code> before the <code>USER_OUTPUT</code>.
 # </details>
 # <details><summary>They are sorted by name.</summary>
 #
 # No. The order is fixed: mutated values, then results.
 # </details>
 
-# %%
-norm = export(nn.Sequential(nn.BatchNorm1d(6), nn.Sigmoid()).train(), (x,)).run_decompositions({})
-kinds = [spec.kind for spec in norm.graph_signature.output_specs]
-assert kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
+# %% proof=true
+normalizing = nn.Sequential(nn.BatchNorm1d(6), nn.Sigmoid()).train()
+norm_program = export(normalizing, (torch.ones(2, 6),)).run_decompositions({})
+norm_kinds = [spec.kind for spec in norm_program.graph_signature.output_specs]
+assert norm_kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
+
+# %% [markdown]
+# **Drill 11b.1a.** `nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 4), nn.BatchNorm1d(4))` is exported in training mode, and `run_decompositions({})` follows.
+# You append one more result. Which index does it have in the flat tuple of outputs?
+
+# %% drill=true
+index = 2 * 3 + 1
+drill("11b.1a", index)
+# Mistake: The values of the buffers are outputs, too.
+# index = 1
+
+# %% proof=true
+two_norms = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 4), nn.BatchNorm1d(4)).train()
+two_norms_program = export(two_norms, (x,)).run_decompositions({})
+assert len(two_norms_program.graph.output_node().args[0]) == 7
+
+# %% [markdown]
+# A pass of your own must do the same as `add_output` below: ExecuTorch's users ask how to update the signature after a pass
+# ([executorch#4013](https://github.com/pytorch/executorch/issues/4013)).
 
 # %% [markdown] card="add_output"
 # **Given** an `ExportedProgram` and the name of a call node.
@@ -315,15 +359,17 @@ assert kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
 # * `new.module()(*args)` returns `(old result, value)`. The old result has its old structure.
 # * `new.graph_signature` has one more line, the last: a `USER_OUTPUT` with the name of the node. Nothing else in it changes.
 # * All nodes but the output are as before, and the graph module is recompiled.
+# * Raise a `ValueError` if no call node has that name: it is unknown, or that of a placeholder, a `get_attr` or the output.
+#
+# **Do not** change `ep`.
+#
+# **Fine print**
+#
 # * `torch.export.save` and `load` work on the new program, and sizes that could change still can.
+# * The new program may share the tensors of `ep`.
 # * A value that is an output already is given a second time.
-# * If there is no call node of that name (it is unknown, or that of a placeholder, of a `get_attr` or of the output), raise a `ValueError`.
-#
-# Programs before and after `run_decompositions` are tried.
-#
-# **Do not** change `ep`. The new program may share its tensors.
-#
-# (Values that are changed in place later, and values that are no tensors, are never tested.)
+# * Programs before and after `run_decompositions` are tried.
+# * Values that are changed in place later, and values that are not tensors, are never tested.
 
 
 # %%
@@ -385,8 +431,8 @@ hint("add_output")
 # %% [markdown]
 # ## 11b.2 Views that do nothing
 #
-# A view gives the same numbers in another shape. Exported programs are full of them, and some do nothing: the shape stays as it is.
-# The node's own arguments do not show that. The shapes are in `meta["val"]`, for the node and for what it reads:
+# A view gives the same numbers in another shape. Exported programs contain many, and some do nothing: they do not change the shape.
+# The node's own arguments do not show that. The shapes in `meta["val"]` do, of the node and of its input:
 
 
 # %%
@@ -400,7 +446,7 @@ views = export(Views(), (torch.randn(2, 6),)).graph_module
 
 
 def print_shapes(gm: fx.GraphModule) -> None:
-    """Each call with its shape, behind the shape of what it reads."""
+    """Each call, with the shape of its input and its own."""
     for node in gm.graph.nodes:
         if node.op == "call_function":
             before = list(node.all_input_nodes[0].meta["val"].shape)
@@ -411,24 +457,50 @@ print_shapes(views)
 shapes = {
     node.name: tuple(node.meta["val"].shape) for node in views.graph.nodes if node.op != "output"
 }
+
+# %% proof=true
 assert shapes["x"] == shapes["view"] == shapes["slice_1"] == (2, 6)
 assert shapes["reshape"] == shapes["expand"] == (3, 4)
 
 # %% [markdown]
-# Three of the four views do nothing: `view`, `slice_1` and `expand`. The slice ends at 100, far behind the last row, so it takes all rows.
+# Three of the four views do nothing: `view`, `slice_1` and `expand`. The slice ends at 100, after the last row, so it takes all rows.
 #
-# `-1` means something else in each of these operators. In `reshape(-1, 4)` it is a size that follows from the others. In `expand(-1, 4)` it is the size as it is. In `x[0:-1]` it is the last row, which is left out.
-# So do not read arguments; compare shapes.
+# `-1` means something else in each of these operators. In `reshape(-1, 4)` it is a size that follows from the others. In `expand(-1, 4)` the size does not change. `x[0:-1]` leaves out the last row.
+# So compare shapes, and do not read arguments. (vLLM's pass for no-op views had this bug: it removed an `x[0:-1]`, because it read `-1` as a size that follows from the others.)
 
-# %%
+# %% proof=true
 rows = torch.arange(6.0).reshape(3, 2)
 assert rows.reshape(-1, 2).shape == rows.expand(-1, 2).shape == (3, 2)
 assert rows[0:-1].shape == (2, 2)
 
+
+# %%
+class Four(nn.Module):
+    def forward(self, x):
+        y = x.reshape(-1, 3).expand(-1, 3)
+        return y[0:-1].view(3, 3)
+
+
+print(export(Four(), (torch.randn(2, 6),)).graph)
+
+# %% [markdown]
+# **Drill 11b.2a.** The input has the shape `(2, 6)`. Which of the four views do nothing? Write a list of names, in the order of the graph.
+
+# %% drill=true
+nothing = ["expand", "view"]
+drill("11b.2a", nothing)
+# Mistake: One of these leaves out a row.
+# nothing = ["expand", "slice_1", "view"]
+
+# %% proof=true
+four_calls = [n for n in export(Four(), (torch.randn(2, 6),)).graph.nodes if "call" in n.op]
+same_shape = [n for n in four_calls if n.meta["val"].shape == n.args[0].meta["val"].shape]
+assert [n.name for n in same_shape] == ["expand", "view"]
+
 # %% [markdown]
 # ### A worked example: casts that do nothing
 #
-# The same idea with dtypes. `x.to(torch.float32)` does nothing if `x` has this dtype. The readers read the source instead, the cast loses its last reader, and goes.
+# The same idea with dtypes. `x.to(torch.float32)` does nothing if `x` has this dtype. Its readers read the source instead, and the cast goes.
 
 
 # %%
@@ -453,32 +525,36 @@ class Casts(nn.Module):
 
 
 casts = export(Casts(), (torch.randn(2),)).graph_module
-assert remove_noop_casts(casts) == 1
+removed = remove_noop_casts(casts)
+print(removed, casts.code)
+
+# %% proof=true
+assert removed == 1
 
 # %% [markdown]
-# This pass changes the graph module that it is given, and returns a count. Passes at work are often like this. What the exercise adds: a change can make the next one possible.
+# This pass changes the graph module that it is given, and returns a count. In the exercise, a change can make the next one possible.
 #
 # ### Views of views
 #
-# `x.view(12).view(3, 4)` needs only the second view. The first one goes if nobody else reads it.
-# With `reshape` there is a trap. A `view` never copies: it raises an error if the numbers lie in memory in another order. A `reshape` copies where it must.
+# `x.view(12).view(3, 4)` needs only the second view. The first one goes if nothing else reads it.
+# With `reshape` there is a trap. A `view` never copies: it raises an error if the order of the numbers in memory does not allow it. A `reshape` copies if it must.
 #
 # **Predict the result.** `x` has the shape `(2, 6)`. Which of these fails?
 #
 # <details><summary><code>x.T.reshape(12).view(3, 4)</code></summary>
 #
-# No. The reshape copies, because the numbers of <code>x.T</code> do not lie in order. Then they do, and the view works.
+# No. The reshape copies the numbers of <code>x.T</code> into a new order, and then the view works.
 # </details>
 # <details><summary><code>x.T.view(3, 4)</code></summary>
 #
-# Right. A view of <code>x.T</code> would need the numbers in another order.
+# Right. This view would need the numbers of <code>x.T</code> in another order.
 # </details>
 # <details><summary><code>x.T.reshape(3, 4)</code></summary>
 #
 # No. It copies, and gives the same as the two steps.
 # </details>
 
-# %%
+# %% proof=true
 numbers = torch.arange(12.0).reshape(2, 6)
 two_steps = numbers.T.reshape(12).view(3, 4)
 assert torch.equal(two_steps, numbers.T.reshape(3, 4))
@@ -486,30 +562,39 @@ with fails(RuntimeError):
     numbers.T.view(3, 4)
 
 # %% [markdown]
-# So a node that takes the place of two must work wherever both did. A `reshape` works wherever a `view` does.
+# So a node that replaces two must work wherever both did. A `reshape` works wherever a `view` does.
 #
-# If you change only what a node *reads*, its sizes and its `meta` stay right. A node that you create has no `meta` at all:
+# If you change only what a node *reads*, its sizes and its `meta` stay right. A node that you create has no `meta`:
 
 # %%
 relu = next(node for node in views.graph.nodes if node.name == "relu")
 with views.graph.inserting_after(relu):
     new = views.graph.call_function(aten.reshape.default, (relu, [12]))
-assert new.meta == {}
+print(new.meta)
 views.graph.erase_node(new)
+
+# %% proof=true
+assert new.meta == {}
 
 # %% [markdown]
 # ### Sizes that are symbols
 #
-# With dynamic shapes, `meta["val"].shape` holds symbols. Here are two, made by hand. In the example that they come from, both are 4:
+# With dynamic shapes, `meta["val"].shape` contains symbols. Here are two, made by hand. In the example that they come from, both are 4:
+
 
 # %%
-env = ShapeEnv(duck_shape=False)  # one symbol for each size, also where examples are equal
-mode = FakeTensorMode(shape_env=env)
-context = StatelessSymbolicContext([DimDynamic.DYNAMIC] * 2)
-fake = mode.from_tensor(torch.randn(4, 4), source=ConstantSource("x"), symbolic_context=context)
+def square_example() -> tuple[ShapeEnv, torch.Tensor]:
+    """A fake tensor with two symbolic sizes, which are both 4 in the example."""
+    env = ShapeEnv(duck_shape=False)  # one symbol for each size, even for equal examples
+    mode = FakeTensorMode(shape_env=env)
+    context = StatelessSymbolicContext([DimDynamic.DYNAMIC] * 2)
+    source = ConstantSource("x")
+    return env, mode.from_tensor(torch.randn(4, 4), source=source, symbolic_context=context)
+
+
+env, fake = square_example()
 s0, s1 = fake.shape
 print(s0, s1, "guards:", env.guards)
-assert not env.guards
 
 # %% [markdown]
 # **Predict the result.** What happens at `if s0 == s1:`?
@@ -520,24 +605,29 @@ assert not env.guards
 # </details>
 # <details><summary>The condition is false, because they are two symbols.</summary>
 #
-# No. Both hints are 4, and the hints are asked.
+# No. Both hints are 4, and PyTorch compares the hints.
 # </details>
 # <details><summary>The condition is true, and from then on both are one symbol.</summary>
 #
 # Right. The answer holds for the example only, so PyTorch notes a <em>guard</em>. Now the graph is right for square inputs, and for no others.
 # </details>
 
-# %%
-assert statically_known_true(s0 * s1 == s1 * s0)  # true for all sizes
-assert not statically_known_true(s0 == s1)  # nobody knows
-assert not statically_known_true(s0 == 4)
-assert not env.guards  # to ask in this way changes nothing
-if s0 == s1:
-    print("guards:", [str(guard.expr) for guard in env.guards], "and now:", fake.shape)
-assert len(env.guards) == 1 and str(fake.shape[0]) == str(fake.shape[1])
+# %% proof=true
+own_env, own_fake = square_example()
+if own_fake.shape[0] == own_fake.shape[1]:
+    assert len(own_env.guards) == 1 and str(own_fake.shape[0]) == str(own_fake.shape[1])
+assert own_env.guards
 
 # %% [markdown]
-# `statically_known_true` answers only what is known for all sizes, and says `False` otherwise. That is what a pass needs.
+# `statically_known_true` answers only what is known for all sizes, and returns `False` otherwise. That is what a pass needs.
+
+# %%
+known = statically_known_true(s0 * s1 == s1 * s0), statically_known_true(s0 == s1)
+print(known, "guards:", env.guards)
+
+# %% proof=true
+assert known == (True, False) and not statically_known_true(s0 == 4)
+assert not env.guards
 
 # %% [markdown] card="remove_noop_views"
 # **Given** a graph module of ATen operators. Each node has its fake value in `meta["val"]`.
@@ -546,14 +636,18 @@ assert len(env.guards) == 1 and str(fake.shape[0]) == str(fake.shape[1])
 #
 # * None of them yields its input's shape. Its readers, the output too, read its input instead.
 # * No view or reshape reads a view or reshape. It reads that one's input instead, and works wherever both did.
-# * None of the four is left without a reader, even if it had none at the start.
-#   A view that a node of another kind still reads stays.
 # * Every node keeps or gets a right `val`.
 #
 # **Return** by how many the number of such nodes went down.
 #
-# Symbolic sizes are the same only if they are *known* to be. **Do not** add a guard.
-# **Do not** change nodes of other kinds, dead ones too: `view.dtype`, `_unsafe_view`, `unsqueeze`, `permute` or `sym_size` stay, whatever they do.
+# **Do not** add a guard. **Do not** change nodes of other kinds.
+#
+# **Fine print**
+#
+# * None of the four is left without a reader, even if it had none at the start.
+# * A view that a node of another kind still reads stays.
+# * Symbolic sizes are the same only if they are *known* to be.
+# * Nodes of other kinds stay, dead ones too: `view.dtype`, `_unsafe_view`, `unsqueeze`, `permute` or `sym_size`, whatever they do.
 
 
 # %%
@@ -581,7 +675,7 @@ def remove_noop_views(gm: fx.GraphModule) -> int:
         gm: a graph of ATen operators, with `meta["val"]` at each node.
 
     Returns:
-        How many nodes of the four kinds the graph has fewer.
+        By how many the number of nodes of the four kinds went down.
     """
     ### BEGIN SOLUTION
     view, reshape = aten.view.default, aten.reshape.default
@@ -596,7 +690,7 @@ def remove_noop_views(gm: fx.GraphModule) -> int:
         return len(new) == len(old) and all(statically_known_true(a == b) for a, b in pairs)
 
     before = count()
-    # Sources come first, so what a node reads is put right already.
+    # Sources come first, so the input of a node is already right.
     for node in gm.graph.nodes:
         if node.target in kinds and does_nothing(node):
             node.replace_all_uses_with(node.args[0])
@@ -625,8 +719,8 @@ hint("remove_noop_views")
 # %% [markdown]
 # ## 11b.3 The backward is a graph
 #
-# Section 11.6 showed AOTAutograd by itself. As a backend of `torch.compile` it gets what Dynamo captured, makes two graphs of it, and hands each to a compiler of yours.
-# `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
+# AOTAutograd is between Dynamo and most backends. It takes what Dynamo captured, makes two graphs of it, forward and backward, and passes each to a compiler.
+# With `aot_autograd` these compilers are yours. `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
 #
 # ```python
 # backend = aot_autograd(fw_compiler=first, bw_compiler=second)
@@ -634,8 +728,8 @@ hint("remove_noop_views")
 # result.sum().backward()                             # calls second
 # ```
 #
-# The second compiler is called late, at the first `.backward()`. If nothing needs a gradient, `result.requires_grad` is false and there is no backward.
-# And a backward leaves gradients on the parameters. You see all of this at work below the exercise.
+# AOTAutograd calls the second compiler late, at the first `.backward()`. If nothing needs a gradient, `result.requires_grad` is false and there is no backward.
+# And a backward leaves gradients on the parameters. The cells below the exercise show all of this.
 
 # %% [markdown] card="forward_backward_ops"
 # **Given** a model, and a tuple of arguments for it. The model returns one tensor.
@@ -643,13 +737,16 @@ hint("remove_noop_views")
 # **Return** a tuple of two `Counter`s: how often each ATen overload, as `str(target)`, appears in the forward graph, and how often in the backward graph.
 #
 # * The graphs are those that AOTAutograd gives to `fw_compiler` and `bw_compiler`, with its defaults: no decompositions, and the default partition.
-# * `operator.getitem` is no ATen operator.
-# * Parameters that need no gradient get none; the arguments need none. If nothing needs a gradient, the second `Counter` is empty.
-# * The model runs in the mode that it is in.
+# * `operator.getitem` is not an ATen operator.
+# * If nothing needs a gradient, the second `Counter` is empty.
 #
 # **Do not** change the model: its buffers, its modes and the `.grad` of its parameters are as before, and so are the arguments.
 #
-# (Shapes are static. Dropout and LayerNorm are never tested.)
+# **Fine print**
+#
+# * Parameters that need no gradient get none; the arguments need none.
+# * The model runs in the mode that it is in.
+# * Shapes are static. Dropout and LayerNorm are never tested.
 
 
 # %%
@@ -662,7 +759,7 @@ class Gain(nn.Module):
         return torch.sin(x * self.gain)
 
 
-# What is asked of forward_backward_ops(Gain(), (torch.randn(2, 3),)):
+# forward_backward_ops(Gain(), (torch.randn(2, 3),)) must return:
 expected = (
     Counter({"aten.mul.Tensor": 1, "aten.sin.default": 1}),
     Counter(
@@ -738,19 +835,38 @@ backend = aot_autograd(fw_compiler=printing("forward"), bw_compiler=printing("ba
 small = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
 torch._dynamo.reset()
 result = torch.compile(small, backend=backend)(x)
+
+# %% proof=true
 assert [side for side, _ in seen] == ["forward"]
 
 # %% [markdown]
-# Only the forward compiler was called. The backward graph is there already, but nobody compiles it before it is needed:
+# Only the forward compiler was called. The backward graph exists already, but it is compiled when it is needed:
 
 # %%
 result.sum().backward()
+
+# %% proof=true
 assert [side for side, _ in seen] == ["forward", "backward"]
 assert small[0].weight.grad is not None
 
 # %% [markdown]
-# The last line shows a trap: the run has left gradients on the model. In training mode, a BatchNorm would also have changed its buffers.
+# There is a trap: the run has left gradients on the model. In training mode, a BatchNorm would also have changed its buffers.
 #
+# Look at the `aten.mm.default` above. In a backward, a linear layer needs one for the gradient of its weight, and another one for the gradient of its input, if something needs that.
+#
+# **Drill 11b.3a.** How many `aten.mm.default` does the backward graph of `nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2))` contain? The input needs no gradient. Write the number.
+
+# %% drill=true
+products = 3
+drill("11b.3a", products)
+# Mistake: The first layer reads the input of the model, which needs no gradient.
+# products = 4
+
+# %% proof=true
+stack = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2))
+assert forward_backward_ops(stack, (x,))[1]["aten.mm.default"] == 3
+
+# %% [markdown]
 # **Predict the result.** All parameters are frozen with `requires_grad_(False)`. What does `aot_autograd` do?
 #
 # <details><summary>It makes both graphs; the second one is empty.</summary>
@@ -766,19 +882,27 @@ assert small[0].weight.grad is not None
 # No. It compiles the forward for inference.
 # </details>
 
-# %%
-seen.clear()
+# %% proof=true
+made: list[fx.GraphModule] = []
+
+
+def keep(gm: fx.GraphModule, example_inputs: list) -> Any:
+    made.append(gm)
+    return make_boxed_func(gm.forward)
+
+
 frozen = nn.Sequential(nn.Linear(6, 2), nn.Tanh()).requires_grad_(False)
 torch._dynamo.reset()
-result = torch.compile(frozen, backend=backend)(x)
-assert not result.requires_grad and len(seen) == 1
+keeping = aot_autograd(fw_compiler=keep, bw_compiler=keep)
+frozen_result = torch.compile(frozen, backend=keeping)(torch.ones(2, 6))
+assert not frozen_result.requires_grad and len(made) == 1
 with fails(RuntimeError):
-    result.sum().backward()
+    frozen_result.sum().backward()
 
 # %% [markdown]
 # ## 11b.4 The end of the story
 #
-# **The mobile team** gets the value in front of the last layer. It comes with the file:
+# **The mobile team** gets the value before the last layer. Save the new program, and load it:
 
 # %% uses="add_output"
 program = export(Classifier().eval(), (x,), dynamic_shapes={"x": {0: Dim("batch", min=2)}})
@@ -787,17 +911,21 @@ torch.export.save(add_output(program, "relu"), file)
 file.seek(0)
 old, features = torch.export.load(file).module()(torch.randn(5, 6))
 print(list(old), tuple(features.shape))
+
+# %% proof=true
 assert set(old) == {"scores", "size"} and features.shape == (5, 4)
 
 # %% [markdown]
-# And the views: how many of them were for nothing, in the graph at the beginning of this section?
+# And the views of the graph in section 11b.2?
 
 # %% uses="remove_noop_views"
 fewer = remove_noop_views(views)
 print_shapes(views)
-assert fewer == 3 and len(views.graph.nodes) == 4
 inputs = torch.randn(2, 6)
 torch.testing.assert_close(views(inputs)[0], Views()(inputs))
+
+# %% proof=true
+assert fewer == 3 and len(views.graph.nodes) == 4
 
 # %% [markdown]
 # **The training team**: which operators does the backward need that the forward does not have?
@@ -805,6 +933,8 @@ torch.testing.assert_close(views(inputs)[0], Views()(inputs))
 # %% uses="forward_backward_ops"
 forward, backward = forward_backward_ops(Gain(), (torch.randn(2, 3),))
 print(sorted(backward.keys() - forward.keys()))
+
+# %% proof=true
 assert (forward, backward) == expected
 
 # %% [markdown]
@@ -812,54 +942,67 @@ assert (forward, backward) == expected
 #
 # Here you see them fail. (2 minutes)
 #
-# ### The value comes first
+# ### The value is last, and its line first
 #
-# The caller of the graph counts: the first outputs are mutated values, as many as the signature says. A value in front of them is written into a buffer.
+# Each output of the graph is matched with the line of the signature at the same place. Here all lines are shifted by one:
 
 # %%
-wrong = copy.deepcopy(norm)
+wrong = export(nn.Sequential(nn.BatchNorm1d(6), nn.Sigmoid()).train(), (x,)).run_decompositions({})
 output = wrong.graph.output_node()
 (sigmoid,) = (node for node in wrong.graph.nodes if node.name == "sigmoid")
-output.args = ((sigmoid, *output.args[0]),)
-first = wrong.graph_signature.output_specs[0]
-assert first.kind == OutputKind.BUFFER_MUTATION and first.arg.name != output.args[0][0].name
+output.args = ((*output.args[0], sigmoid),)
+wrong.graph_signature.output_specs.insert(
+    0, OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(name="sigmoid"), target=None)
+)
+old_spec = wrong.module_call_graph[0].signature
+old_spec.out_spec = pytree.TreeSpec(tuple, None, [old_spec.out_spec, pytree.tree_structure(0)])
+wrong.graph_module.recompile()
+with fails(RuntimeError):
+    wrong.module()(x)  # a result of shape (2, 6) is written into the counter
 
 # %% [markdown]
-# **Right:** behind all others, in the graph and in the signature.
+# **Right:** after all others, in the graph and in the signature.
 #
 # ### `assert` instead of `raise ValueError`
 #
-# An `AssertionError` says that the program is wrong, not the argument. Also, Python with the option `-O` leaves out all `assert` lines.
+# An `AssertionError` says that the program is wrong, not the argument. And with the option `-O`, Python skips all `assert` lines.
 
 # %%
 with fails(AssertionError):
     assert "gelu" in {node.name for node in ep.graph.nodes}
-exec(compile("assert False", "a cell", "exec", optimize=1))  # as with -O: nothing happens
+
+# %% proof=true
+skipped = compile("assert False", "a cell", "exec", optimize=1)  # as with -O
+assert exec(skipped) is None
 
 # %% [markdown]
 # **Right:** `raise ValueError(...)`, with a text that names the node.
 #
 # ### Dead code is removed with everything else
 #
-# `eliminate_dead_code()` is one line, and it knows nothing of your four kinds. Here it removes an operator that somebody put there to look at:
+# `eliminate_dead_code()` knows nothing of your four kinds. Here it removes another operator:
 
 # %%
 gm = fx.Graph()
 value = gm.placeholder("x")
 gm.call_function(operator.neg, (value,))
 gm.output(value)
-assert len(gm.nodes) == 3 and gm.eliminate_dead_code() and len(gm.nodes) == 2
+gm.eliminate_dead_code()
+print(gm)
+
+# %% proof=true
+assert len(gm.nodes) == 2
 
 # %% [markdown]
-# **Right:** erase what your pass is about, and leave the rest to a pass of its own.
+# **Right:** erase only nodes of your kinds.
 
 # %% [markdown]
 # ## Recap
 #
-# 1. Graph, signature, structure and code speak of a program's outputs. An edit must reach all four.
+# 1. Graph, signature, structure and code describe a program's outputs. An edit must reach all four.
 # 2. The graph's output is one flat tuple: mutated values first, then results.
-# 3. `copy.copy` of a program shares everything, and `copy.deepcopy` nothing.
-# 4. Whether a view does nothing is said by shapes, not by its arguments. What takes the place of a reshape is a reshape.
+# 3. `copy.copy` of a program shares its parts. `copy.deepcopy` shares only the values in `meta`.
+# 4. The shapes show whether a view does nothing, and its arguments do not. Replace a reshape by a reshape.
 # 5. AOTAutograd makes two graphs; the second is compiled at the first `.backward()`, which leaves gradients.
 # 6. `==` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
 #

@@ -16,7 +16,7 @@ Row = tuple[Any, ...]
 def row_of(node: fx.Node) -> Row:
     """A node: opcode, name, target, arguments, keyword arguments, and what its value is.
 
-    Of an output node only the arguments count: a new one has another name.
+    Only the arguments of an output node count: a new one has another name.
     """
     if node.op == "output":
         return "output", "output", "output", node.args, {}, "None"

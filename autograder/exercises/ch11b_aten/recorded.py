@@ -10,7 +10,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.findings import unrecorded
 
 OF_A_RUN = ("result", "loaded")
-"""What is said of one run, and not of the graph."""
+"""A record of one run, and not of the graph."""
 
 ENDINGS = ("value", "raised")
 

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         Aspect("structure", 2, "the old result comes first, in its old structure"),
         Aspect("mutated", 1, "programs in which buffers or inputs change"),
         Aspect("more", 1, "sizes that change, graphs in graphs, saving and loading"),
-        Aspect("refused", 1, "a name that is no call node is refused"),
+        Aspect("refused", 1, "a name that is not that of a call node is refused"),
     ),
     cases=(
         case("a value in the middle", "task", models.Small, (X,), "relu"),

@@ -175,7 +175,7 @@ class Parts:
 
 @lru_cache(maxsize=64)
 def exported(recipe: Recipe) -> ExportedProgram:
-    """The program of a recipe; whoever gives it away copies it."""
+    """The program of a recipe; callers that pass it on copy it."""
     with torch.random.fork_rng(devices=[]):
         model = fresh(recipe.make, training=recipe.training, dtype=torch.float32)
         dims = {0: Dim("batch", min=2, max=512)} if recipe.batches else None
@@ -286,7 +286,7 @@ def keeping_state(run: Callable[..., Any], program: ExportedProgram) -> Callable
 
 
 def facts_of(program: ExportedProgram) -> dict[str, Any]:
-    """What is said of a program: its signature, its nodes, its constraints and its code."""
+    """A record of a program: its signature, its nodes, its constraints and its code."""
     signature = program.graph_signature
     return {
         "inputs": [spec_text(spec) for spec in signature.input_specs],

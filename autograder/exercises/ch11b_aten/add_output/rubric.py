@@ -33,7 +33,7 @@ def _said(evidence: Evidence, i: int = 0) -> dict[str, Plain]:
 
 
 def _wanted(evidence: Evidence) -> dict[str, Plain]:
-    """What is said of the program that was given."""
+    """The record of the program that was given."""
     return table(Encoder().encode(facts_of(evidence.trial.args[0].program)))
 
 

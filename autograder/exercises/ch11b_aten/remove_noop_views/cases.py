@@ -22,7 +22,7 @@ HINTS = (
     "**What to use.** `node.meta['val'].shape`, and `statically_known_true(a == b)` for each pair "
     "of sizes, in which nothing is guarded. `node.replace_all_uses_with(source)` reaches the "
     "output too; `node.replace_input_with(old, new)` changes what a node reads, and its sizes and "
-    "its `meta` stay. A node that nobody reads has no `users`.",
+    "its `meta` stay. A node without readers has no `users`.",
     "**A skeleton.**\n\n"
     "```python\n"
     "before = ...                          # how many nodes of the four kinds\n"
@@ -33,7 +33,7 @@ HINTS = (
     "        ...                           # read further up; which operator works for both?\n"
     "...                                   # a merged node may do nothing now\n"
     "for node in reversed(...):            # readers first\n"
-    "    if ...:                           # nobody reads it\n"
+    "    if ...:                           # nothing reads it\n"
     "        gm.graph.erase_node(node)\n"
     "...                                   # the code\n"
     "return before - ...\n"

@@ -184,7 +184,7 @@ class LongChain(nn.Module):
 
 
 class ReshapeThenViews(nn.Module):
-    """`x` has the shape (2, 6): the reshape copies, is still read, and has two views behind it."""
+    """`x` has the shape (2, 6): the reshape copies, is still read, and has two views after it."""
 
     def forward(self, x):
         y = aten.reshape.default(aten.permute.default(x, [1, 0]), [12])

@@ -123,7 +123,7 @@ def other_nodes(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "wrong-reader",
                 f"`{known.name}` does not read the same values as before.",
-                "Follow what it reads up to a node that is no view, with the shapes on the way, "
+                "Follow what it reads up to a node that is not a view, with the shapes on the way, "
                 "before and after.",
                 nodes=(known.name,),
             )
@@ -214,7 +214,7 @@ def none_without_reader(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("works wherever both did", Stage.STRUCTURE)
 def works_wherever(evidence: Evidence) -> Iterable[Finding]:
-    """A node that takes the place of a reshape is a reshape."""
+    """A node that replaces a reshape is a reshape."""
     for row, views, values, after in _known(evidence):
         if any(each.name == row.source and each.is_shape for each in after):
             continue  # it reads what it has read, and another rule says so
@@ -315,5 +315,5 @@ KEY = AnswerKey(
 
 TRAP = """\
 A reshape between two views. `x.T.reshape(12).view(3, 4)` works, because the reshape copies; a view
-of `x.T` itself raises an error. What takes the place of both must be a reshape."""
+of `x.T` itself raises an error. The node that replaces both must be a reshape."""
 """What many answers get wrong; told after a pass."""

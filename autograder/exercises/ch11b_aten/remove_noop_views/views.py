@@ -1,6 +1,6 @@
 """What views compute, whatever way they are written: the judge's own look at rows of a graph.
 
-Each node of the four kinds is told by what it gives: a shape of some value, a slice, or an
+Each node of the four kinds is recognized by what it gives: a shape of some value, a slice, or an
 expansion. Views of views are one shape of the first value, and what does nothing is the value.
 """
 
@@ -218,7 +218,7 @@ class Views:
             return item
         found = self._val.get(item.get("node", "")) if isinstance(item, dict) else None
         if not isinstance(found, (int, torch.SymInt)):
-            raise Strange(f"`{row.name}` has a size that is no number and no size")
+            raise Strange(f"`{row.name}` has a size that is neither a number nor a size")
         return found
 
     def _number(self, shape: tuple[Any, ...]) -> int:
