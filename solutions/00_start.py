@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | Python, and enough PyTorch to write an `nn.Module` with a `forward` |
-# | **Time** | about 55 minutes, 5 of them for the exercise |
+# | **Time** | about 50 minutes, 5 of them for the exercise |
 
 # %% [markdown]
 # ## 0.1 Your first green card
@@ -177,7 +177,7 @@ assert "num_users=1" in str(gm.graph) and "linear = None" in gm.code
 # %% [markdown]
 # Each line below `graph()` is a node. `%x` is the input, and `return mul` is the node called `output`.
 # In between, each node says what it calls and which nodes it reads.
-# `num_users` says how many nodes read this one. Older pages call it *#users*.
+# `num_users` says how many nodes read this one.
 #
 # The code says the same once more, as a `forward`.
 # `linear = None` frees a value that no later line reads.
@@ -752,7 +752,7 @@ drill("00.6a", changed)
 #
 # You need not do all chapters. A **track** is a way through the course, with an end.
 # The track *Taste* ends here. *Essentials* goes on to your own pass for the other team's network, in chapter 3.
-# The notebook *index*, next to this one, lists all tracks, and says where to get help.
+# The notebook *index* lists all tracks, and says where to get help.
 
 # %% [markdown]
 # ## Common mistakes
@@ -771,7 +771,7 @@ with fails(KeyError):
 # %% [markdown]
 # ### "`symbolic_trace` is the same as `Tracer().trace`"
 #
-# Many tutorials say so. `Tracer().trace` returns a `Graph`: a record, which cannot be called and does not have `code`.
+# `Tracer().trace` returns a `Graph`: a record, which cannot be called and does not have `code`.
 # `symbolic_trace` also makes the `GraphModule` around it.
 
 # %% proof=true

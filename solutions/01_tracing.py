@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 0, *Start here*; how `nn.Module` holds parameters, buffers and submodules |
-# | **Time** | about 125 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
+# | **Time** | about 120 minutes, 60 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
 #
 # **When you are done, you can**
 #
@@ -1213,7 +1213,7 @@ for x in (torch.tensor([0.5, 3.0]), torch.tensor([0.5, 0.9]), torch.tensor([floa
 # %% [markdown]
 # `torch.cond` computes only one of the two sides, but it is made for `torch.compile` and `torch.export`. `symbolic_trace` cannot record it.
 #
-# Arithmetic with the condition, `big * (x / 2) + ~big * x`, looks like a way to do the same, and has a trap: infinity times zero is NaN.
+# Arithmetic with the condition, `big * (x / 2) + ~big * x`, has a trap: infinity times zero is NaN.
 
 
 # %% proof=true

@@ -1031,7 +1031,7 @@ progress()
 # | topic | where |
 # |---|---|
 # | passes with an honest result, and `meta` that stays true | chapter 12 |
-# | cutting a program for a device | chapter 13 |
+# | cutting a program for a device | chapter 13b |
 #
 # In PyTorch's documentation: [torch.export](https://docs.pytorch.org/docs/stable/export.html).
 # (`torch.utils._pytree` begins with an underscore: its names are not promised to stay.)

@@ -59,7 +59,7 @@ class Held:
 
 @cache
 def exported(recipe: Program) -> ExportedProgram:
-    """The program of a recipe; whoever gives it away copies it."""
+    """The program of a recipe; callers that pass it on copy it."""
     with torch.random.fork_rng(devices=[]):
         model = fresh(recipe.make, training=recipe.training, dtype=torch.float32)
         specs = [

@@ -22,7 +22,7 @@ def compiled_code_runs(evidence: Evidence) -> Iterable[Finding]:
     for i in range(len(evidence.trial.inputs)):
         error = evidence.outcome.runs[i]["forward"].get("error")
         if error:
-            # What is called here, and is no callable, is what the backend has returned.
+            # An object that is not callable here is what the backend has returned.
             theirs = came_from(error) or "is not callable" not in error_text(error)
             advice = advice_for(evidence.exercise, error, "result") if theirs else ""
             yield evidence.finding(

@@ -25,7 +25,7 @@ class TooWarm(Exception):
 
 
 def kinds_of(inputs: Iterable[Any]) -> list[Any]:
-    """What is noted of the inputs of a call: shapes, and the types of what is no tensor."""
+    """A record of the inputs of a call: shapes, and the types of what is not a tensor."""
     return [tuple(x.shape) if isinstance(x, torch.Tensor) else str(type(x)) for x in inputs]
 
 
@@ -147,7 +147,7 @@ class LatencyTrial:
         b: the second one's.
         calls: the calls of the answer: ``gradients on`` or ``gradients off``, and keywords.
         large: whether it takes a while to copy the first input.
-        nested: whether a number comes first, and the tensors in a list behind it.
+        nested: whether a number comes first, and the tensors in a list after it.
     """
 
     a: Plan

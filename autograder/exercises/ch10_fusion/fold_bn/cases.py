@@ -1,4 +1,4 @@
-"""Exercise 10.1: a convolution and the BatchNorm behind it become one convolution."""
+"""Exercise 10.1: a convolution and the BatchNorm after it become one convolution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.models import T
 
 HINTS = (
     "**Where to look.** The two formulas of section 10.1: one for the weight, one for the bias. "
-    "Everything else of the new convolution is as it was in the old one.",
+    "Everything else of the new convolution is as in the old one.",
     "**What to use.** `copy.deepcopy(conv)` has every setting already: stride, groups, padding "
     "mode. `.double()` of a tensor is a wide copy; in which dtype is `eps` not 0? The factor has "
     "one number for each output channel, and the weight has its output "

@@ -1,4 +1,4 @@
-"""Convolutions, each with the BatchNorm behind it: for `fold_bn`."""
+"""Convolutions, each with the BatchNorm after it: for `fold_bn`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ TOLERANCE = {
 
 
 def in_eval_mode(trial: Trial) -> Reference:
-    """Both layers, one after the other, in eval mode; what is no float64 is worked out in it."""
+    """Both layers, one after the other, in eval mode, computed in float64."""
     pair = copy.deepcopy(trial.model)
     if pair is None:
         raise TypeError("a case of fold_bn has a model")
@@ -68,12 +68,12 @@ def same_kind(evidence: Evidence) -> Iterable[Finding]:
             "wrong-kind",
             f"{evidence.you} returned a module of the class `{name}`; the convolution that it was "
             f"given is an `nn.{wanted.__name__}`.",
-            "One convolution of the same class is asked for, with nothing around it.",
+            "Return one convolution of the same class, with nothing around it.",
         )
     elif row["training"]:
         yield evidence.finding(
             "training-mode",
-            "The convolution that came back is in training mode.",
+            "The convolution that you returned is in training mode.",
             "What is folded holds in eval mode only. Which call puts a module into that mode?",
         )
 
@@ -185,7 +185,7 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-Broadcasting accepts a BatchNorm with one channel behind a convolution with three, so a misfit must
+Broadcasting accepts a BatchNorm with one channel after a convolution with three, so a misfit must
 be looked for. And a `copy.deepcopy` keeps settings that a call of `nn.Conv2d(...)` forgets, such as
 `padding_mode`."""
 """What many answers get wrong; told after a pass."""

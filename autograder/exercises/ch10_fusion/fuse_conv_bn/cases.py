@@ -17,7 +17,7 @@ X, Y = (T(1, 2, 3, 3),), (T(2, 2, 4, 3),)
 
 HINTS = (
     "**Where to look.** Begin at each BatchNorm and look at what it reads. Section 10.3 has the "
-    "list of questions, and section 10.2 what happens where one of them is forgotten.",
+    "list of questions, and section 10.2 what happens if you forget one of them.",
     "**What to use.** `type(module) in CONVS`, `len(conv_node.users) == 1`, your `fold_bn`, "
     "`gm.add_submodule(name, module)` with a name that is free, and "
     "`gm.delete_all_unused_submodules()`. Two nodes become one: which of the two places is "
@@ -26,15 +26,15 @@ HINTS = (
     "```python\n"
     "gm = fx.symbolic_trace(model)\n"
     "for node in list(gm.graph.nodes):\n"
-    "    if ...:                        # no call of a BatchNorm that can be folded\n"
+    "    if ...:                        # not a call of a BatchNorm that can be folded\n"
     "        continue\n"
     "    (source,) = node.all_input_nodes\n"
-    "    if ...:                        # no call of a convolution, or it has other readers\n"
+    "    if ...:                        # not a call of a convolution, or it has other readers\n"
     "        continue\n"
     "    name = ...                     # no attribute of gm is called that\n"
     "    gm.add_submodule(name, fold_bn(..., ...))\n"
     "    ...                            # the convolution's node calls the new module\n"
-    "    ...                            # whoever reads the BatchNorm reads that node; erase\n"
+    "    ...                            # all readers of the BatchNorm read that node; erase\n"
     "...\n"
     "```",
 )
@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 3, "each pair becomes one convolution, however deep it is"),
         Aspect("calls", 2, "by type, by keyword, for lines and volumes, with names that are free"),
-        Aspect("left", 2, "what is no such pair is left alone"),
+        Aspect("left", 2, "everything else is left alone"),
         Aspect("shared", 3, "a layer that is used elsewhere does not change there"),
         Aspect("gone", 2, "BatchNorms that nothing uses any more are gone, and no others"),
         Aspect("writes", 1, "the new convolution reads what the old one read"),

@@ -108,7 +108,7 @@ class NamesTaken(nn.Module):
 
 
 class LinearPair(nn.Module):
-    """A BatchNorm behind a linear layer, which is no convolution."""
+    """A BatchNorm after a linear layer, which is not a convolution."""
 
     def __init__(self):
         super().__init__()
@@ -142,7 +142,7 @@ class AlsoReturned(nn.Module):
 
 
 class ShapeIsRead(nn.Module):
-    """Whoever else reads the convolutions wants their shape, and none of their numbers."""
+    """The other readers of the convolutions want their shape, and none of their numbers."""
 
     def __init__(self):
         super().__init__()
@@ -208,7 +208,7 @@ class NoPairs(nn.Module):
 
 
 class CalledTwice(nn.Module):
-    """One convolution, and a BatchNorm of its own behind each call."""
+    """One convolution, and a BatchNorm of its own after each call."""
 
     def __init__(self):
         super().__init__()
@@ -221,7 +221,7 @@ class CalledTwice(nn.Module):
 
 
 class OncePlain(nn.Module):
-    """One convolution, and a BatchNorm behind the first of its calls only."""
+    """One convolution, and a BatchNorm after the first of its calls only."""
 
     def __init__(self):
         super().__init__()
@@ -260,7 +260,7 @@ class ReadWeight(nn.Module):
 
 
 class SharedNorm(nn.Module):
-    """One BatchNorm behind two convolutions."""
+    """One BatchNorm after two convolutions."""
 
     def __init__(self):
         super().__init__()

@@ -26,7 +26,7 @@ class Norm:
         name: of its node.
         conv: the name of the node that it is fused with; ``""`` where it must stay.
         why: why it stays, for a sentence that begins with the node's name.
-        free: whether it may stay or go: it is behind another BatchNorm, and forms a pair with the
+        free: whether it may stay or go: it is after another BatchNorm, and forms a pair with the
             new convolution once that one is fused.
     """
 
@@ -60,7 +60,7 @@ def _norm(gm: fx.GraphModule, node: fx.Node, earlier: dict[str, Norm]) -> Norm:
     if before and (before.conv or before.free) and len(source.users) == 1:
         return Norm(node.name, free=True)
     if not _called(gm, source, CONVS):
-        return Norm(node.name, why=f"reads `{source}`, which is no call of a convolution")
+        return Norm(node.name, why=f"reads `{source}`, which is not a call of a convolution")
     if len(source.users) > 1:
         return Norm(node.name, why=f"reads `{source}`, which has another reader")
     return Norm(node.name, conv=source.name)
@@ -150,6 +150,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-One convolution may be called twice, with a BatchNorm behind only one of the calls. So the folded
+One convolution may be called twice, with a BatchNorm after only one of the calls. So the folded
 convolution is a new module, under a new name, and not new numbers in the old one."""
 """What many answers get wrong; told after a pass."""

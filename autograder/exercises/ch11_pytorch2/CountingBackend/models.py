@@ -71,7 +71,7 @@ class NothingToDo(nn.Module):
 
 
 class Attributes(nn.Module):
-    """A shape that is asked for is a call of `getattr`; one input has a default."""
+    """Reading a shape is a call of `getattr`; one input has a default."""
 
     def forward(self, x, scale=2.0):
         return (x.T * scale).reshape(x.shape)
@@ -125,7 +125,7 @@ def figures(backend: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Counting(Compiled):
-    """The model compiled with one backend; beside each result stands what the backend says."""
+    """The model compiled with one backend; each result comes with the backend's counts."""
 
     says = "torch.compile(model, backend={name}())"
 

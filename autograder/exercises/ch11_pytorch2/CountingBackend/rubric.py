@@ -148,7 +148,7 @@ def nothing_else_happens(evidence: Evidence) -> Iterable[Finding]:
 
 _RUN_IN_PLACE = "What your backend returns is run in place of the graph, with the graph's inputs."
 _GRADIENTS_TOO = (
-    "Behind the result come the gradients, of the inputs and of the graph's parameters. What your "
+    "After the result come the gradients, of the inputs and of the graph's parameters. What your "
     "backend returns must use these parameters themselves; those of a copy are others."
 )
 

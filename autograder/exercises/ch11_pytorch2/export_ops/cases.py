@@ -57,7 +57,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 2, "each ATen operator is counted, by its overload"),
         Aspect("branches", 2, "the graphs within the program count, too, each once"),
-        Aspect("others", 1, "what is no ATen operator does not count; dead code does"),
+        Aspect("others", 1, "only ATen operators count; dead code does, too"),
         Aspect("mode", 1, "the model is exported in its mode, and is left as it was"),
     ),
     cases=(

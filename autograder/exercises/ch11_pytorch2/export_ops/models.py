@@ -127,7 +127,7 @@ class Break(nn.Module):
 
 
 class Constant(nn.Module):
-    """Export itself adds operators for a constant; one value is worked out twice."""
+    """Export itself adds operators for a constant; one value is computed twice."""
 
     def forward(self, x):
         y = x.detach() + torch.tensor(1.0)

@@ -58,7 +58,7 @@ class NamedAsMasks(nn.Module):
 
 
 class Constants(nn.Module):
-    """A tensor that is no buffer, and one that is written down in `forward`."""
+    """A tensor that is not a buffer, and one that is written down in `forward`."""
 
     def __init__(self):
         super().__init__()
@@ -96,7 +96,7 @@ class Misleading(nn.Module):
 
 
 class Numbers(nn.Module):
-    """Inputs that are no tensors, some of which nothing reads."""
+    """Inputs that are not tensors, some of which nothing reads."""
 
     def __init__(self):
         super().__init__()

@@ -25,7 +25,7 @@ def five_lists(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missing-key",
             f"Your dictionary has no key '{missing[0]}'.",
-            "All five keys are there for every program, also where a list is empty.",
+            "All five keys are there for every program, even if a list is empty.",
         )
     if extra:
         look = f"The keys are {', '.join(map(repr, KEYS))}."
@@ -66,7 +66,7 @@ def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
         lacks = [name for name in theirs if name not in ours]
         extra = [name for name in ours if name not in theirs]
         if extra and extra[0] not in known:
-            text = f"Under '{key}' you have {extra[0]!r}, which is no placeholder of the program"
+            text = f"Under '{key}' you have {extra[0]!r}, which is not a placeholder of the program"
             code, look = "no-placeholder", "The names are those of nodes; a path is a target."
         elif extra:
             text = f"Under '{key}' you have {extra[0]!r}, which does not belong there"
@@ -85,12 +85,12 @@ KEY = AnswerKey(
     (
         returns("dict").because("names the kind that came back, before any list is looked at"),
         caller_untouched,
-        five_lists.because("names what is no list of names, before lists are compared"),
+        five_lists.because("names what is not a list of names, before lists are compared"),
         right_placeholders,
     ),
 )
 
 TRAP = """\
-`signature.user_inputs` looks like a list of names. For an input that is no tensor it holds the
+`signature.user_inputs` looks like a list of names. For an input that is not a tensor it holds the
 value itself, such as `3`; the name is in the input's own spec, under `spec.arg.name`."""
 """What many answers get wrong; told after a pass."""

@@ -26,7 +26,7 @@ HINTS = (
     "`nn.ReLU`, `F.relu_`, and a `torch.cond`. Which targets do you see? Where are the branches?",
     "`gm.modules()` gives the graph module itself and the branches. A set of functions and a set "
     "of names say what a ReLU is; `node.all_input_nodes[0]` is what it reads, however the argument "
-    "is passed. After an edit, a graph module has to be told.",
+    "is passed. After an edit, a graph module needs new code.",
     "```python\n"
     "for module in gm.modules():\n"
     "    for node in ...:                # a list of the nodes\n"
@@ -65,7 +65,7 @@ EXERCISE = Exercise(
         Aspect("task", 2, "functions and layers, compiled or called by hand"),
         Aspect("spellings", 2, "methods, keywords and calls in place"),
         Aspect("branches", 1, "the branches of `torch.cond`"),
-        Aspect("rest", 1, "what is no ReLU stays as it is"),
+        Aspect("rest", 1, "everything else stays unchanged"),
         Aspect("compiled", 1, "several graphs, shapes, dtypes and models; gradients"),
     ),
     cases=(
