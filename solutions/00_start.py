@@ -176,8 +176,8 @@ assert "num_users=1" in str(gm.graph) and "linear = None" in gm.code
 
 # %% [markdown]
 # Each line below `graph()` is a node. `%x` is the input, and `return mul` is the node called `output`.
-# In between, each node says what it calls and which nodes it reads.
-# `num_users` says how many nodes read this one.
+# Each node in between says what it calls and reads.
+# `num_users` says how many nodes read this one. Older pages call it *#users*.
 #
 # The code says the same once more, as a `forward`.
 # `linear = None` frees a value that no later line reads.

@@ -715,6 +715,7 @@ for node in passed.graph.nodes:
     print(f"{node.name:8} {kinds(passed).get(node.name, '')}")
 
 # %% proof=true
+assert issubclass(GeluByHand, ExportPass)
 assert not passed.graph.find_nodes(op="call_function", target=aten.gelu.default)
 assert all("val" in node.meta for node in passed.graph.nodes if node.op != "output")
 (result,) = passed(*block.state_dict().values(), sample)
