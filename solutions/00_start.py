@@ -182,7 +182,7 @@ assert "num_users=1" in str(gm.graph) and "linear = None" in gm.code
 # The code says the same once more, as a `forward`.
 # `linear = None` frees a value that no later line reads.
 #
-# The graph as a picture:
+# As a picture:
 
 # %%
 draw(gm)
