@@ -589,11 +589,11 @@ drill("08b.6a", listed)
 # %% [markdown] card="MetaTracer"
 # **Write** the class `MetaTracer`. `MetaTracer(**examples)` takes a tensor for any of the root's parameters, by name.
 #
-# * **Answers.** What is traced is run on meta tensors too, leaf modules included, so questions about shapes and dtypes are answered.
+# * **Answers.** What is traced runs on meta tensors too, even leaf modules, so questions about shapes and dtypes are answered.
 # * **What is not asked** stays in the graph. If nothing is asked, the graph is that of `fx.Tracer`.
 # * **No answer.** A question about something unknown, or about a value such as `x.sum() > 0`, raises `TraceError`.
 # * **`assumed`**: a list of the names of the nodes that Python asked about, each once, in the order of the first question.
-# * Model, examples and random state stay as they were.
+# * Model, examples and random state do not change.
 #
 # **Fine print**
 #

@@ -30,8 +30,7 @@ _TIME = re.compile(r"^\| \*\*Time\*\* \| about (\d+) minutes(?:.*?(\d+) of them 
 _MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
 _IMPORT = "Add a line 'from autograder import ...' to a cell above; the builder completes it."
 MOST_WORDS = 100
-SHORT_BEFORE = "08"
-"""The cards of chapters before this one are short, and their visible assertions few."""
+"""Of a card, above its fine print."""
 
 _PARTS = ("card", "solve", "check")
 _NAMING = ("card", "solve", "check", "hint")
@@ -214,7 +213,7 @@ def drills_are_sound(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Proble
 
 def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
     """At most so many words of a card are visible at first."""
-    for cell in chapter.tagged("card") if chapter.name < SHORT_BEFORE else ():
+    for cell in chapter.tagged("card"):
         words = words_of(above_the_fold(cell.source))
         if words > MOST_WORDS:
             message = f"The card of '{cell.value}' shows {words} words, and not {MOST_WORDS}."
@@ -224,8 +223,7 @@ def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem
 
 def assertions_are_few(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
     """What a learner reads shows values; it is a proof that asserts them."""
-    if chapter.name < SHORT_BEFORE:
-        yield from proofs.visible_assertions(chapter)
+    yield from proofs.visible_assertions(chapter)
 
 
 def proofs_are_not_needed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:

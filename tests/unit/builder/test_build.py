@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -114,11 +113,9 @@ def test_fine_print_is_folded_and_the_rest_of_a_card_is_short(tmp_path: Path) ->
         "**Return** the next one.\n\n<details>\n<summary>Fine print</summary>\n\n* Zero, too.\n\n"
         "</details>"
     )
-    long = replace(read(build_fixture.write(tmp_path, text))[0], path=Path("00_numbers.py"))
-    assert not list(cards_are_short(long, CARDS))
+    assert not list(cards_are_short(read(build_fixture.write(tmp_path, text))[0], CARDS))
     wordy = text.replace("# **Fine print**", "# " + "word " * MOST_WORDS + "\n#\n# **Fine print**")
-    long = replace(read(build_fixture.write(tmp_path, wordy))[0], path=Path("00_numbers.py"))
-    (problem,) = cards_are_short(long, CARDS)
+    (problem,) = cards_are_short(read(build_fixture.write(tmp_path, wordy))[0], CARDS)
     assert "The card of 'after' shows 107 words, and not 100." in problem.message
 
 
