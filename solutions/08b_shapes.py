@@ -587,9 +587,9 @@ drill("08b.6a", listed)
 # listed = ["getattr_1", "size", "split"]
 
 # %% [markdown] card="MetaTracer"
-# **Write** the class `MetaTracer`. `MetaTracer(**examples)` takes a tensor for any of the root's parameters, by name.
+# **Write** the class `MetaTracer`. `MetaTracer(**examples)` takes a tensor for each named parameter of the root.
 #
-# * **Answers.** What is traced runs on meta tensors too, even leaf modules, so questions about shapes and dtypes are answered.
+# * **Answers.** What is traced runs on meta tensors too, even leaf modules, so questions about shapes and dtypes have answers.
 # * **What is not asked** stays in the graph. If nothing is asked, the graph is that of `fx.Tracer`.
 # * **No answer.** A question about something unknown, or about a value such as `x.sum() > 0`, raises `TraceError`.
 # * **`assumed`**: a list of the names of the nodes that Python asked about, each once, in the order of the first question.

@@ -138,10 +138,7 @@ def _worst_entry(got: torch.Tensor, want: torch.Tensor) -> str:
     gap = (got.double() - want.double()).abs().nan_to_num(math.inf, math.inf)
     gap[(got == want) | (got.isnan() & want.isnan())] = 0
     place = [int(i) for i in torch.unravel_index(gap.argmax(), gap.shape)]
-    words = ("entry",) if len(place) == 1 else ("row", "column")
-    at = ", ".join(f"{word} {i + 1}" for word, i in zip(words, place, strict=False))
-    at = at if len(place) <= 2 else f"[{', '.join(map(str, place))}]"
-    return f"at {at} it is {_two_numbers(got[tuple(place)], want[tuple(place)])}; "
+    return f"at {place} it is {_two_numbers(got[tuple(place)], want[tuple(place)])}; "
 
 
 def _two_numbers(got: torch.Tensor, want: torch.Tensor) -> str:
