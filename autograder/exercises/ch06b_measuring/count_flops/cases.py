@@ -170,7 +170,7 @@ EXERCISE = Exercise(
     fine_print={
         (
             "Transposed convolutions, `einsum` and attention count zero, too, although "
-            "PyTorch's counter counts them."
+            "PyTorch's counter may count them."
         ): ("transposed convolutions",),
     },
     hints=HINTS,
