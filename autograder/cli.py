@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -29,8 +29,7 @@ from autograder.terminal import Progress, err, out
 from autograder.version_info import issues_page, version_line
 
 if TYPE_CHECKING:
-    from autograder.builder.problems import BuildRefused, Problem
-    from autograder.builder.source import Chapter
+    from autograder.builder.problems import BuildRefused
     from autograder.submission.result import Result
     from autograder.workspace.update import Row
 
@@ -121,8 +120,6 @@ def build(
         raise typer.Exit(1) from None
     _print_what_is_missing(names or [])
     if check:
-        _print_english(names or [])
-        _print_statements(names or [])
         _print_minutes(names or [])
         stale = generate.differing(files)
         for path in stale:
@@ -800,39 +797,6 @@ def _print_what_is_missing(names: list[str]) -> None:
     if missing:
         have = "exercise has" if len(missing) == 1 else "exercises have"
         out.print(f"{len(missing)} {have} no debrief: {', '.join(missing)}.")
-
-
-def _print_english(names: list[str]) -> None:
-    """Print the places in chapters that are not in plain English, as warnings."""
-    from autograder.builder import plain_english
-
-    count = _print_warnings(names, plain_english.findings)
-    if count:
-        places = "place is" if count == 1 else "places are"
-        out.print(f"{count} {places} not in plain English. The number may only fall.")
-
-
-def _print_statements(names: list[str]) -> None:
-    """Print the statements about code that no cell of a chapter asserts, as warnings."""
-    from autograder.builder import statements
-
-    count = _print_warnings(names, statements.findings)
-    if count:
-        things = "statement that nothing executes" if count == 1 else "statements nothing executes"
-        out.print(f"{count} {things}. The number may only fall.")
-
-
-def _print_warnings(names: list[str], findings: Callable[[Chapter], list[Problem]]) -> int:
-    """Print the findings of a lint in chapters, and return their number."""
-    from autograder.builder.paths import choose, shown
-    from autograder.builder.source import read
-
-    found = [(shown(path), p) for path in choose(names) for p in findings(read(path)[0])]
-    for place, problem in found:
-        said = f"{place}:{problem.line}: {problem.message}"
-        out.print(f"[yellow]warning[/yellow]  {escape(said)}")
-        out.print(f"        -> {escape(problem.mend)}")
-    return len(found)
 
 
 def _print_minutes(names: list[str]) -> None:

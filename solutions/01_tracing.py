@@ -16,7 +16,7 @@
 # 4. say which requests to a Proxy raise, and name nine kinds of code that give a wrong trace without any message;
 # 5. test whether a trace does what its model does;
 # 6. rewrite a branch so that it can be traced, and keep a function whole with `fx.wrap`;
-# 7. fix a parameter with `concrete_args`, and say what that leaves behind.
+# 7. fix a parameter with `concrete_args`, and say what stays of it.
 
 # %% [markdown]
 # ## A story
@@ -1422,7 +1422,7 @@ assert len(table) == 199 and faithful
 
 # %% [markdown]
 # Now the fault of the story, in a real network.
-# Someone traces the model as it comes out of training, and calls `eval()` on the *trace*.
+# Someone traces the model right after its training, and calls `eval()` on the *trace*.
 # The code of GoogLeNet asks `self.training` to decide about the auxiliary heads, and that question was answered while tracing:
 
 # %%

@@ -1366,7 +1366,7 @@ draw.diff(fx.symbolic_trace(branch), relu_to_gelu(branch))
 # %% [markdown]
 # ## Common mistakes
 #
-# Three more are told above: the new node reads itself (3.3), the new function does not know an argument (3.4),
+# Three more are above: the new node reads itself (3.3), the new function does not know an argument (3.4),
 # and the input is in `kwargs`, not in `args` (3.5).
 #
 # ### `setattr` with a dotted name

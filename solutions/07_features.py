@@ -979,7 +979,7 @@ assert all(same_storage(view, y) for view in views) and not same_storage(y.clone
 # * `reshape` and `contiguous` return a view where they can, and a copy where they must. Without the data you cannot know: expect a view.
 # * In the graph, `y[0]` is a call of `operator.getitem`, and `y.T` is a call of `getattr`.
 #
-# How can a program know this? One run tells you, but for that run only: `reshape` may copy for one shape and not for another.
+# How can a program know this? One run tells you, and only about that run: `reshape` may copy for one shape and not for another.
 # For most operators of `torch.ops.aten`, PyTorch knows it (`_schema`), but a graph of `symbolic_trace` calls Python functions.
 #
 # So your extractor needs a **list of names**: the functions, methods and modules that you *know* to make a new storage. Expect a view from all others.

@@ -239,7 +239,7 @@ print(groups)
 assert groups == [["a", "add", "add_1", "add_2", "b", "c", "d"]]
 
 # %% [markdown]
-# **Predict the result.** The first operation joins pairs 1 and 2, the second joins pairs 3 and 4, the third joins pairs 2 and 3. Pair 4 has the largest scale. You go through the operations once, in this order, and give the pairs of each the largest scale among them. Which pair does not have the largest scale in the end?
+# **Predict the result.** The first operation joins pairs 1 and 2, the second joins pairs 3 and 4, the third joins pairs 2 and 3. Pair 4 has the largest scale. You go through the operations once, in this order, and give the pairs of each the largest scale among them. Which pair's scale is not the largest in the end?
 #
 # <details><summary>Pair 1</summary>
 #

@@ -958,7 +958,7 @@ plt.show()
 #
 # ## Common mistakes
 #
-# Two more are told above: a trace without `recompile` (15.2), and a loop with `or` the wrong way round (15.3).
+# Two more are above: a trace without `recompile` (15.2), and a loop with `or` the wrong way round (15.3).
 #
 # ### The wrong order, each pass once
 

@@ -56,9 +56,7 @@ def other_answer(name: str) -> tuple[str, str] | None:
             code = "".join(_spaced(one, text) for one in definitions)
             # Elsewhere than in its definition, `_` is what nobody reads.
             own = r"(?<=def )_\b" if part.name == "_" else rf"\b{part.name}\b"
-            above = imports if code.startswith("\n") else f"{imports}\n"
-            code = re.sub(own, name, f"{above}{code}")
-            return style, code.strip("\n")
+            return style, without_gaps(re.sub(own, name, f"{imports}\n{code}"))
     return None
 
 

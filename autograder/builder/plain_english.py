@@ -14,9 +14,6 @@ from dataclasses import dataclass
 from autograder.builder.problems import Problem
 from autograder.builder.source import Cell, Chapter
 
-LEFT = 0
-"""How many findings the chapters may have. It may only fall; at 0, the builder refuses any."""
-
 
 @dataclass(frozen=True)
 class Turn:

@@ -20,9 +20,6 @@ from autograder.builder.paths import chapters
 from autograder.builder.problems import Problem
 from autograder.builder.source import Cell, Chapter, read
 
-LEFT = 0
-"""How many such statements the chapters may have. It may only fall; at 0, any is refused."""
-
 NOT_RUN = {
     "synchronize": "it needs a GPU",
     "tlparse": "a tool of its own, which the course does not install",

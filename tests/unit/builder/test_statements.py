@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from autograder import builder, cli
-from autograder.builder import paths, statements
+from autograder import builder
+from autograder.builder import statements
 from autograder.builder.paths import ROOT
 from autograder.builder.source import read
 from autograder.builder.statements import findings
@@ -90,39 +89,11 @@ def test_what_the_tests_hold_is_there() -> None:
         assert name in (ROOT / file).read_text(encoding="utf-8"), (name, file)
 
 
-def test_the_statements_that_nothing_executes_only_fall(total) -> None:
-    count = sum(len(findings(read(path)[0])) for path in builder.chapters())
-    total("statements about code that nothing executes", count)
-    assert count <= statements.LEFT, (
-        f"{count} statements of the chapters are executed by nothing, and there were "
-        f"{statements.LEFT}. 'fxcourse build --check' lists them."
-    )
-    assert count or not statements.LEFT, "None is left: set LEFT to 0, so that none comes back."
-
-
-def test_one_is_refused_as_soon_as_none_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_builder_refuses_one(tmp_path: Path) -> None:
     path = build_fixture.write(
         tmp_path, CHAPTER.replace("# %%\npicture", f"{SAYS}\n\n# %%\npicture")
     )
-    monkeypatch.setattr(statements, "LEFT", 1)
-    builder.build(path, CARDS)
-    monkeypatch.setattr(statements, "LEFT", 0)
     with pytest.raises(
         builder.BuildRefused, match=r"Nothing executes the statement about `upper\(\)`"
     ):
         builder.build(path, CARDS)
-
-
-def test_build_check_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = CHAPTER.replace("# %%\npicture", f"{SAYS}\n\n# %%\npicture")
-    path = build_fixture.write(tmp_path, text)
-    monkeypatch.setattr("autograder.builder.generate.generate", lambda names, over: {})
-    monkeypatch.setattr("autograder.builder.generate.differing", lambda files: [])
-    monkeypatch.setattr("autograder.builder.generate.without_debrief", lambda names: [])
-    monkeypatch.setattr(paths, "choose", lambda names: [path])
-    run = CliRunner().invoke(cli.app, ["build", "--check"])
-    assert run.exit_code == 0
-    assert f"{path}:{line_of(text, 'makes it large')}: Nothing executes" in run.output
-    assert "1 statement that nothing executes. The number may only fall." in run.output

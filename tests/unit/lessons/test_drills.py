@@ -165,7 +165,11 @@ DIFFERENT = [
     ([sin, x], [sin, add], "The 2nd item of your value is x, not add."),
     ({"a"}, {"a", "b"}, "Your value has 1 item, not 2."),
     ({"a": 1}, {"a": 2}, "Your value at key 'a' is 1, not 2."),
-    (torch.zeros(2), torch.ones(2), None),
+    (
+        torch.tensor([[1, 2]]),
+        torch.tensor([[1, 3]]),
+        "Your value has other values: at [0, 1] it is 2, not 3; the largest difference is 1.",
+    ),
     (torch.sin, torch.cos, None),
 ]
 

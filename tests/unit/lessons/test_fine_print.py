@@ -9,6 +9,7 @@ from autograder.builder.paths import SOLUTIONS
 from autograder.builder.source import read
 from autograder.core.exercise import Exercise
 from autograder.exercises import EXERCISES
+from tests.exam.answers import answers_to, examine
 
 QUOTING = {name: exercise for name, exercise in EXERCISES.items() if exercise.fine_print}
 
@@ -27,3 +28,19 @@ def test_a_quoted_sentence_stands_in_the_fold(name: str) -> None:
     named = [case for cases in exercise.fine_print.values() for case in cases]
     assert set(named) <= {case.name for case in exercise.cases}
     assert len(named) == len(set(named)), "a case stands on one sentence"
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "says"),
+    [
+        ("remove_dropout", "functions forgotten", "`F.dropout(x)` alone is active"),
+        ("remove_dropout", "keyword calls skipped", ""),
+    ],
+)
+def test_the_card_of_a_wrong_answer_quotes_the_sentence_that_it_overlooks(
+    name: str, style: str, says: str
+) -> None:
+    (answer,) = (one for one in answers_to(name) if one.style == style)
+    example = examine(answer)[1].example
+    assert example and bool(example.fine_print) == bool(says)
+    assert example.fine_print.startswith(says)

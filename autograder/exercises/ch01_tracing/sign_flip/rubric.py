@@ -92,9 +92,9 @@ _LOOK_AT_THE_CODE = (
     "is fixed there, and what does Python compute first in each line?"
 )
 _LOOK_AT = {
-    "wrong-dtype": "Which dtype has each value in your function, for this input? Two tensors "
+    "wrong-dtype": "What is the dtype of each value in your function, for this input? Tensors "
     "without dimensions count as equals.",
-    "wrong-shape": "Which shape has each value in your function, for this input?",
+    "wrong-shape": "What is the shape of each value in your function, for this input?",
 }
 
 

@@ -25,8 +25,8 @@ from autograder.models.build import Traced, TracedInPart
 HINTS = (
     "`replace_pattern` returns a list with one entry for each place that it rewrote. "
     "But it works on the module that you hand it, so hand it one of your own.",
-    "It needs a replacement, and you want none. Which replacement has the same parameters and the "
-    "same number of results as any pattern there is?",
+    "It needs a replacement, and you want none. Look for one with the same parameters and the "
+    "same number of results as any pattern.",
     "```python\n"
     "gm = ...  # a graph of your own\n"
     "matches = fx.replace_pattern(gm, pattern, ...)\n"

@@ -16,9 +16,9 @@ from autograder.models import T
 X, LONG, TALL, SQUARE = T(2, 3), T(2, 6), T(4, 3), T(4, 4)
 
 HINTS = (
-    "**Where to look.** Print each node with the shape in its `meta`. Which nodes have the shape "
-    "of what they read? Which views read a view? A change may "
-    "make another one possible. And if a reshape goes, which view relied on its copy?",
+    "**Where to look.** Print each node with the shape in its `meta`. Look for nodes with the "
+    "shape of what they read, and for views of a view. A change may make another one "
+    "possible. And if a reshape goes, which view relied on its copy?",
     "**What to use.** `node.meta['val'].shape`, and `statically_known_true(a == b)` for each pair "
     "of sizes, in which nothing is guarded. `node.replace_all_uses_with(source)` reaches the "
     "output too; `node.replace_input_with(old, new)` changes what a node reads, and its sizes and "
