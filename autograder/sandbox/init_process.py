@@ -28,6 +28,7 @@ from autograder.sandbox.usage import (
     Memory,
     ProcessorTime,
     Started,
+    Waiting,
     look_at,
     queued,
     tasks_of,
@@ -73,7 +74,7 @@ def supervise(
 def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> Ending:
     looked, awake = time.monotonic(), AwakeClock()
     memory, started = Memory(child), Started()
-    spent = ProcessorTime(free=int(bounds.cpu))
+    spent, waiting = ProcessorTime(free=int(bounds.cpu)), Waiting()
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
@@ -87,7 +88,8 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
         found, new = _processes(), started.since()
         looks = look_at(found)
         crowd.put_behind(looks, new)
-        if waited(awake.now(), queued(child)) > bounds.wall:
+        waiting.look({process: queued(process) for process in found})
+        if waited(awake.now(), waiting.total) > bounds.wall:
             return Ending(End.OUT_OF_TIME)
         before, buried = buried, sum(os.times()[2:4])
         times = {process: look.times for process, look in looks.items()}

@@ -97,6 +97,24 @@ class ProcessorTime:
         return ended + fresh
 
 
+class Waiting:
+    """Seconds for which a process of a box has wanted a processor and got none.
+
+    An answer is tried in a process of its own, while the first one sleeps: so of all processes,
+    the one that waited longest between two looks counts.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self._before: dict[int, float] = {}
+
+    def look(self, now: dict[int, float]) -> None:
+        """Take account of the processes that are there, and how many seconds each has waited."""
+        grown = [seconds - self._before.get(process, 0.0) for process, seconds in now.items()]
+        self.total += max([0.0, *grown])
+        self._before = now
+
+
 def look_at(processes: Iterable[int]) -> dict[Key, Look]:
     """What processes show; without those that have ended meanwhile."""
     found = {}

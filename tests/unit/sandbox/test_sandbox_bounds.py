@@ -32,7 +32,7 @@ from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, SPARE, Bounds, hold_processor_time
-from autograder.sandbox.usage import ProcessorTime, Times, look_at
+from autograder.sandbox.usage import ProcessorTime, Times, Waiting, look_at
 from tests.support.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
@@ -399,6 +399,15 @@ def test_no_more_is_charged_than_a_machine_has() -> None:
     spent = ProcessorTime(free=0)
     spent.look({}, 0.0, 10_000, 0.1)
     assert spent.total == pytest.approx(0.1 * os.cpu_count())
+
+
+def test_an_answer_that_waits_for_a_processor_while_the_first_process_sleeps_is_seen() -> None:
+    waiting = Waiting()
+    for first, answer in [(1.0, 0.0), (1.0, 4.0), (1.5, 9.0)]:
+        waiting.look({2: first, 3: answer})
+    waiting.look({2: 1.75})  # the answer's process has ended
+    waiting.look({2: 1.75, 3: 0.5})  # another has its number
+    assert waiting.total == pytest.approx(1.0 + 4.0 + 5.0 + 0.25 + 0.5)
 
 
 @needs_box
