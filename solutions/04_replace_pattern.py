@@ -176,7 +176,7 @@ assert all(match.anchor.name == "log1p" for match in matches)
 # | field | what it is |
 # |---|---|
 # | `anchor` | the last node **of the pattern**, where the search began (for a pattern with several results, one of their nodes) |
-# | `nodes_map` | for each node of the pattern except its output, what it matched in your graph: a node, or a number |
+# | `nodes_map` | for each node of the pattern except its output, what it matched in your graph: a node, or a value such as a number |
 #
 # **Predict.** You look at `match.nodes_map` after the call.
 # It maps the pattern's `log1p` to a node of your graph. What can you do with that node?

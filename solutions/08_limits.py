@@ -345,7 +345,7 @@ assert client.clip_wrapped is tools.clip_wrapped
 # %% [markdown]
 # `"e"` surprises most people. `clip_wrapped` is wrapped, but in the dictionary of `tools`.
 # `from tools import clip_wrapped` has put the *original* into the dictionary of `client`, where nothing replaces it.
-# The cure is one line in your own file or cell: `fx.wrap("clip_wrapped")`.
+# The fix is one line in your own file or cell: `fx.wrap("clip_wrapped")`.
 
 # %% [markdown]
 # **Predict the result.** A cell of a notebook defines this, and traces the model.
@@ -430,7 +430,7 @@ assert gm(torch.tensor([5.0])).item() == 3.0 and gm(torch.tensor([1.5])).item() 
 
 # %% [markdown]
 # If the function is in a file that you cannot edit, a Tracer can wrap it. `autowrap_functions` takes the functions themselves.
-# They are then recorded under every global name in the files of the code that is traced, unless the name begins with `_`.
+# They are then recorded under every global name in the file of each `forward` that is traced, unless the name begins with `_`.
 # `autowrap_modules` takes whole modules, and also records calls such as `tools.clip(x)`. Its default is `(math,)`, so add `math` to yours.
 
 
@@ -773,7 +773,7 @@ hint("LeafTracer")
 # %% [markdown]
 # `QuantizationTracer` of `torch.ao.quantization.fx` takes names and classes, too. It compares with `type(m)`, so it opens subclasses.
 #
-# Leaves have a second use: they hide detail.
+# `LeafTracer(leaf_types=(nn.Linear,))` changes nothing: a layer of PyTorch is a leaf already. Leaves also hide detail.
 # GoogLeNet has 199 nodes. With each Inception block and each `BasicConv2d` as one leaf, 22 are left:
 
 # %% uses="LeafTracer"
@@ -873,7 +873,7 @@ for name, change in CHANGES.items():
 
 # %% [markdown]
 # The rule about random numbers is the rule about all calls: FX records a call if a Proxy takes part in it.
-# It is enough that it gives the size.
+# It is enough that it gives the size (as one number or one tuple).
 #
 # **Predict the result.** Which of these three traces give other noise in each call?
 #
@@ -1101,7 +1101,7 @@ with fails(RuntimeError):
 # The model itself is broken, too: with a tensor, it returns a Proxy.
 #
 # LeViT and EfficientFormer of the library timm keep position biases like this.
-# **What to do:** empty the cache before each trace and after it, or trace a copy. A fresh copy has no Proxy in it:
+# **What to do:** empty the cache before each trace and after it, or trace a copy that was made while the cache was empty:
 
 # %%
 remembering.cache.clear()
@@ -1331,7 +1331,7 @@ with fails(fx.proxy.TraceError):
 
 # %% [markdown]
 # A pass that takes a graph module and works on its graph (section 8.8) does not have this problem.
-# For a pass that traces, lend the graph module a *stand-in* for each leaf: `nn.Identity`, which every Tracer keeps. Put the parts back afterwards:
+# For a pass that traces, lend the graph module a *stand-in* for each leaf: `nn.Identity`, which `fx.Tracer` keeps. Put the parts back afterwards:
 
 # %% uses="dropout_that_listens"
 parts = {n: gm.get_submodule(n) for n in ("exposure", "net.inception5b.calm")}

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 8 |
-# | **Time** | about 100 minutes, 50 of them for the exercise; a good place for a break is before 8b.6 |
+# | **Time** | about 115 minutes, 65 of them for the exercise; a good place for a break is before 8b.6 |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -145,7 +145,7 @@ assert [node.op for node in graph.nodes] == ["placeholder", "call_module", "outp
 # | `p > 1`, `p == q` | `__gt__`, `__eq__` | makes a node: that is not a question yet |
 # | `p is None`, `isinstance(p, torch.Tensor)`, `type(p)` | nothing | the answer is that for a Proxy, and it is silent |
 #
-# No Tracer can change the last row, not even that of this part's exercise. Look for such lines in a model before you trust its trace (section 1.5).
+# No Tracer of this part changes the last row. Look for such lines in a model before you trust its trace (section 1.5).
 
 # %% proof=true
 for error, question in (
@@ -187,7 +187,7 @@ class Two(fx.Proxy):
 
 
 class TwoTracer(fx.Tracer):
-    def proxy(self, node):  # a Tracer makes each Proxy here
+    def proxy(self, node):  # makes the Proxy of each node
         return Two(node, self)
 
 
@@ -428,7 +428,7 @@ work.t_()
 assert example.shape == (3, 2)
 
 # %% [markdown]
-# Two more traps. Real tensors and meta tensors do not mix, so parameters, buffers and constants must be moved, too.
+# Two more traps. Most operations do not mix real tensors and meta tensors, so parameters, buffers and constants must be moved, too.
 # And an operation that makes a tensor from a shape alone makes a real one, and draws real random numbers, unless a device is set:
 
 # %%
@@ -597,6 +597,7 @@ drill("08b.6a", listed)
 #
 # **Fine print**
 #
+# * Write it in three steps: values, Proxies, the list. Print after each.
 # * Only shape and dtype of an example matter. Answered: `len`, loops, unpacking (with a star, splats, `list`); `range` and `int` of a size; comparisons and the truth of sizes, of `dim()` and `ndim`, `numel()`, `dtype`, `is_floating_point()`. Methods that write in place run on meta tensors, too.
 # * Unpacking into the wrong number of names raises `ValueError`, as without a trace. `len` of something unknown may raise what it raises today.
 # * Unknown: no example was given (a default does not count), or an operation cannot run on meta tensors. That alone is not an error.
@@ -874,7 +875,7 @@ assert list(graph.nodes)[1].args[1:] == (2, -1) and not hasattr(tracer, "assumed
 #
 # ### Shapes instead of Proxies
 #
-# A Proxy whose `shape` is a real `torch.Size` answers every question. It also freezes every size that is only handed on:
+# A Proxy whose `shape` is a real `torch.Size` answers every question about `x.shape`. It also freezes every size that is only handed on:
 
 
 # %%
@@ -968,10 +969,10 @@ assert operator.eq(UNKNOWN, 2) is False
 #
 # | call | what it does |
 # |---|---|
-# | `def proxy(self, node)` | a method of `fx.Tracer`: makes each Proxy |
+# | `def proxy(self, node)` | a method of `fx.Tracer`: makes the Proxy of a node |
 # | `def create_node(self, kind, …)` | a method of `fx.Tracer`: every node passes through it |
 # | `fx.proxy.Attribute` | what `x.shape` is; its node is made when it is used |
-# | `fx.proxy.TraceError` | what a question without an answer raises |
+# | `fx.proxy.TraceError` | what `if` and a loop raise without an answer |
 # | `torch.empty(shape, dtype=dtype, device="meta")` | a tensor without data |
 # | `with torch.device("meta"):` | tensors that are made here are on meta |
 # | `fx.node.map_arg(args, f)` | `args` with `f(node)` instead of each node |

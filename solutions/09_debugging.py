@@ -308,9 +308,9 @@ assert torch.equal(Dumped().eval()(x), gm(x)) and Dumped().training
 assert not isinstance(Dumped(), fx.GraphModule)  # the graph is gone, the code is left
 
 # %% [markdown]
-# It has four limits, and the first one is silent:
+# It loses the mode, and has four more limits:
 #
-# 1. Linear layers, convolutions and BatchNorms are written as their `repr`, which has no dtype: `float64` becomes `float32`.
+# 1. Linear layers, convolutions and BatchNorms are written as their `repr`, which has no dtype: `float64` becomes `float32`, silently.
 # 2. Any other child, such as an `nn.ReLU`, is pickled, with a warning.
 # 3. The weights are loaded from the path that you passed. Move the folder, and the class cannot be made.
 # 4. Functions of your own are called by a name that the file does not know:
@@ -396,8 +396,8 @@ assert torch.equal(again(x), halved(x))
 # | | `copy.deepcopy` | `pickle` and `torch.save` |
 # |---|---|---|
 # | names of nodes, `node.meta`, `gm.meta` | kept | lost |
-# | other attributes of the module | lost | kept |
-# | hooks | lost | lost |
+# | plain attributes of the module | lost | kept |
+# | the module's own forward hooks | lost | lost |
 # | train or eval mode | kept | kept |
 
 
@@ -1559,7 +1559,7 @@ with fails(torch.package.importer.ObjNotFoundError):
 # ## Recap
 #
 # 1. `gm.code` is what runs. Tracebacks and pdb show it, and it can be pasted. `to_folder` writes it, for one place and for `float32` layers.
-# 2. `pickle` stores code and traces it again. `deepcopy` copies the graph, and loses attributes. Both lose hooks. For weights, use a `state_dict`.
+# 2. `pickle` stores code and traces it again. `deepcopy` copies the graph. For weights, use a `state_dict`.
 # 3. New weights hide mistakes: 0 and 1 are neutral. Test with random ones, and with positive variances.
 # 4. The same means: result *and* effects, train *and* eval, one seed, one state. And the models stay unchanged.
 # 5. After each pass, compare with a copy that no pass can reach. Then look at the nodes that it changed, by name.

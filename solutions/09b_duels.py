@@ -154,7 +154,7 @@ def run_of(gm: fx.GraphModule, inputs: tuple) -> tuple[Any, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Same structure, dtypes and shapes, and values that are close; NaN is close to NaN."""
+    """Same nesting, dtypes and shapes, and values that are close; NaN is close to NaN."""
     try:
         torch.testing.assert_close(one, other, equal_nan=True)
     except (AssertionError, TypeError):
@@ -391,7 +391,7 @@ assert by_masks(odd)[:3].isnan().all() and by_masks(odd)[3] == 0
 assert F.hardtanh(odd)[:2].tolist() == [1.0, -1.0] and F.hardtanh(odd)[2].isnan()
 
 # %% [markdown]
-# `torch.where` *chooses*: the values that it does not choose have no effect. In a product with a mask they have one.
+# `torch.where` *chooses*: the values that it does not choose have no effect on the result. In a product with a mask they have one.
 #
 # Here are five more rules:
 
@@ -628,7 +628,7 @@ for symbol, made, number in (
     assert (made.dtype is not torch.result_type(integers, number)) == (symbol in operators)
 
 # %% [markdown]
-# **The memory.** A pass removes `clone`, because a copy has the same values. This shows only if something is changed in place:
+# **The memory.** A pass removes `clone`, because a copy has the same values. With the same strides, this shows only if something is changed in place:
 
 
 # %%
@@ -765,7 +765,7 @@ print([n.name for n in gm.graph.nodes])
 assert [n.name for n in gm.graph.nodes] == ["x", "exp", "output"]
 
 # %% [markdown]
-# It is even true for tensors. A transposed tensor is a *view*: it has the memory of `x`, so a change in place reaches `x` with and without the rule.
+# It is even true for writes in place. A transposed tensor is a *view*: it has the memory of `x`, so a change in place reaches `x` with and without the rule.
 # `torch.neg` gives a new tensor. Is the rule "two negations are nothing" true for tensors?
 
 # %% proof=true

@@ -423,9 +423,6 @@ assert sum(name.endswith("_conv") for name in places) == 57
 # %% [markdown]
 # All 57 norms are *one* line of torchvision, in the class `BasicConv2d`. The graph has 57 places, and its author has one. That is the line to send to the other team.
 
-# %%
-draw(network.conv1, title="BasicConv2d")
-
 # %% proof=true
 assert type(network.conv1).__name__ == "BasicConv2d"
 assert [node.name for node in fx.symbolic_trace(network.conv1).graph.nodes][1:3] == ["conv", "bn"]
@@ -510,7 +507,7 @@ assert not gives_nan(without(failing, "add", 0)) and gives_nan(without(failing, 
 # </details>
 # <details><summary>It stays bad, and a <code>get_attr</code> node is left that has no reader.</summary>
 #
-# Right. Such a node computes nothing. Remove it at the end, with all nodes that only it needed.
+# Right. Such a node computes nothing. Remove it at the end.
 # </details>
 # <details><summary>It raises, because <code>self.scale</code> is gone.</summary>
 #

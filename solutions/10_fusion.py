@@ -753,8 +753,8 @@ draw.diff(fx.symbolic_trace(mlp), fuse_linear_bn(mlp))
 # * Use your `fold_bn`: run its cell first, if you come back on another day.
 # * If the input is changed in place between the two, the new convolution still sees what the old one saw.
 # * Pairs may be nested, there may be several, and layers may be called by keyword.
-# * Inputs are batches: for an image without a batch dimension, a BatchNorm takes another dimension for the channels.
-# * A layer with `weight_norm` has another type. None is tried.
+# * Inputs are batches: without a batch dimension, a BatchNorm raises or takes another dimension for the channels.
+# * No layer with `weight_norm` is tried.
 # * Whether convolutions that nothing calls stay in the module is up to you.
 
 
@@ -983,7 +983,7 @@ hint("compare_latency")
 # The paper about FX ([Reed and others, 2022](https://arxiv.org/abs/2112.08429)) has two results about this chapter's subject:
 #
 # * ResNet-50 has 445 operations in FX's graph, and 860 in that of `torch.jit.trace`;
-# * Conv-BatchNorm fusion makes it faster: about 18 % on one thread of a processor, about 40 % on all.
+# * Conv-BatchNorm fusion makes it faster: by its bar chart about 18 % on one thread of a processor, about 40 % on all.
 #
 # You can check both. First the sizes. The paper compares graphs without modules, so this tracer goes into all of them.
 # (One check inside BatchNorm asks for the number of dimensions, which a trace does not know. It is switched off for the moment.)
@@ -1173,7 +1173,7 @@ assert in_turn[1] / in_turn[0] < 1.02
 # | call | what it does |
 # |---|---|
 # | `torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn)` | folds two layers in eval mode; the result is new |
-# | `torch.fx.experimental.optimization.fuse(model)` | folds all pairs; wrong on shared layers; may change or go |
+# | `torch.fx.experimental.optimization.fuse(model)` | folds pairs that are called by position; wrong on shared convolutions; may change or go |
 # | `gm.add_submodule("a.b", module)` | adds a module at a path |
 # | `node.target = "name"` | the node calls another module; place and arguments stay |
 # | `gm.delete_all_unused_submodules()` | removes modules that no node calls or reads |

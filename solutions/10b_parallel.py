@@ -588,7 +588,7 @@ assert all(writes_into(gm, node) is None for node in gm.graph.nodes)
 #
 # * *Be careful*: a write to anything ends all groups. Then views do no harm, and fewer layers are merged. (The exercise wants more: there, a write to *another* value ends nothing.)
 # * *Follow views*: a table lists the operations that give views, and a write counts for the value that a view belongs to.
-# * *Have no writes*: capture the model with `torch.export` and run its decompositions (chapter 11). There, a linear layer is a function that gets its weight as an argument.
+# * *Have no writes*: capture the model with `torch.export` and call `run_decompositions({})` (chapter 11). There, a linear layer is a function that gets its weight as an argument.
 
 # %% [markdown]
 # ## 10b.5 The attention block, merged

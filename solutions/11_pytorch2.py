@@ -244,7 +244,7 @@ assert operations(export(Doubled(), (x,)).graph) == ["aten.linear.default", "ate
 # The simplest backend returns `gm` itself. `keep` above is one.
 #
 # Dynamo calls the backend **when it compiles**, and not when the result runs.
-# With every compiled graph it keeps **guards**: conditions on the inputs under which the graph is right. If they fail, it compiles again.
+# With every compiled graph it keeps **guards**: conditions on the inputs, and on all else that it read, under which the graph is right. If they fail, it compiles again.
 
 
 # %%
@@ -328,7 +328,7 @@ assert graphs_for((2, 3, 1, 4, 1))[0] == [1, 2, 3, 3, 3] and graphs_for((2, 3, 0
 # %% [markdown]
 # ### Graph breaks
 #
-# Dynamo meets Python that it cannot put into a graph: an `if` on a tensor's value, a call into a library.
+# Dynamo meets Python that it cannot put into a graph: an `if` on a tensor's value, a call into a C extension that it does not know.
 # Then it ends the graph, lets Python do this one step, and begins a new graph after it. `symbolic_trace` would raise a `TraceError`.
 # `torch._dynamo.explain` tells you where that happens:
 
@@ -661,7 +661,7 @@ torch.testing.assert_close(outer_gm(torch.ones(3)), torch.tanh(torch.ones(3)) + 
 #
 # **Fine print**
 #
-# * You may change `gm`, and return any callable that takes the arguments of `gm` and returns what `gm` returns. (`torch.cond` itself refuses to run in an `fx.Interpreter`.)
+# * You may change `gm`, and return any callable that takes the arguments of `gm` and returns what `gm` returns.
 # * An operation in place only comes where nothing else reads its input.
 # * Graphs with `call_module` nodes are never tested.
 
@@ -743,7 +743,7 @@ assert isinstance(program, ExportedProgram)
 # %% [markdown]
 # It is an FX graph with three differences to a trace:
 #
-# * Calls are operator overloads: `F.relu`, `torch.relu` and `nn.ReLU` are all `aten.relu.default`. Some of Python's functions remain, such as `operator.getitem`, and so does `torch.cond`.
+# * Calls are operator overloads: `F.relu`, `torch.relu` and `nn.ReLU` are all `aten.relu.default` (in place: `aten.relu_.default`). Some of Python's functions remain, such as `operator.getitem`, and so does `torch.cond`.
 # * The state is **lifted**: parameters, buffers and constants are placeholders, before the inputs.
 # * `program.graph` cannot be called with your inputs alone. `program.module()` gives a module that can: it puts the state back in.
 
@@ -1062,8 +1062,8 @@ hint("params_of")
 # %% [markdown]
 # ## 11.6 Metadata, and what is below
 #
-# Every node of an exported graph has `node.meta["val"]`, a **fake tensor**: it has a shape, a dtype and a device, and no numbers.
-# `nn_module_stack` says from which module a node came, and `stack_trace` from which line.
+# Each placeholder and call of an exported graph has `node.meta["val"]`, usually a **fake tensor**: it has a shape, a dtype and a device, and no numbers.
+# For a call, `nn_module_stack` says from which module it came, and usually `stack_trace` from which line.
 #
 # `Dim` makes a size symbolic. Then `val` has a `SymInt` where the number was:
 
@@ -1131,7 +1131,7 @@ assert operations(make_fx(torch.func.functionalize(in_place))(x).graph)[1] == "a
 # %% [markdown]
 # Torch-TensorRT's documentation says that decompositions are about 80 % of its work of lowering: each one is an operator less to convert.
 #
-# **AOTAutograd** is between Dynamo and most backends. It makes *two* graphs of each of Dynamo's: forward and backward. The deep dive 11b shows both.
+# **AOTAutograd** is between Dynamo and most backends. If something needs a gradient, it makes *two* graphs of each of Dynamo's: forward and backward. The deep dive 11b shows both.
 
 # %% [markdown]
 # ## 11.7 The end of the story
@@ -1196,7 +1196,7 @@ assert sum(map(len, kinds.values())) == 37
 # | give a model away without its source | `torch.export` |
 # | see what an operator is made of, or record a derivative | `make_fx` |
 #
-# `symbolic_trace` is not deprecated. Older texts call `torch._dynamo.export(f, x)`, which still runs, with a warning, and returns a bare graph module. `torch.export.export` replaced it, and also returns the signature.
+# `symbolic_trace` is not deprecated. Older texts call `torch._dynamo.export(f, x)`, which still runs, with a warning, and returns a graph module and its guards. `torch.export.export` replaced it, and also returns the signature.
 
 # %%
 with warnings.catch_warnings(record=True) as said:
@@ -1227,6 +1227,8 @@ assert home["symbolic_trace"] == "torch/fx/_symbolic_trace.py"
 assert home["Proxy"] == "torch/fx/proxy.py" and home["Node"] == "torch/fx/node.py"
 assert inspect.getsourcefile(fx.replace_pattern).endswith("subgraph_rewriter.py")
 assert inspect.getsourcefile(make_fx).endswith("proxy_tensor.py")
+for wrong in ("symbolic_trace.py", "shape_prop.py", "split_module.py"):
+    assert not (library / "torch/fx" / wrong).exists()
 
 # %% [markdown]
 # ## Common mistakes

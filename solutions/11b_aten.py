@@ -11,7 +11,7 @@
 #
 # **When you are done, you can**
 #
-# 1. name the four places of an exported program that speak of its outputs;
+# 1. name the four places of an exported program that describe its outputs;
 # 2. change the outputs of a program, and keep its signature and its structure true;
 # 3. say what a copy of a program shares with it;
 # 4. save and load a program that you have changed;
@@ -68,7 +68,7 @@ aten = torch.ops.aten
 #
 # <details><summary>By a <code>get_attr</code> node</summary>
 #
-# No. That is how a trace of <code>symbolic_trace</code> reads it.
+# No. A trace of <code>symbolic_trace</code> has such nodes, for parameters that <code>forward</code> itself reads.
 # </details>
 # <details><summary>As a constant in the generated code</summary>
 #
@@ -143,7 +143,7 @@ ep = export(Classifier().eval(), (x,))
 draw(ep.graph_module)
 
 # %% [markdown]
-# ## 11b.1 Four places that speak of outputs
+# ## 11b.1 Four places that describe outputs
 #
 # The model returns a dictionary. Where is it in the program?
 #
@@ -193,7 +193,7 @@ assert pytree.tree_unflatten([1, 2, 3], both) == [{"scores": 1, "size": 2}, 3]
 # %% [markdown]
 # **4. The code** of the graph module, as in chapter 3: after an edit, call `recompile()`.
 #
-# `ep.module()` combines all of this. It makes a module that takes your arguments, runs the graph, matches each output with its line of the signature, and gives the results their structure.
+# `ep.module()` combines the first three. It makes a module, with code of its own, that takes your arguments, runs the graph, matches each output with its line of the signature, and gives the results their structure.
 #
 # ### A worked example: swap two results
 #
@@ -248,7 +248,7 @@ def with_value(ep: ExportedProgram, name: str) -> ExportedProgram:
 # </details>
 # <details><summary>When <code>module()</code> is called.</summary>
 #
-# Right. There the parts come together, and they do not fit. Until then the program looks fine.
+# Right. There the parts come together, and they do not fit. Saving the program raises, too; printing it does not.
 # </details>
 # <details><summary>Never: the extra value is ignored.</summary>
 #
@@ -728,7 +728,7 @@ hint("remove_noop_views")
 # result.sum().backward()                             # calls second
 # ```
 #
-# AOTAutograd calls the second compiler late, at the first `.backward()`. If nothing needs a gradient, `result.requires_grad` is false and there is no backward.
+# With fixed sizes, AOTAutograd calls the second compiler late, at the first `.backward()`. If nothing needs a gradient, `result.requires_grad` is false and there is no backward.
 # And a backward leaves gradients on the parameters. The cells below the exercise show all of this.
 
 # %% [markdown] card="forward_backward_ops"
@@ -771,7 +771,7 @@ expected = (
         }
     ),
 )
-draw(export(Gain(), (torch.randn(2, 3),)).graph_module)
+print(export(Gain(), (torch.randn(2, 3),)).graph_module.code)
 
 
 # %% solve="forward_backward_ops"
@@ -1003,8 +1003,8 @@ assert len(gm.nodes) == 2
 # 2. The graph's output is one flat tuple: mutated values first, then results.
 # 3. `copy.copy` of a program shares its parts. `copy.deepcopy` shares only the values in `meta`.
 # 4. The shapes show whether a view does nothing, and its arguments do not. Replace a reshape by a reshape.
-# 5. AOTAutograd makes two graphs; the second is compiled at the first `.backward()`, which leaves gradients.
-# 6. `==` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
+# 5. AOTAutograd makes two graphs; with fixed sizes, the second is compiled at the first `.backward()`, which leaves gradients.
+# 6. `if a == b` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
 #
 # ## Cheat sheet
 #

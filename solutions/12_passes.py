@@ -436,7 +436,7 @@ assert [node.name for node in gm.graph.nodes] == ["x", "sin", "cos", "mul", "add
 
 # %% [markdown]
 # PyTorch has two functions for it. `stable_topological_sort` follows the rule of this section, and `legalize_graph` does not.
-# Both make a new graph, so a node that you kept now belongs to no graph. If there is a cycle, both list all nodes that are left, even those that only wait:
+# Both make a new graph, so a node that you kept still belongs to the old one. If there is a cycle, both list all nodes that are left, even those that only wait:
 
 
 # %%
@@ -983,7 +983,7 @@ with fails(Exception):
     PassManager([lambda gm: (gm, False)])(fx.symbolic_trace(Waves()))
 
 # %% [markdown]
-# **Right:** return a `PassResult`, or wrap the function in `pass_result_wrapper`.
+# **Right:** return a `PassResult`. A function that returns nothing can be wrapped in `pass_result_wrapper`.
 
 # %% [markdown]
 # ## Recap

@@ -106,7 +106,7 @@ assert old.meta["mark"] == 1 and dict(old.meta) is not old.meta
 # %% [markdown]
 # ## 12b.1 What goes stale
 #
-# The recorder of an ATen graph runs it on fake tensors, and notes in `meta["val"]` what each operator returned. Three in ten files that use FX at work read it.
+# `torch.export` records an ATen graph with fake tensors, and notes in `meta["val"]` what each operator returned. Three in ten files that use FX at work read it.
 #
 # `val` is a note about the past. Nothing updates it when you edit the graph:
 
@@ -316,7 +316,7 @@ for allowed in (True, False):
 # In training mode a BatchNorm counts its batches with `add_(1)`. Most operators convert a real tensor. But `add_` with a real tensor and a number changes the real tensor, so the counter was counted up.
 # This happened in both runs, even in the one that failed.
 #
-# The cure is to call each layer with fake parameters and buffers. `torch.func.functional_call` takes a module and a dictionary of tensors, and calls the module as if it held these:
+# The fix is to call each layer with fake parameters and buffers. `torch.func.functional_call` takes a module and a dictionary of tensors, and calls the module as if it held these:
 
 # %%
 layer = nn.Linear(3, 4)
@@ -774,7 +774,7 @@ assert table["erf"][-1]["name"] == "gelu" and table["linear"][-1]["name"] == "li
 #
 # ### Marks of your own
 #
-# You can mark a part of a model while it is recorded. `traceback.annotate` is a context manager, and nodes that are recorded in it carry the mark in `meta["custom"]`:
+# You can mark a part of a model while it is recorded. `traceback.annotate` is a context manager, and with `torch.compile`, nodes that are recorded in it carry the mark in `meta["custom"]`:
 
 
 # %%
@@ -951,7 +951,7 @@ assert {targets[name] for name in lies} == {aten._to_copy.default}
 assert len(lies) == 2 * 57  # image and weight of each of 57 convolutions
 
 # %% [markdown]
-# The casts are named, and nothing else. The convolutions are not, although they say float32, too: they agree with what their inputs say. The pass copies `meta` to the casts. That is its mistake.
+# The casts to half precision are named, and nothing else. The convolutions are not, although they say float32, too: they agree with what their inputs say. The pass copies `meta` to the casts. That is its mistake.
 #
 # Until its author fixes it, the pipeline can refresh the metadata after each pass:
 
@@ -984,7 +984,7 @@ assert planned(traced) > 4e12
 #
 # ### A real run, to be sure
 #
-# `ShapeProp` of chapter 6 is an Interpreter that computes. It needs the memory of all values, and it writes into buffers:
+# `ShapeProp` of chapter 6 is an Interpreter that computes. It needs real memory and real time, and it writes into buffers:
 
 # %%
 trains = fx.symbolic_trace(Trains()).train()
@@ -1084,7 +1084,7 @@ assert len(x.fake_mode.shape_env.guards) == 1
 # | `fx.map_arg(args, function)` | replaces each node in nested arguments |
 # | `env.suppress_guards()` | comparisons in it add no guards |
 # | `traceback.preserve_node_meta()` | new nodes take over entries of the old ones |
-# | `traceback.annotate({"part": "head"})` | marks nodes that are recorded in it |
+# | `traceback.annotate({"part": "head"})` | marks nodes that are recorded in it; for `torch.export`, add `preserve_node_meta()` |
 # | `node.meta["from_node"]` | the node that a node was made from |
 #
 # See how far you are:

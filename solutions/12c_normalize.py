@@ -390,7 +390,7 @@ assert len(left.graph.nodes) == 11 and len(right.graph.nodes) == 13
 # %% [markdown]
 # In half precision, a norm is computed in float32, and then cast back. `aten._to_copy` is the cast.
 #
-# With `tracing_mode="fake"` nothing was computed: the recorder used fake tensors, and each node has one in `meta["val"]`. A real parameter is refused:
+# With `tracing_mode="fake"` nothing was computed: the recorder used fake tensors, and each value has one in `meta["val"]`. A real parameter is refused:
 
 # %%
 (root,) = left.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
@@ -491,7 +491,7 @@ for value in (x, x.half()):
 # A pattern with five or six steps has dozens of spellings. So do not compare graphs. Walk instead: begin at a step that all spellings have, and ask at each step what it must be.
 # Here that is the root. Before it are the sum with `eps`, the mean and the square. After it is the product.
 #
-# Here is such a walk for something smaller: a sigmoid, written out as `1 / (1 + exp(-x))`, becomes one call.
+# Here is such a walk for something smaller: a sigmoid, written out as `1 / (1 + exp(-x))`, becomes one call (the product with 1 that recording adds stays).
 
 
 # %%

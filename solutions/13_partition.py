@@ -59,7 +59,7 @@ print(torch.__version__)
 # </details>
 # <details><summary>A fresh trace of <code>gm</code></summary>
 #
-# No. Only <code>fx.symbolic_trace</code> traces.
+# No. The constructor does not trace.
 # </details>
 
 # %% proof=true
@@ -752,7 +752,7 @@ check(WitnessSplit)
 hint("WitnessSplit")
 
 # %% [markdown]
-# The cure is an argument, which vLLM passes, too (in vllm/compilation/backends.py). Then the pieces are in the order of their first calls. It is enough if no piece has calls on both sides of another piece:
+# The fix is an argument, which vLLM passes, too (in vllm/compilation/backends.py). Then the pieces are in the order of their first calls. It is enough if no piece has calls on both sides of another piece:
 
 # %%
 kept_order = split_module(trace, trace, lambda node: kinds.index(node.op), keep_original_order=True)

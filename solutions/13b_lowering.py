@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, `users`; chapter 11 for fake tensors and backends |
-# | **Time** | about 110 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 120 minutes with *Common mistakes*, 75 of them for the exercises; the minutes of a section include its exercise |
 # | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -401,7 +401,7 @@ assert {frozenset(names) for names in found} == {
 
 # %% [markdown]
 # It goes through the graph from the end, and gets it right here. Two of its habits may surprise you.
-# Without `allows_single_node_partition=True` it omits sets of one call, because they are rarely worth a copy:
+# Without `allows_single_node_partition=True` it omits sets with fewer than two calls of functions, because they are rarely worth a copy:
 
 # %%
 print(CapabilityBasedPartitioner(around, support).propose_partitions())
@@ -637,7 +637,7 @@ assert torch.equal(value, torch.relu(x) * 2)
 # </details>
 # <details><summary>The same parameter object as <code>gm.scale</code></summary>
 #
-# Right. The constructor takes from <code>gm</code> the attributes that the graph names, and nothing else. So a graph that reads a parameter inside needs no argument for it.
+# Right. The constructor takes from <code>gm</code> the attributes that the graph names, and the mode. So a graph that reads a parameter inside needs no argument for it.
 # </details>
 # <details><summary>It does not exist: the graph must take it as an input</summary>
 #
@@ -956,7 +956,7 @@ assert works(early, {"relu", "relu_1"}, {"maximum", "relu_2"})
 #
 # ### Everything else is one piece, too
 #
-# `split_module` needs a label for **each** node, and equal labels are one part. If all unsupported calls get the same label, they are one piece as well, and it may wait for itself:
+# `split_module` needs a label for **each** call, and equal labels are one part. If all unsupported calls get the same label, they are one piece as well, and it may wait for itself:
 
 # %%
 places = {"relu": "first", "relu_1": "first", "maximum": "second", "relu_2": "second"}
@@ -974,7 +974,7 @@ assert [n.target for n in split.graph.nodes if n.op == "call_module"] == [
 ]
 
 # %% [markdown]
-# **Right:** a label of its own for each unsupported call, or `fuse_by_partitions`, which leaves these calls where they are.
+# **Right:** a label of its own for each unsupported call, or `fuse_by_partitions`, which leaves these calls in the graph.
 #
 # ### A write in place changes its place
 #
@@ -1066,7 +1066,7 @@ assert item.meta == {}
 # | `fx.GraphModule(gm, graph)` | a module that shares with `gm` the attributes that `graph` names |
 # | `FakeTensorProp(gm).propagate(x, …)` | notes the shape and dtype of each value in `meta["val"]`; with parameters, it needs a mode (chapter 12b) |
 # | `torch.compile(sub, backend="eager")` | a module that captures the graph when it is first called, and runs it |
-# | `split_module(gm, None, label)` | one submodule for each label; every node has one |
+# | `split_module(gm, None, label)` | one submodule for each label; every call has one |
 # | `node.all_input_nodes` | the nodes that a node reads, in keywords and lists, too |
 #
 # The tools of `torch.fx.passes` may change in any version. See how far you are:

@@ -137,7 +137,7 @@ assert dequantize(q, 0.1).dtype == torch.float32
 # * **Rounding.** `0.24` becomes `0.2`. This error is at most half a scale. A small scale makes it small.
 # * **Clipping.** `100` becomes `12.7`, the largest number that this scale can express. A large scale avoids it.
 #
-# One number must serve both. A simple choice is the largest magnitude that a value ever has, divided by 127. It is the smallest scale that clips nothing.
+# One number must serve both. A simple choice is the largest magnitude that a value ever has, divided by 127. It is about the smallest scale that clips nothing.
 
 # %%
 values = torch.randn(10_000) * 3

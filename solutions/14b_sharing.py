@@ -77,11 +77,11 @@ assert abs(dequantize(quantize(three, 0.04), 0.04).item() - 3) < 1e-6
 assert abs(dequantize(quantize(three, 0.01), 0.01).item() - 1.27) < 1e-6
 
 # %% [markdown]
-# **Predict the result.** `for user in node.users: user.args = (node, 2)`. The new arguments read the same node as before. What happens?
+# **Predict the result.** A node has two readers: `for user in node.users: user.args = (node, 2)`. The new arguments read the same node as before. What happens?
 #
-# <details><summary>Each reader gets its new arguments</summary>
+# <details><summary>Each reader gets its new arguments, without an error</summary>
 #
-# No. The first one does.
+# No. With two readers, both get them, and then the loop raises. With others, it depends on their number.
 # </details>
 # <details><summary>An error, because <code>users</code> changes while the loop runs</summary>
 #
@@ -497,7 +497,7 @@ assert count(shared) == (198, 198) and count(short) == (176, 158)
 assert 0 < changed < 40 and change(shared) < change(quant_gm) + 0.05
 
 # %% [markdown]
-# 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is hardly any worse, because few scales were changed.
+# 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is no worse here, because few scales were changed.
 #
 # Why so few?
 #

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 10; section 3b.2 for calls with an effect |
-# | **Time** | about 95 minutes, 45 of them for the exercise; sections 15.1 to 15.3 are a good first sitting |
+# | **Time** | about 115 minutes, 60 of them for the exercise; sections 15.1 to 15.3 are a good first sitting |
 #
 # **When you are done, you can**
 #
@@ -276,7 +276,7 @@ assert inventory(gm)["nothing"] == 1  # the dropout
 # You have written the other three: `remove_dropout` in chapter 3, `sound_dce` in chapter 3b, `fuse_conv_bn` in chapter 10.
 # There each of them took a model and traced it. For a pipeline you give each the shape above.
 #
-# Passes that trace can be composed, too, because a trace of a `GraphModule` has the same calls. They only do more work.
+# Passes that trace can be composed, too, because a trace of a `GraphModule` has the same calls, if its layers are leaves. They only do more work.
 
 # %% proof=true
 retraced = fx.symbolic_trace(gm)
@@ -308,7 +308,7 @@ assert inventory(fx.symbolic_trace(edited)) == inventory(edited)
 # %% [markdown]
 # ## 15.3 One makes room for the other
 #
-# Now run them one after another. PyTorch has functions for three of the four, so you can try orders without your answers:
+# Now run them one after another. `torch.fx` has functions for three of the four, so you can try orders without your answers:
 
 
 # %%
@@ -852,7 +852,7 @@ for name, ((_, nodes), (wrong, as_fused)) in table.items():
 #
 # <details><summary>It stays: the numbers go into the convolutions.</summary>
 #
-# No. A BatchNorm has a weight and a bias for each channel. They are multiplied into numbers that are there already.
+# No. A BatchNorm has a weight and a bias for each channel. The weight is multiplied into numbers that are there already, but the bias is not.
 # </details>
 # <details><summary>It falls a little: a weight and a bias for each channel go, and each convolution gets a bias.</summary>
 #
@@ -872,9 +872,9 @@ assert all(m.bias is None for m in service.modules() if isinstance(m, nn.Conv2d)
 
 # %% [markdown]
 # What does `torch.compile` do alone? It captures the model itself. By default, it does not fold a BatchNorm into a convolution: for that, `torch._inductor.config.freezing` must be true.
-# On a CPU without gradients, `fuse_fx` in `torch/_inductor/fx_passes/pre_grad.py` then removes identities and fuses pairs: once, in this order.
+# Without gradients, `torch/_inductor/freezing.py` then makes constants of the weights, and folds the BatchNorm into them, in the ATen graph.
 #
-# Inductor needs a C++ compiler. If it does not run, the cell takes the backend `"aot_eager"`, which generates no code: then you see the cost of the capture alone.
+# Inductor needs a C++ compiler. If it does not run, the cell takes the backend `"aot_eager"`, which generates no code: then you see the cost of running the captured graph.
 
 
 # %%
@@ -916,12 +916,12 @@ print(f"backend {backend!r}: a call takes {after / before:.2f} times as long as 
 # %% proof=true
 import inspect
 
-from torch._inductor.fx_passes import pre_grad
+from torch._inductor import freezing
 
 assert_same_results(fast, searched, small)
 assert not torch._inductor.config.freezing
-steps = inspect.getsource(pre_grad.fuse_fx).split("config.freezing", 1)[1]
-assert steps.index("remove_identity(gm)") < steps.index("fuse_conv_bn(gm)")
+steps = inspect.getsource(freezing._freeze)
+assert steps.index("freezing_passes(") < steps.index("constant_fold(aot_autograd_gm)")
 
 # %% [markdown]
 # Now the picture. It has two bars for each network: the nodes, the parameters and the time of a call, as ratios to the model before.
@@ -1003,7 +1003,7 @@ with fails(AttributeError):
 # 2. Each clean-up takes a `gm`, changes it, and returns whether it did.
 # 3. One makes room for another, and sometimes for itself. A loop to a fixed point needs no order.
 # 4. It ends because each change makes the graph smaller.
-# 5. On networks of torchvision, `fuse` is as good. On shared layers it is wrong, and it leaves dropouts, identities and dead code.
+# 5. On networks of torchvision, `fuse` is as good. On shared convolutions it is wrong, and it leaves dropouts, identities and dead code.
 #
 # ## Cheat sheet
 #
@@ -1014,7 +1014,7 @@ with fails(AttributeError):
 # | `gm.graph.erase_node(node)` | removes a node that nobody reads |
 # | `gm.delete_all_unused_submodules()` | removes modules that no node calls or reads |
 # | `gm.recompile()` | writes the code again; once, at the end |
-# | `torch.fx.experimental.optimization.fuse(model)` | folds all pairs; wrong on shared layers |
+# | `torch.fx.experimental.optimization.fuse(model)` | folds pairs that are called by position; wrong on shared convolutions |
 # | `torch.fx.experimental.optimization.remove_dropout(model)` | removes calls of `nn.Dropout`, not of its relatives; raises an error if the input is a keyword |
 # | `torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn)` | folds two layers in eval mode |
 # | `torch.compile(model, backend=...)` | captures the model when it is called, and gives it to a backend |

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         Aspect("undone", 3, "what a pass did that fails is undone: graph, layers, weights"),
         Aspect("checks", 2, "all checks run after every pass, on what it returned"),
         Aspect("report", 2, "each failure is reported once, in order, by name"),
-        Aspect("limit", 1, "a pipeline that does not come to rest is a `RuntimeError`"),
+        Aspect("limit", 1, "a pipeline that reaches no fixed point is a `RuntimeError`"),
     ),
     cases=(
         piped("one pass", "task", models.sin_to_cos),

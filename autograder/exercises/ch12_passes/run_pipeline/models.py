@@ -497,7 +497,7 @@ def with_passes(trial: Trial, choice: int) -> Trial:
     draw = random.Random(choice)
     gm = fx.symbolic_trace(copy.deepcopy(trial.model))
     passes = draw.sample(_PASSES, draw.randint(3, 7))
-    if cos_to_tanh in passes:  # together they would never come to rest
+    if cos_to_tanh in passes:  # together they would never reach a fixed point
         passes = [each for each in passes if each is not quiet_tanh_to_sin]
     if draw.random() < 0.5:
         passes += [Swap(torch.sin, torch.exp), Swap(torch.cos, torch.sigmoid)]
