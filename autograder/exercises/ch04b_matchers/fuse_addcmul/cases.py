@@ -199,6 +199,15 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "`x * x + z` and `x * y + x` count as well.": ("a square", "the same value again"),
+        "Everything else stays as it is, the methods `.mul` and `.add` too.": (
+            "methods",
+            "other functions called add and mul",
+            "other operations",
+        ),
+        "Shapes may broadcast.": ("shapes that broadcast", "redraw: two shapes"),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

@@ -298,6 +298,89 @@ EXERCISE = Exercise(
         one("redraw: kept", "kept", models.Trained, 2, 4, training=True, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Only shape and dtype of an example matter.": ("an example that wants a gradient",),
+        (
+            "Answered: `len`, loops, unpacking (with a star, splats, `list`); `range` and `int` "
+            "of a size; comparisons and the truth of sizes, of `dim()` and `ndim`, `numel()`, "
+            "`dtype`, `is_floating_point()`."
+        ): (
+            "a loop over rows",
+            "a loop over a size",
+            "the number of rows, and of dimensions",
+            "a slice up to a size",
+            "a number",
+            "not only a number",
+            "unpacking",
+            "a starred name",
+            "splats",
+            "lists and tuples",
+            "`int` of a size",
+            "truth of sizes",
+            "truth of nothing",
+            "no rows at all",
+            "equal shapes",
+            "a chain of comparisons",
+            "comparisons that do not hold",
+            "two dimensions",
+            "one dimension",
+            "eight elements",
+            "six elements",
+            "integers",
+            "doubles",
+            "no floats",
+            "floats",
+            "pairs in a loop",
+            "redraw: a loop",
+            "redraw: questions",
+            "redraw: names",
+            "redraw: columns",
+        ),
+        "Methods that write in place run on meta tensors, too.": (
+            "a shape that changes in place",
+            "changes in place",
+            "an example on meta",
+        ),
+        "Unpacking into the wrong number of names raises `ValueError`, as without a trace.": (
+            "two names for three rows",
+            "two names for one row",
+            "three names for two parts",
+            "three names and a star for two sizes",
+        ),
+        "`len` of something unknown may raise what it raises today.": (
+            "`len` of what meta cannot do",
+        ),
+        (
+            "Unknown: no example was given (a default does not count), or an operation cannot run "
+            "on meta tensors."
+        ): (
+            "as many as there are",
+            "a loop over as many as there are",
+            "an example for one of two",
+            "a sum with something unknown",
+            "no example, a branch",
+            "no example, a loop over a size",
+            "a default is not an example",
+        ),
+        (
+            "Unknown: no example was given (a default does not count), or an operation cannot run "
+            "on meta tensors. That alone is not an error."
+        ): (
+            "no example, nothing asked",
+            "what meta cannot do, nothing asked",
+            "a layer after what meta cannot do",
+            "one is known, the other stays",
+        ),
+        "A new `trace` starts again, even of another root.": (
+            "the same model again",
+            "other roots",
+            "after an error",
+            "known in one root, not in the next",
+            "redraw: roots",
+            "redraw: asked after an error",
+            "redraw: changes in place, twice",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(
         VOCABULARY, models.some_examples, expect=Told(assumed="all", trace=models.as_one_node)

@@ -141,6 +141,16 @@ EXERCISE = Exercise(
         _case("redraw: float32", "dtypes", 1, (2, 4, 3), LINE, dtype=torch.float32, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "The dtype of the parameters is kept.": ("float16", "bfloat16"),
+        "In `float64` the result is compared tightly, in `float32` to 1e-4.": (
+            "float32",
+            "redraw: float32",
+        ),
+        "`float16` and `bfloat16` are tried, too, even with a channel whose variance is 0.": (
+            "a dead channel in float16",
+        ),
+    },
     hints=HINTS,
     not_random="its arguments are two layers, and every setting of a layer has a case of its own",
 )  # fmt: skip

@@ -123,6 +123,22 @@ EXERCISE = Exercise(
                    hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "If the input is changed in place between the two, the new convolution still sees "
+            "what the old one saw."
+        ): (
+            "its input is changed",
+            "a ReLU in place",
+        ),
+        "Pairs may be nested, there may be several, and layers may be called by keyword.": (
+            "nested pairs",
+            "a row of two",
+            "keywords",
+            "redraw: branches",
+            "redraw: a deep graph module",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )  # fmt: skip

@@ -122,6 +122,16 @@ EXERCISE = Exercise(
         model_case("redraw: none writes", "writes", models.InplaceIsFalse, X, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Layers may be nested, and called by keyword.": ("in different parts", "keywords"),
+        "`nn.ReLU(inplace=True)` and `F.relu(x, inplace=True)` write, too.": (
+            "two on both sides",
+            "a write by keyword",
+            "redraw: written by keyword",
+            "redraw: writes",
+            "redraw: none writes",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

@@ -101,6 +101,21 @@ EXERCISE = Exercise(
         ),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Each backend has figures of its own.": ("two backends",),
+        (
+            "The backend may also be called by hand, as `backend(gm, example_inputs)`, with "
+            "graphs that contain modules."
+        ): (
+            "a graph with modules",
+            "names alike",
+            "gradients of the graph's own parameters",
+            "redraw: one graph twice, by hand",
+            "redraw: no operation, by hand",
+            "redraw: attributes and a default, by hand",
+            "redraw: modules",
+        ),
+    },
     hints=HINTS,
     not_random="twenty models would have to be compiled, which takes much longer than all cases; "
     "a backend that counts does not look at what a graph computes",

@@ -88,6 +88,15 @@ EXERCISE = Exercise(
         case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "What nobody reads counts.": ("values that nobody reads", "a change in place"),
+        "The model is exported in the mode that it is in.": (
+            "eval mode",
+            "training mode",
+            "a frozen part",
+            "redraw: training mode",
+        ),
+    },
     hints=HINTS,
     not_random="twenty models would have to be exported, which takes longer than all cases; "
     "export itself, and not the answer, copes with what they are made of",

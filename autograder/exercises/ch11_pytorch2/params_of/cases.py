@@ -98,6 +98,15 @@ EXERCISE = Exercise(
              decomposed=True, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "Before `run_decompositions`, nothing is mutated by the signature, whatever the graph "
+            "has."
+        ): (
+            "training, as exported",
+            "changes in place, as exported",
+        ),
+    },
     hints=HINTS,
     not_random="its programs come from `torch.export`, which takes longer for twenty of them than "
     "all cases take; the kinds of placeholders are few, and each has its case",

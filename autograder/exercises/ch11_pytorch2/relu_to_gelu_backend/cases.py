@@ -108,6 +108,17 @@ EXERCISE = Exercise(
              drive=CompiledForTraining, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "You may change `gm`, and return any callable that takes the arguments of `gm` and "
+            "returns what `gm` returns."
+        ): (
+            "an input that nobody reads, by hand",
+        ),
+        "An operation in place only comes where nothing else reads its input.": (
+            "redraw: gradients in place",
+        ),
+    },
     hints=HINTS,
     not_random="twenty models would have to be compiled, which takes much longer than all cases",
 )  # fmt: skip

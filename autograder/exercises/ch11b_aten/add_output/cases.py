@@ -143,6 +143,25 @@ EXERCISE = Exercise(
              batches=True, saved=True, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        (
+            "`torch.export.save` and `load` work on the new program, and sizes that could change "
+            "still can."
+        ): (
+            "batches",
+            "redraw: batches",
+        ),
+        "A value that is an output already is given a second time.": (
+            "an output already",
+            "redraw: the new value of an input",
+        ),
+        "Programs before and after `run_decompositions` are tried.": (
+            "training, as exported",
+            "training, then run_decompositions",
+            "an input changes",
+            "redraw: training",
+        ),
+    },
     hints=HINTS,
     random=RANDOM_MODELS,
 )  # fmt: skip

@@ -82,6 +82,13 @@ EXERCISE = Exercise(
         case("redraw: two layers", "task", models.TwoLayers, T(4, 3), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "Parameters that need no gradient get none; the arguments need none.": (
+            "a frozen layer",
+            "no parameters",
+        ),
+        "The model runs in the mode that it is in.": ("an image", "a part in eval mode"),
+    },
     hints=HINTS,
     not_random="twenty models would have to be compiled twice, which takes much longer than all "
     "cases; AOTAutograd, and not the answer, copes with what they are made of",

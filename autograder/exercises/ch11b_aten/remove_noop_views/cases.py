@@ -146,6 +146,28 @@ EXERCISE = Exercise(
              hidden=True),
     ),
     rubric=f"{__package__}.rubric",
+    fine_print={
+        "None of the four is left without a reader, even if it had none at the start.": (
+            "dead from the start",
+        ),
+        "A view that a node of another kind still reads stays.": ("still read",),
+        "Symbolic sizes are the same only if they are *known* to be.": (
+            "two sizes",
+            "a size and a number",
+            "symbolic sizes there and back",
+            "one size, written in two ways",
+            "slices up to a size",
+            "redraw: two sizes",
+        ),
+        (
+            "Nodes of other kinds stay, dead ones too: `view.dtype`, `_unsafe_view`, `unsqueeze`, "
+            "`permute` or `sym_size`, whatever they do."
+        ): (
+            "read by dead code",
+            "relatives",
+            "redraw: relatives",
+        ),
+    },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.of_random_model, count=6),
 )  # fmt: skip
