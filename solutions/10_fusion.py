@@ -754,7 +754,7 @@ draw.diff(fx.symbolic_trace(mlp), fuse_linear_bn(mlp))
 # * If the input is changed in place between the two, the new convolution still sees what the old one saw.
 # * Pairs may be nested, there may be several, and layers may be called by keyword.
 # * Inputs are batches: without a batch dimension, a BatchNorm raises or takes another dimension for the channels.
-# * No layer with `weight_norm` is tried.
+# * A new layer needs a name that is free. No layer with `weight_norm` is tried.
 # * Whether convolutions that nothing calls stay in the module is up to you.
 
 

@@ -427,7 +427,8 @@ assert list(by_key.values()) == [["sin", "sin_1"], ["sin_2", "sin_3"]]
 # **Fine print**
 #
 # * Layers may be nested, and called by keyword.
-# * `nn.ReLU(inplace=True)` and `F.relu(x, inplace=True)` write, too.
+# * Layers and functions with `inplace=True`, such as `nn.ReLU` and `F.relu`, write, too.
+# * A new layer needs a name that is free.
 # * A write into a **view** of the value, such as `x[0].mul_(2)`, is not tried; nor is a function such as `torch.relu_`.
 # * The order in the merged layer is up to you. Slices or `tensor_split` serve as well as `split`.
 # * Whether layers that nothing calls any more stay in the module is up to you.

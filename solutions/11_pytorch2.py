@@ -662,7 +662,7 @@ torch.testing.assert_close(outer_gm(torch.ones(3)), torch.tanh(torch.ones(3)) + 
 # **Fine print**
 #
 # * You may change `gm`, and return any callable that takes the arguments of `gm` and returns what `gm` returns.
-# * An operation in place only comes where nothing else reads its input.
+# * A ReLU in place only comes where nothing else reads its input.
 # * Graphs with `call_module` nodes are never tested.
 
 

@@ -131,6 +131,7 @@ EXERCISE = Exercise(
             "its input is changed",
             "a ReLU in place",
         ),
+        "A new layer needs a name that is free.": ("names that are taken",),
         "Pairs may be nested, there may be several, and layers may be called by keyword.": (
             "nested pairs",
             "a row of two",

@@ -124,7 +124,10 @@ EXERCISE = Exercise(
     rubric=f"{__package__}.rubric",
     fine_print={
         "Layers may be nested, and called by keyword.": ("in different parts", "keywords"),
-        "`nn.ReLU(inplace=True)` and `F.relu(x, inplace=True)` write, too.": (
+        "A new layer needs a name that is free.": ("names that are taken",),
+        "Layers and functions with `inplace=True`, such as `nn.ReLU` and `F.relu`, write, too.": (
+            "redraw: other writes",
+            "redraw: dropout writes",
             "two on both sides",
             "a write by keyword",
             "redraw: written by keyword",

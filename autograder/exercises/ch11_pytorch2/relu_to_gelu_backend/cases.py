@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         ): (
             "an input that nobody reads, by hand",
         ),
-        "An operation in place only comes where nothing else reads its input.": (
+        "A ReLU in place only comes where nothing else reads its input.": (
             "redraw: gradients in place",
         ),
     },
