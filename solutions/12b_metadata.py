@@ -1001,7 +1001,7 @@ assert trains.norm.num_batches_tracked == 1
 #
 # ### A mode is entered by hand
 #
-# If the mode is not left, each tensor of the notebook is fake from then on, and the errors come much later:
+# If the mode is not left, each tensor that is made from then on is fake, and the errors come much later:
 
 # %%
 mode.__enter__()

@@ -138,9 +138,9 @@ for node in four.graph.nodes:
 # | call | where the names are |
 # |---|---|
 # | a module | in the signature of its `forward` |
-# | a function of Python, such as those of `torch.nn.functional` | in its own signature |
+# | a function of Python, such as most of `torch.nn.functional` | in its own signature |
 # | an overload, as in an ATen graph | in its schema: an overload has one |
-# | a function that is built into PyTorch, or a method | in the schemas of that name, and there are several |
+# | a function that is built into PyTorch, or a method | in the schemas of that name, and often there are several |
 #
 # For the first two, Python does the work. A signature is **bound** to arguments, and `apply_defaults` adds the defaults:
 
@@ -1004,7 +1004,7 @@ with fails(AttributeError):
 # %% [markdown]
 # ## Recap
 #
-# 1. Modules and Python's functions have a signature; overloads have a schema; methods and builtins have several.
+# 1. Modules and Python's functions have a signature; overloads have a schema; methods and builtins often have several.
 # 2. If several schemas fit a call, say that you do not know, and do not guess.
 # 3. An ATen graph unites methods, functions, operators and most keywords. Orders, casts and algebra it leaves to you.
 # 4. Walk from a step that all spellings have. At each step check the operator, its other arguments and its readers.
