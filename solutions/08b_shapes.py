@@ -484,7 +484,7 @@ assert ranks == {"x": 3, "sum_1": 2, "flatten": 1}
 #
 # <details><summary><code>input</code></summary>
 #
-# No. <code>input</code> is a function of Python, and generated code must not hide it.
+# No. <code>input</code> is a function of Python, and FX names no node like one.
 # </details>
 # <details><summary><code>input_1</code></summary>
 #

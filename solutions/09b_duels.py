@@ -154,7 +154,7 @@ def run_of(gm: fx.GraphModule, inputs: tuple) -> tuple[Any, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Same nesting, dtypes and shapes, and values that are close; NaN is close to NaN."""
+    """Same nesting (a list is like a tuple), dtypes and shapes; close values; NaN like NaN."""
     try:
         torch.testing.assert_close(one, other, equal_nan=True)
     except (AssertionError, TypeError):
