@@ -24,6 +24,7 @@ from autograder.debriefing import (
     show_debrief,
     show_solution,
 )
+from autograder.drawing import chart
 from autograder.drilling import drill
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.failed_case import FailedCase, failed_case
@@ -183,8 +184,10 @@ class Check:
         offer_solutions(on)
 
     def begin(self) -> None:
-        """Begin to check answers when their cells run, if this is a notebook."""
-        self._cells.begin(notebook_kernel.shell())
+        """In a notebook, begin to check answers when their cells run, and to color figures."""
+        shell = notebook_kernel.shell()
+        self._cells.begin(shell)
+        chart.begin(shell)
 
     def _check_cell(self, name: str, answer: Any) -> bool:
         """Check an answer whose cell has run; returns whether it has passed."""
