@@ -16,7 +16,7 @@ from autograder.check_on_run import CheckOnRun
 from autograder.core import extras, own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
-from autograder.course_overview import course_here
+from autograder.course_overview import standing_so_far
 from autograder.debriefing import (
     has_debrief,
     help_after,
@@ -35,7 +35,6 @@ from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import closing_figures, restoring_functions, with_kept_state
 from autograder.lessons.course_map import course_map
-from autograder.lessons.standing import Standing
 from autograder.predicting import predict, small_tasks
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.quickly import quickly
@@ -334,16 +333,15 @@ def progress_so_far(chapter: str | None = None) -> Progress:
     """
     from autograder.cards.progress import Progress, Row
 
-    done = learners_record.verdicts()
-    course = course_here()
-    elsewhere = {each.name for each in {*course_map().chapters} - {*course.chapters}}
+    standing = standing_so_far()
+    elsewhere = {each.name for each in {*course_map().chapters} - {*standing.course.chapters}}
     rows = [
-        Row(e.chapter, e.name, e.title, e.stars, done.get(e.name, "not attempted"))
+        Row(e.chapter, e.name, e.title, e.stars, standing.verdicts.get(e.name, "not attempted"))
         for e in (EXERCISES.values() if chapter is None else of_chapter(chapter))
         if e.chapter not in elsewhere
     ]
-    place = Standing(course, done, learners_record.first_picks()).place()
-    return Progress(rows, small_tasks(), place, linked=workspace_root.current() is not None)
+    linked = workspace_root.current() is not None
+    return Progress(rows, small_tasks(), standing.place(), linked=linked)
 
 
 class NoSuchExercise(KeyError):
