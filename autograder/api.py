@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from autograder import learners_record, notebook_kernel, workspace_root
 from autograder.cards.card import Card
 from autograder.cards.display import in_notebook, show
-from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, with_solution
+from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, headline, with_solution
 from autograder.cell_truth import cell_problem, stopping_call
 from autograder.check_on_run import CheckOnRun
 from autograder.core import extras, own_exercises
@@ -140,6 +140,7 @@ class Check:
 
     def __init__(self) -> None:
         self._cells = CheckOnRun(_names, self._check_cell)
+        self._check_cells: dict[str, dict[str, Any]] = {}  # the request of each, by its exercise
 
     def __call__(
         self, answer: Any = None, *, hidden: bool = False, points: float | None = None
@@ -160,6 +161,8 @@ class Check:
             answer = _defined_as(exercise_called(answer).name)
         exercise = exercise_called(_name_of(answer, "check"))
         for_learner = not (hidden or learners_record.is_grading())
+        if for_learner:
+            self._check_cells[exercise.name] = notebook_kernel.request()
         if for_learner and self._cells.has_passed(exercise.name, answer):
             if cell_problem(exercise.name, answer, EXERCISES) is None:
                 print("Checked above: passed.")
@@ -189,8 +192,16 @@ class Check:
         chart.begin(shell)
 
     def _check_cell(self, name: str, answer: Any) -> bool:
-        """Check an answer whose cell has run; returns whether it has passed."""
-        return self._show(exercise_called(name), answer, ANSWER_CELL, stub=False).passed
+        """Check an answer whose cell has run; returns whether it has passed.
+
+        The card in the check cell is about an earlier answer then, so a line replaces it.
+        """
+        verdict = self._show(exercise_called(name), answer, ANSWER_CELL, stub=False)
+        if verdict.status != "not attempted":
+            word = headline(verdict.status, final=False).word.lower()
+            before = self._check_cells.get(name, {})
+            notebook_kernel.replace_output(before, f"Checked above: {word}.\n")
+        return verdict.passed
 
     def _show(
         self,
