@@ -197,6 +197,8 @@ REFUSED = {
     "another chapter": ('drill("07.1a"', 'drill("08.1a"', "is in chapter 07_numbers"),
     "not in the text": ("**Drill 07.1a.**", "**Drill.**", "does not name drill 07.1a"),
     "too long": (TASK, "even = [\n0,\n2,\n\n\n]\neven = even\neven = even", "more than 5 lines"),
+    "given away": ("# even = [number for number in numbers if number and number % 2 == 0]",
+                   '# even = ["Zero"]', "names 'Zero'"),
     "twice": (ASKED, ASKED + ASKED, "Drill 07.1a comes after 07.1a"),
 }  # fmt: skip
 
