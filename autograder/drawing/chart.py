@@ -34,7 +34,8 @@ def begin(shell: Any) -> None:
     """
     if shell is not None:  # by name: chapters without figures do not import matplotlib
         formatter = shell.display_formatter.formatters["text/html"]
-        formatter.for_type_by_name("matplotlib.figure", "Figure", chart_html)
+        # Of its base class: the first figure lets IPython forget all formatters of `Figure`.
+        formatter.for_type_by_name("matplotlib.figure", "FigureBase", chart_html)
 
 
 def chart_html(figure: Any) -> str | None:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import select_figure_formats
 from matplotlib.figure import Figure
 
 from autograder import api, notebook_kernel
@@ -20,6 +21,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
     found.kernel = None
     monkeypatch.setattr(notebook_kernel, "shell", lambda: found)
     api.Check().begin()
+    select_figure_formats(found, {"png"})  # as the first figure does
     return found
 
 
