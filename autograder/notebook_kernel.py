@@ -54,6 +54,4 @@ def replace_output(cell: dict[str, Any], text: str) -> None:
         "stream": {"name": "stdout", "text": text},
     }
     for kind, content in messages.items():
-        kernel.session.send(
-            kernel.iopub_socket, kind, content, parent=cell, ident=kernel.topic(kind)
-        )
+        kernel.session.send(kernel.iopub_socket, kind, content, parent=cell, ident=kind.encode())

@@ -29,9 +29,6 @@ class Kernel:
     def get_parent(self) -> dict[str, Any]:
         return {"content": {"allow_stdin": self.allow_stdin}, "number": self.number}
 
-    def topic(self, kind: str) -> bytes:
-        return kind.encode()
-
     def send(self, socket: None, kind: str, content: Any, parent: Any, ident: bytes) -> None:
         self.sent.append((parent["number"], kind, content))
 
