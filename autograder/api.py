@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from autograder import learners_record, notebook_kernel, workspace_root
 from autograder.cards.card import Card
 from autograder.cards.display import in_notebook, show
-from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, with_solution
+from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, headline, with_solution
 from autograder.cell_truth import cell_problem, stopping_call
 from autograder.check_on_run import CheckOnRun
 from autograder.core import extras, own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
-from autograder.course_overview import course_here
+from autograder.course_overview import standing_so_far
 from autograder.debriefing import (
     has_debrief,
     help_after,
@@ -24,6 +24,7 @@ from autograder.debriefing import (
     show_debrief,
     show_solution,
 )
+from autograder.drawing import chart
 from autograder.drilling import drill
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.failed_case import FailedCase, failed_case
@@ -34,7 +35,6 @@ from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import closing_figures, restoring_functions, with_kept_state
 from autograder.lessons.course_map import course_map
-from autograder.lessons.standing import Standing
 from autograder.predicting import predict, small_tasks
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.quickly import quickly
@@ -140,6 +140,7 @@ class Check:
 
     def __init__(self) -> None:
         self._cells = CheckOnRun(_names, self._check_cell)
+        self._check_cells: dict[str, dict[str, Any]] = {}  # the request of each, by its exercise
 
     def __call__(
         self, answer: Any = None, *, hidden: bool = False, points: float | None = None
@@ -160,6 +161,8 @@ class Check:
             answer = _defined_as(exercise_called(answer).name)
         exercise = exercise_called(_name_of(answer, "check"))
         for_learner = not (hidden or learners_record.is_grading())
+        if for_learner:
+            self._check_cells[exercise.name] = notebook_kernel.request()
         if for_learner and self._cells.has_passed(exercise.name, answer):
             if cell_problem(exercise.name, answer, EXERCISES) is None:
                 print("Checked above: passed.")
@@ -183,12 +186,22 @@ class Check:
         offer_solutions(on)
 
     def begin(self) -> None:
-        """Begin to check answers when their cells run, if this is a notebook."""
-        self._cells.begin(notebook_kernel.shell())
+        """In a notebook, begin to check answers when their cells run, and to color figures."""
+        shell = notebook_kernel.shell()
+        self._cells.begin(shell)
+        chart.begin(shell)
 
     def _check_cell(self, name: str, answer: Any) -> bool:
-        """Check an answer whose cell has run; returns whether it has passed."""
-        return self._show(exercise_called(name), answer, ANSWER_CELL, stub=False).passed
+        """Check an answer whose cell has run; returns whether it has passed.
+
+        The card in the check cell is about an earlier answer then, so a line replaces it.
+        """
+        verdict = self._show(exercise_called(name), answer, ANSWER_CELL, stub=False)
+        if verdict.status != "not attempted":
+            word = headline(verdict.status, final=False).word.lower()
+            before = self._check_cells.get(name, {})
+            notebook_kernel.replace_output(before, f"Checked above: {word}.\n")
+        return verdict.passed
 
     def _show(
         self,
@@ -331,16 +344,15 @@ def progress_so_far(chapter: str | None = None) -> Progress:
     """
     from autograder.cards.progress import Progress, Row
 
-    done = learners_record.verdicts()
-    course = course_here()
-    elsewhere = {each.name for each in {*course_map().chapters} - {*course.chapters}}
+    standing = standing_so_far()
+    elsewhere = {each.name for each in {*course_map().chapters} - {*standing.course.chapters}}
     rows = [
-        Row(e.chapter, e.name, e.title, e.stars, done.get(e.name, "not attempted"))
+        Row(e.chapter, e.name, e.title, e.stars, standing.verdicts.get(e.name, "not attempted"))
         for e in (EXERCISES.values() if chapter is None else of_chapter(chapter))
         if e.chapter not in elsewhere
     ]
-    place = Standing(course, done, learners_record.first_picks()).place()
-    return Progress(rows, small_tasks(), place, linked=workspace_root.current() is not None)
+    linked = workspace_root.current() is not None
+    return Progress(rows, small_tasks(), standing.place(), linked=linked)
 
 
 class NoSuchExercise(KeyError):

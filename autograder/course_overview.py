@@ -24,9 +24,21 @@ def overview_so_far(workspace: Path | None = None) -> Overview:
     Args:
         workspace: whose record is read; by default that of the current one.
     """
-    verdicts = learners_record.verdicts(workspace)
-    course = course_here(workspace)
-    return Overview(Standing(course, verdicts, learners_record.first_picks(workspace)))
+    return Overview(standing_so_far(workspace))
+
+
+def standing_so_far(workspace: Path | None = None) -> Standing:
+    """How far the learner is in the chapters of a workspace.
+
+    Args:
+        workspace: whose record is read; by default that of the current one.
+    """
+    return Standing(
+        course_here(workspace),
+        learners_record.verdicts(workspace),
+        learners_record.first_picks(workspace),
+        learners_record.passed_drills(workspace),
+    )
 
 
 def course_here(workspace: Path | None = None) -> CourseMap:

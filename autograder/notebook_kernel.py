@@ -25,8 +25,33 @@ def is_automatic() -> bool:
 
     Such a program declares that it cannot answer `input()`. JupyterLab and VS Code can.
     """
-    found = shell()
-    if found is None:
-        return False
-    content = (found.kernel.get_parent() or {}).get("content") or {}
+    content = request().get("content") or {}
     return content.get("allow_stdin") is False
+
+
+def request() -> dict[str, Any]:
+    """The message that asked to run the present cell; empty outside a notebook."""
+    found = shell()
+    return (found.kernel.get_parent() or {}) if found is not None else {}
+
+
+def replace_output(cell: dict[str, Any], text: str) -> None:
+    """Replace the output of a cell that has run before by some text.
+
+    A frontend finds the cell by its request. If it has forgotten the request, because the cell has
+    run again or the page was loaded again, it ignores this.
+
+    Args:
+        cell: the `request` that ran the cell; if it is empty, nothing happens.
+        text: whole lines.
+    """
+    found = shell()
+    if found is None or not cell:
+        return
+    kernel = found.kernel
+    messages: dict[str, dict[str, Any]] = {
+        "clear_output": {"wait": True},
+        "stream": {"name": "stdout", "text": text},
+    }
+    for kind, content in messages.items():
+        kernel.session.send(kernel.iopub_socket, kind, content, parent=cell, ident=kind.encode())

@@ -253,7 +253,7 @@ print(named.graph)
 # %% drill=true
 relus = [node.name for node in named.graph.nodes if node.target is F.relu]
 drill("00.2a", relus)
-# Mistake: Here a parameter is called `relu`, too.
+# Mistake: A node's name is not its target.
 # relus = [node.name for node in named.graph.nodes if node.name.startswith("relu")]
 
 # %% [markdown]

@@ -475,7 +475,7 @@ print(heads.graph)
 calls = [node for node in heads.graph.nodes if node.op == "call_module"]
 linears = [n.name for n in calls if isinstance(heads.get_submodule(n.target), nn.Linear)]
 drill("04b.2a", linears)
-# Mistake: This node is called like the attribute `head`, but its module has another type.
+# Mistake: A node is named after an attribute, whatever type its module has.
 # linears = [node.name for node in heads.graph.nodes if node.op == "call_module"]
 # linears = [name for name in linears if name.startswith("head")]
 

@@ -482,7 +482,7 @@ runner = fx.Interpreter(extremes_gm)
 runner.run(torch.randn(5))
 left = [node.name for node in runner.env]
 drill("06.3a", left)
-# Mistake: The output reads `sub`, so the value of `sub` is deleted after that.
+# Mistake: A value is deleted after its last reader, even at the end.
 # left = ["mean", "sub", "output"]
 
 # %% [markdown]
@@ -644,7 +644,7 @@ assert node_called(lower, "size").meta["type"] is int
 # %% drill=true
 without_note = [node.name for node in lower.graph.nodes if "tensor_meta" not in node.meta]
 drill("06.4a", without_note)
-# Mistake: The output is a tuple with a tensor in it, so its note is a tuple, too.
+# Mistake: A tuple with a tensor in it has a note, too: a tuple.
 # without_note = ["start", "size", "floordiv", "output"]
 
 # %% [markdown]

@@ -1007,7 +1007,7 @@ print(fx.symbolic_trace(shared).graph)
 # %% drill=true
 of_mul = ["mul", "view", "getattr_1", "dropout", "getitem"]
 drill("07.4a", of_mul)
-# Mistake: A dropout in eval mode returns its input itself.
+# Mistake: Some calls return their input itself in eval mode.
 # of_mul = ["mul", "view", "getattr_1"]
 
 # %% [markdown]

@@ -240,7 +240,7 @@ assert "'NoneType' object has no attribute 'shape'" in two_lines
 # %% drill=true
 gone = {"x", "layer", "norm", "relu", "scale"}
 drill("09.1a", gone)
-# Mistake: `mul` is an argument of the line that runs next.
+# Mistake: The line that runs next still reads its arguments.
 # gone = {"x", "layer", "norm", "relu", "scale", "mul"}
 
 # %% proof=true
@@ -1134,7 +1134,7 @@ print(shorter.code)
 # %% drill=true
 touched = ["relu"]
 drill("09.6a", touched)
-# Mistake: `norm` has another reader now, and readers are not among these four.
+# Mistake: A node's readers are not among these four.
 # touched = ["norm", "relu"]
 
 # %% [markdown] card="graph_diff"

@@ -850,7 +850,7 @@ print([n.name for n in fx.symbolic_trace(repeated).graph.nodes])
 # %% drill=true
 joined = ["sin_1", "add_1", "add_2"]
 drill("09b.7a", joined)
-# Mistake: After `sin_1` is replaced by `sin`, more calls have equal arguments.
+# Mistake: After one call is replaced, more calls have equal arguments.
 # joined = ["sin_1", "add_2"]
 
 # %% proof=true
@@ -973,7 +973,7 @@ print(tied.code)
 # %% drill=true
 readers = ["first", "first_1", "third", "first_weight"]
 drill("09b.8a", readers)
-# Mistake: `third` is another layer, but its weight is not another parameter.
+# Mistake: Another layer need not have another parameter.
 # readers = ["first", "first_1", "first_weight"]
 
 # %% proof=true

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.builder.card_headings import Card, found_exercises
 from autograder.builder.cell_ids import id_of_text
+from autograder.builder.drills import drill_of
 from autograder.builder.minutes import effort
 from autograder.builder.paths import LESSONS, chapters
 from autograder.builder.predictions import (
@@ -115,6 +116,7 @@ def _section(section: Section, cards: Sequence[Card], marks: dict[int, str]) -> 
         "exercises": [c.value for c in section.part.tagged("card") if c.value in names],
         "headings": dict(_headings(section.part, names)),
         "predictions": [marks[c.line] for c in section.part.cells if c.line in marks],
+        "drills": [drill_of(cell).mark for cell in section.part.tagged("drill")],
     }
 
 

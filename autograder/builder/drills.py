@@ -116,6 +116,20 @@ def _one(chapter: Chapter, cell: Cell, parts: Parts) -> Iterator[Problem]:
     if sum(bool(line.strip()) for line in parts.solution.split("\n")) > MOST_LINES:
         message = f"The solution of drill {parts.name} has more than {MOST_LINES} lines."
         yield Problem(cell.line, message, "Ask for less, or make it an exercise.")
+    for value in sorted(_strings(parts.solution) ^ _strings(parts.mistake)):
+        if re.search(rf"(?<![\w.]){re.escape(value)}\b", parts.says):
+            message = f"The sentence about the mistake in drill {parts.name} names '{value}'."
+            yield Problem(cell.line, message, "Say why it is wrong, without the value.")
+
+
+def _strings(code: str) -> set[str]:
+    """The strings in some lines that are long enough to be recognized in a sentence."""
+    try:
+        nodes = [*ast.walk(ast.parse(code))]
+    except SyntaxError:
+        return set()
+    values = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    return {value for value in values if isinstance(value, str) and len(value) > 2}
 
 
 def _assigned(code: str) -> set[str]:

@@ -41,7 +41,7 @@ class DrillCard:
             f'<div style="color:{INK};margin:3px 0 0 0">{rich(each)}</div>'
             for each in self._details
         )
-        return framed(head + details, edge=color)
+        return framed(head + details, edge=color, label=self._headline.rstrip("."))
 
     @property
     def _look(self) -> Any:

@@ -48,7 +48,8 @@ class PredictionCard:
         """The card as HTML."""
         options = "".join(self._option(option) for option in self.prediction.options)
         head = f'<div style="margin:0 0 4px 0">{rich(self._headline())}</div>'
-        return framed(head + options + self._proof())
+        label = f"Prediction {self.prediction.name}"
+        return framed(head + options + self._proof(), label=label)
 
     def _headline(self) -> str:
         right, name = self.prediction.right, self.prediction.name

@@ -1,7 +1,7 @@
-"""Which exercises are done, by chapter, in HTML and in plain text.
+"""Where to go on, and which exercises are done, by chapter, in HTML and in plain text.
 
-The chapter to go on with is open. Of each other one there is one line, so that a list of exercises
-that are not attempted does not fill the screen.
+The chapter to go on with is open. The others are one fold in HTML, and one line each in plain text,
+so that the next step is in the window. In a terminal, the last line is the one that is in view.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from autograder.drawing.html import (
     clean,
     code,
     escaped,
+    folded,
     rich,
     tinted,
 )
@@ -153,16 +154,17 @@ def progress_html(
     if not rows:
         return f'<div style="{frame}">There are no exercises yet.</div>'
     chapters = _chapters(rows)
-    body = "".join(
-        _chapter_html(
-            chapter, own, _count(own, small.get(chapter)), linked=linked,
-            is_open=_is_open(chapter, chapters, place),
-        )
-        for chapter, own in chapters
-    )  # fmt: skip
+    here, others = "", ""
+    for chapter, own in chapters:
+        is_open = _is_open(chapter, chapters, place)
+        count = _count(own, small.get(chapter))
+        shown = _chapter_html(chapter, own, count, linked=linked, is_open=is_open)
+        here, others = (here + shown, others) if is_open else (here, others + shown)
+    if others:
+        others = folded("The other chapters" if here else "The chapters", others)
     return (
-        f'<div style="{frame}"><strong>{escaped(headline(rows))}</strong>'
-        f"<div>{_go_on_html(place, linked=linked)}</div>{body}</div>"
+        f'<div style="{frame}"><strong>{_go_on_html(place, linked=linked)}</strong>'
+        f"<div>{escaped(headline(rows))}</div>{here}{others}</div>"
     )
 
 

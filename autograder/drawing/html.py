@@ -80,13 +80,20 @@ def sheet(inner: str) -> str:
     return f'<div style="{style}">{inner}</div>'
 
 
-def framed(inner: str, *, edge: str = "#1f78ae") -> str:
-    """A box with a coloured left edge, such as hints stand in; `inner` is HTML already."""
+def framed(inner: str, *, edge: str = "#1f78ae", label: str = "") -> str:
+    """A box with a colored left edge, such as the box of a hint.
+
+    Args:
+        inner: its content as HTML.
+        edge: the color of the edge.
+        label: if given, a screen reader announces the box as a region of this name.
+    """
     style = (f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
              f"border:1px solid {RULE};border-left:6px solid {edge};border-radius:6px;"
              "padding:8px 16px 9px 14px;margin:4px 0;max-width:900px;box-sizing:border-box;"
              "overflow-x:auto")  # fmt: skip
-    return f'<div style="{style}">{inner}</div>'
+    region = f'role="region" aria-label="{escaped(label)}" ' if label else ""
+    return f'<div {region}style="{style}">{inner}</div>'
 
 
 _BLOCK = (

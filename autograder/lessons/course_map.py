@@ -31,6 +31,7 @@ class Section:
         exercises: their names, in order.
         headings: by exercise, the title and the cell of the heading after it in the section.
         predictions: the marks of its predictions, in order.
+        drills: the marks of its drills, in order.
     """
 
     number: str
@@ -40,6 +41,7 @@ class Section:
     exercises: tuple[str, ...]
     headings: dict[str, dict[str, str]] = field(hash=False)
     predictions: tuple[str, ...]
+    drills: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -307,7 +309,7 @@ def _chapter(name: str, row: dict[str, Any]) -> Chapter:
 
 
 def _section(row: dict[str, Any]) -> Section:
-    lists = {key: tuple(row[key]) for key in ("exercises", "predictions")}
+    lists = {key: tuple(row[key]) for key in ("exercises", "predictions", "drills")}
     return Section(**{**row, **lists})
 
 

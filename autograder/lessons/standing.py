@@ -20,11 +20,13 @@ class Standing:
         course: the map of the course.
         verdicts: the status of each exercise that was tried, by its name.
         picks: the marks of the predictions that were made.
+        drills: the marks of the drills that were passed.
     """
 
     course: CourseMap
     verdicts: Mapping[str, str]
     picks: Collection[str]
+    drills: Collection[str] = ()
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -88,8 +90,11 @@ class Standing:
         return next(iter([*rest, *left]), None)
 
     def _has_work(self, section: Section) -> bool:
-        tried = any(name in self.verdicts for name in section.exercises)
-        return tried or any(mark in self.picks for mark in section.predictions)
+        return (
+            any(name in self.verdicts for name in section.exercises)
+            or any(mark in self.picks for mark in section.predictions)
+            or any(mark in self.drills for mark in section.drills)
+        )
 
     def _has_open_exercise(self, section: Section) -> bool:
         return not all(map(self.is_settled, section.exercises))

@@ -84,6 +84,8 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: Lab) -> None:
 
     notebook.write(solve, solve_sources("03_manipulation")["add_to_mul"])
     notebook.run(solve, shows=False)
+    check.get_by_text("Checked above: passed.").wait_for()  # it replaces the red card
+    assert "Not right yet" not in notebook.output(check)
     assert notebook.run(check).strip() == "Checked above: passed."
     assert check.locator(".jp-OutputArea-output[data-mime-type*='error']").count() == 0
     notebook.shot("03_right_answer", solve)

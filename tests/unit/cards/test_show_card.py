@@ -127,6 +127,16 @@ def test_a_screen_reader_finds_a_card_its_stars_and_its_rows() -> None:
     assert reader.attributes[0] == ("role", "region") and ("scope", "row") in reader.attributes
 
 
+def test_each_box_that_scrolls_has_a_role_a_name_and_the_keyboard() -> None:
+    long = replace(EXAMPLE, expected="[1, 2]\n" * 30, obtained="[1, 3]\n" * 30)
+    html = card_html(replace(FAILED, example=long), EXERCISE)
+    boxes = [re.split("[<>]", box)[0] for box in html.split("overflow-y:auto")[1:]]
+    assert boxes == [
+        f'" role="group" aria-label="{name}" tabindex="0"'
+        for name in ("The smallest case that breaks it", "Expected", "Obtained")
+    ]
+
+
 def test_a_failing_card_quotes_the_fine_print_that_its_case_stands_on() -> None:
     says = "A *sum* of **sizes** stays."
     quoting = replace(FAILED, example=replace(EXAMPLE, fine_print=says))

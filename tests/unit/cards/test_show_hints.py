@@ -99,7 +99,7 @@ def test_progress() -> None:
     )
 
 
-def test_the_current_chapter_is_open_and_the_place_comes_last() -> None:
+def test_the_next_step_is_in_view_and_only_the_current_chapter_is_open() -> None:
     place = next(
         (chapter, chapter.sections[0])
         for chapter in course_map().chapters
@@ -107,9 +107,13 @@ def test_the_current_chapter_is_open_and_the_place_comes_last() -> None:
     )
     progress = Progress(ROWS, place=place, linked=True)
     html = progress._repr_mimebundle_()["text/html"]
-    assert re.findall(r"<details( open)?", html) == ["", " open"]
+    assert re.sub("<[^>]*>", "", html).startswith("Go on here: ")
+    assert re.findall(r"<details( open)?", html) == [" open", "", ""]
     buttons = re.findall(r"<summary.*?</summary>", html)
-    assert len(buttons) == 2 and not any("<a " in each for each in buttons), "a link in a button"
+    assert "The other chapters" in buttons[1] and buttons[2].endswith(
+        "1 of 1 passed</span></summary>"
+    )
+    assert len(buttons) == 3 and not any("<a " in each for each in buttons), "a link in a button"
     assert html.count(f"Open {place[0].name}</a>") == 1
     lines = repr(progress).splitlines()
     assert lines[-1].startswith("Go on here: ") and len(lines) == 3 + 3 + 1

@@ -12,7 +12,7 @@ from autograder.builder.course_map import TRACKS, map_text
 from autograder.builder.paths import COURSE, chapters
 from autograder.builder.problems import BuildRefused
 from autograder.exercises import EXERCISES
-from autograder.lessons import course_map, predictions
+from autograder.lessons import course_map, drills, predictions
 from autograder.lessons.course_map import NoTrack, map_from, time_in_words, track_called
 
 MAP = course_map.course_map()
@@ -23,7 +23,7 @@ def test_it_holds_every_chapter_and_every_exercise() -> None:
     assert [name for each in MAP.chapters for name in each.exercises] == list(EXERCISES)
 
 
-def test_sections_name_cells_and_predictions_that_exist() -> None:
+def test_sections_name_cells_predictions_and_drills_that_exist() -> None:
     for chapter in MAP.chapters:
         notebook = nbformat.read(COURSE / f"{chapter.name}.ipynb", as_version=4)
         cells = {cell.id: cell.source for cell in notebook.cells}
@@ -33,6 +33,8 @@ def test_sections_name_cells_and_predictions_that_exist() -> None:
         marks = [mark for section in chapter.sections for mark in section.predictions]
         known = {each.mark for each in predictions().get(chapter.name, {}).values()}
         assert len(set(marks)) == len(marks) and set(marks) <= known
+        marks = [mark for section in chapter.sections for mark in section.drills]
+        assert marks == [each.mark for each in drills().get(chapter.name, {}).values()]
 
 
 def test_every_chapter_says_what_it_is_good_for() -> None:

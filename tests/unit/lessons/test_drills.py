@@ -106,6 +106,15 @@ def test_the_likely_mistake_has_a_sentence(shown: list[str]) -> None:
     assert shown[0].endswith("Zero is even, too.")
 
 
+@pytest.mark.parametrize(("value", "name"), [([0], "not right yet"), ([0, 2], "right")])
+def test_a_screen_reader_announces_a_drill(
+    shown: list[str], monkeypatch: pytest.MonkeyPatch, value: list[int], name: str
+) -> None:
+    monkeypatch.setattr("autograder.cards.display.show", lambda card: shown.append(card.html()))
+    drill("07.1a", value)
+    assert shown[0].startswith(f'<div role="region" aria-label="Drill 07.1a: {name}" ')
+
+
 def test_dots_are_not_attempted(shown: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     drill("07.1a", ...)
     assert capsys.readouterr().out.startswith("Drill 07.1a: not attempted yet.") and not shown
@@ -188,6 +197,8 @@ REFUSED = {
     "another chapter": ('drill("07.1a"', 'drill("08.1a"', "is in chapter 07_numbers"),
     "not in the text": ("**Drill 07.1a.**", "**Drill.**", "does not name drill 07.1a"),
     "too long": (TASK, "even = [\n0,\n2,\n\n\n]\neven = even\neven = even", "more than 5 lines"),
+    "given away": ("# even = [number for number in numbers if number and number % 2 == 0]",
+                   '# even = ["Zero"]', "names 'Zero'"),
     "twice": (ASKED, ASKED + ASKED, "Drill 07.1a comes after 07.1a"),
 }  # fmt: skip
 

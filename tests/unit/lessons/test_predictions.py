@@ -195,6 +195,7 @@ TOLD = Prediction(
 
 def test_a_card_explains_every_option() -> None:
     card = PredictionCard(TOLD, "a", "a")
+    assert card.html().startswith('<div role="region" aria-label="Prediction 03.1" ')
     words = "".join(read(card.html()).words)
     for said in (words, repr(card)):
         for part in ("you picked a, and b is right.", "No, <b>not</b> so.", "Right. Because."):

@@ -62,6 +62,12 @@ def test_a_prediction_is_work_too() -> None:
     assert not standing({}, {mark}).is_done(SECTIONS["0.5"])  # nothing is known of reading
 
 
+def test_a_drill_is_work_too() -> None:
+    mark = SECTIONS["3.3"].drills[0]
+    found = Standing(COURSE, passed("node_names"), (), {mark}).place()
+    assert found is not None and found[1].number == "3.3"
+
+
 def test_at_the_end_comes_what_was_left_out() -> None:
     every = standing({}).exercises
     some = standing(passed(*(name for name in every if name not in ("sound_dce", "retarget"))))

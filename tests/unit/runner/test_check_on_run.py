@@ -22,9 +22,15 @@ class Kernel:
 
     def __init__(self) -> None:
         self.allow_stdin = True
+        self.number = 0
+        self.sent: list[tuple[int, str, Any]] = []
+        self.session, self.iopub_socket = self, None
 
     def get_parent(self) -> dict[str, Any]:
-        return {"content": {"allow_stdin": self.allow_stdin}}
+        return {"content": {"allow_stdin": self.allow_stdin}, "number": self.number}
+
+    def send(self, socket: None, kind: str, content: Any, parent: Any, ident: bytes) -> None:
+        self.sent.append((parent["number"], kind, content))
 
 
 @dataclass
@@ -50,6 +56,7 @@ class Notebook:
     def run(self, cell: str, **options: Any) -> int:
         """Run a cell; returns how many checks it has caused."""
         before = len(self.checked)
+        self.shell.kernel.number += 1
         self.shell.run_cell(cell, **{"store_history": True, **options})
         return len(self.checked) - before
 
@@ -241,6 +248,20 @@ def test_the_card_comes_once(course: Notebook, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert course.run("check(node_names)") == 0
     assert capsys.readouterr().out == "Checked above: passed.\n"
+
+
+def test_a_check_on_run_replaces_the_older_card_of_the_check_cell(course: Notebook) -> None:
+    sent = course.shell.kernel.sent
+    course.run(RIGHT.replace("node.name ", "node.op "))
+    assert sent == []
+    course.run("check(node_names)")
+    check_cell = course.shell.kernel.number
+    for answer, word in ((RIGHT, "passed"), (RIGHT.replace("node.name ", "1 "), "not right yet")):
+        course.run(answer)
+        said = {"name": "stdout", "text": f"Checked above: {word}.\n"}
+        wait = (check_cell, "clear_output", {"wait": True})
+        assert sent[-2:] == [wait, (check_cell, "stream", said)]
+    assert len(sent) == 4
 
 
 def test_a_changed_cell_is_checked_again(
