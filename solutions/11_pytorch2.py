@@ -200,7 +200,8 @@ assert str(add.overloadpacket) == "aten.add"  # all overloads of one name are a 
 spellings = (lambda a, b: a + b, lambda a, b: a.add(b), lambda a, b: torch.add(a, b))
 for spelling in spellings:
     call = list(fx.symbolic_trace(spelling).graph.nodes)[2]
-    print(operations(make_fx(spelling)(x, x).graph), "for", call.format_node().split(" = ")[1])
+    recorded = call.format_node().split(" = ")[1].removesuffix("(args")
+    print(operations(make_fx(spelling)(x, x).graph), "for", recorded)
 
 # %% proof=true
 assert {operations(make_fx(each)(x, x).graph)[0] for each in spellings} == {"aten.add.Tensor"}
@@ -496,7 +497,7 @@ def peek(gm, example_inputs):
 # </details>
 # <details><summary>Only <code>to_cos</code>.</summary>
 #
-# Right. A pass that works, until you print the graph's code to see why it works. So call <code>recompile()</code> after every edit.
+# Right. Its code is made at the first call, after the edit. It works until you print the graph's code to see why it works. So call <code>recompile()</code> after every edit.
 # </details>
 # <details><summary>Neither: both forget <code>recompile()</code>.</summary>
 #

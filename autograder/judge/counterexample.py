@@ -313,7 +313,9 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n{graph_text(subject, tuple(made))}\n"
     if isinstance(subject, fx.GraphModule):
-        text += "".join(f"\n{_unlike(subject.graph, graph)}\n" for graph in _edited(trial, subject))
+        # At the top: a card shows the first lines only, and these are what the case is about.
+        unlike = [f"{_unlike(subject.graph, graph)}\n\n" for graph in _edited(trial, subject)]
+        text = "".join(unlike) + text
     return text
 
 
