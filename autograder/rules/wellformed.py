@@ -25,7 +25,7 @@ _TOO_EARLY = (
 )
 _LOOP = (
     "The two need each other. `replace_all_uses_with` changes all readers, also a new node that "
-    "must go on reading the old value: look at what each new node reads afterwards."
+    "must still read the old value: look at what each new node reads afterwards."
 )
 
 

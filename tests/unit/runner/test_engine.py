@@ -433,8 +433,8 @@ def test_where_to_look_for_an_erased_node(edit: Callable[..., Any], look: str) -
     [(too_early, "where the new node is inserted"), (loop_of_two, "replace_all_uses_with")],
 )
 def test_where_to_look_for_a_value_that_comes_later(edit: Callable[..., Any], look: str) -> None:
-    (finding,) = [f for f in verdict_on(edited(edit)).findings if f.code == "use-before-definition"]
-    assert look in finding.look
+    findings = verdict_on(edited(edit)).findings
+    assert look in next(f.look for f in findings if f.code == "use-before-definition")
 
 
 def test_nothing_returned() -> None:
