@@ -338,7 +338,7 @@ def _unlike(one: fx.Graph, other: fx.Graph) -> str:
     lines = [f"# {line[0]} {line[2:].strip()}" for line in changes if line[0] in "+-"]
     if not lines:
         return "# print(graph) shows the same for `other`"
-    return "\n".join(["# `other` is the same but for these lines of print(graph):", *lines])
+    return "\n".join(["# `other` is the same except for these lines of print(graph):", *lines])
 
 
 _USERS = re.compile(r"( :)? \[num_users=\d+\]")
