@@ -7,13 +7,14 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+from autograder import notebook_kernel
 from autograder.core.global_state import preserve_global_state
 
 
 def run_on_copy(code: str, names: Mapping[str, Any], label: str) -> dict[str, Any]:
     """Run lines that see the names of a notebook, and change neither them nor PyTorch's state.
 
-    Objects are not copied: the lines must not change them. What they print is not shown.
+    Objects are not copied: the lines must not change them. What they print or display is not shown.
 
     Args:
         code: the lines.
@@ -27,6 +28,16 @@ def run_on_copy(code: str, names: Mapping[str, Any], label: str) -> dict[str, An
         Exception: whatever the lines raise.
     """
     own = dict(names)
-    with preserve_global_state(), contextlib.redirect_stdout(io.StringIO()):
+    with preserve_global_state(), _without_output():
         exec(compile(code, f"<{label}>", "exec"), own)
     return own
+
+
+def _without_output() -> contextlib.AbstractContextManager[Any]:
+    """Drop what is printed and displayed, such as the error that `fails` shows."""
+    if notebook_kernel.shell() is None:
+        return contextlib.redirect_stdout(io.StringIO())
+    from IPython.utils.capture import capture_output
+
+    dropped: contextlib.AbstractContextManager[Any] = capture_output(stderr=False)
+    return dropped

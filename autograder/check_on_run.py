@@ -13,7 +13,10 @@ from autograder.core.code_objects import codes_of
 from autograder.learners_record import is_grading
 
 SLOW_SECONDS = 3.0
-"""After two checks in a row that take longer, an exercise is checked only by its check cell."""
+"""A check that takes longer is a slow one."""
+
+SLOW_CHECKS = 2
+"""After this many slow checks in a row, an exercise is checked only by its check cell."""
 
 _MAGICS = ("%%time", "%%capture")
 """Cell magics that leave the definitions of their cell in the notebook."""
@@ -78,8 +81,12 @@ class CheckOnRun:
         try:
             name = self._name_in(result)
             answer = self._names.get(name) if name else None
-            if answer is not None and answer is not self._last:
+            if answer is None or answer is self._last:
+                return
+            if self._slow.get(name, 0) < SLOW_CHECKS:
                 self._check_now(name, answer)
+            else:
+                print(f"Not checked, because that takes a while. Run check({name}) yourself.")
         except (Exception, KeyboardInterrupt) as error:
             print(
                 f"This cell was not checked ({type(error).__name__}). Run check({name}) yourself."
@@ -98,7 +105,7 @@ class CheckOnRun:
         if not self._is_wanted() or is_grading() or notebook_kernel.is_automatic():
             return ""
         defined = list(names & self._defined(cell))
-        return defined[0] if len(defined) == 1 and self._slow.get(defined[0], 0) < 2 else ""
+        return defined[0] if len(defined) == 1 else ""
 
     def _is_wanted(self) -> bool:
         return learner_settings.check_on_run() if self._is_on is None else self._is_on
@@ -122,7 +129,7 @@ class CheckOnRun:
         if passed:
             self._passed[name] = answer, _used_by(answer, self._names)
         self._slow[name] = self._slow.get(name, 0) + 1 if took > SLOW_SECONDS else 0
-        if self._slow[name] == 2:
+        if self._slow[name] == SLOW_CHECKS:
             print(f"Checking takes {took:.0f} s. From now on, run check({name}) yourself.")
 
 

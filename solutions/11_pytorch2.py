@@ -120,7 +120,7 @@ assert [node.op for node in traced.graph.nodes].count("call_module") == 2
 # |---|---|---|
 # | `fx.symbolic_trace` | runs Python with Proxies | modules, functions and methods, as you wrote them |
 # | Dynamo, the front of `torch.compile` | reads Python bytecode | functions and methods; modules are inlined |
-# | `torch.export` | traces with fake tensors, after or without Dynamo | ATen operators, one graph, with metadata |
+# | `torch.export` | traces with fake tensors (section 11.6), after or without Dynamo | ATen operators, one graph, with metadata |
 # | `make_fx` | runs with real or fake tensors | smaller ATen operators, below autograd |
 #
 # Here is the same small network four times. `operations` lists what a graph calls.
@@ -200,7 +200,8 @@ assert str(add.overloadpacket) == "aten.add"  # all overloads of one name are a 
 spellings = (lambda a, b: a + b, lambda a, b: a.add(b), lambda a, b: torch.add(a, b))
 for spelling in spellings:
     call = list(fx.symbolic_trace(spelling).graph.nodes)[2]
-    print(f"{call.op} {call.target!s:40.40}", operations(make_fx(spelling)(x, x).graph))
+    recorded = call.format_node().split(" = ")[1].removesuffix("(args")
+    print(operations(make_fx(spelling)(x, x).graph), "for", recorded)
 
 # %% proof=true
 assert {operations(make_fx(each)(x, x).graph)[0] for each in spellings} == {"aten.add.Tensor"}
@@ -367,7 +368,7 @@ with fails(torch._dynamo.exc.Unsupported):
 
 # %% [markdown]
 # PyTorch can also write a log. In a shell, write `TORCH_LOGS="graph_breaks,recompiles,guards" python serve.py`.
-# `TORCH_LOGS=help` lists all topics; `graph_code` and `aot_graphs` print graphs. In Python (a line of this log begins with V, for *verbose*):
+# `TORCH_LOGS=help` lists all topics; `graph_code` and `aot_graphs` print graphs. In Python (each line begins with V, for *verbose*; it is red because the log goes to the error output):
 
 # %%
 torch._dynamo.reset()
@@ -468,15 +469,15 @@ hint("CountingBackend")
 #
 # A backend may change the graph before it returns it, as in chapter 3. Three things are new.
 #
-# **1. The graph module is lazy.** Dynamo passes a `_LazyGraphModule`, which makes its code at the first call.
-# So an edit works without `recompile()`, unless you look at the code first:
+# **1. The graph module is lazy.** Dynamo passes a `_LazyGraphModule`. It has no code until the code is needed for the first time.
+# These two backends forget `recompile()`:
 
 
 # %%
 def to_cos(gm, example_inputs, look=False):
     """Replaces sin by cos, and forgets recompile."""
     if look:
-        gm.code  # noqa: B018 - as a debugger does, or a print
+        str(gm.code)  # as a debugger does, or a print
     for node in gm.graph.find_nodes(op="call_function", target=torch.sin):
         node.target = torch.cos
     return gm
@@ -496,7 +497,7 @@ def peek(gm, example_inputs):
 # </details>
 # <details><summary>Only <code>to_cos</code>.</summary>
 #
-# Right. A pass that works, until you print the graph's code to see why it works. So call <code>recompile()</code> after every edit.
+# Right. Its code is made at the first call, after the edit. It works until you print the graph's code to see why it works. So call <code>recompile()</code> after every edit.
 # </details>
 # <details><summary>Neither: both forget <code>recompile()</code>.</summary>
 #
@@ -530,10 +531,10 @@ graphs.clear()
 torch.compile(Spellings(), backend=keep)(x)
 for node in graphs[0].graph.nodes:
     if node.op.startswith("call_") and node.target is not operator.add:
-        print(node.op, node.target, node.args, node.kwargs)
-calls = Counter(node.op for node in graphs[0].graph.nodes)
+        print(node.op, getattr(node.target, "__name__", node.target), node.args, node.kwargs)
 
 # %% proof=true
+calls = Counter(node.op for node in graphs[0].graph.nodes)
 assert calls["call_method"] == 1 and calls["call_module"] == 0
 
 # %% [markdown]
@@ -810,9 +811,9 @@ class Chooses(nn.Module):
 program = export(Chooses(), (x,))
 for name, module in program.graph_module.named_modules():
     print(f"{name:14} {operations(module.graph)}")
-names = {name for name, _ in program.graph_module.named_modules()}
 
 # %% proof=true
+names = {name for name, _ in program.graph_module.named_modules()}
 assert {"", "true_graph_0", "false_graph_0"} < names and len(names) == 4
 
 # %% [markdown] card="export_ops"
@@ -1078,6 +1079,7 @@ assert isinstance(rows, torch.SymInt) and columns == 4
 assert "nn_module_stack" in relu.meta and "stack_trace" in relu.meta
 
 # %% [markdown]
+# You see the symbol of the batch size, and 4. At the end is the range of the symbol's values: from 0 to infinity.
 # A `SymInt` is not a number. `rows == 2` in an `if` is answered with the *hint*, the size of the example, and PyTorch notes a guard.
 # The program in memory does not change. But after saving and loading, it is only right for this size:
 
@@ -1349,7 +1351,7 @@ progress()
 # |---|---|
 # | passes that keep `meta` true, and pipelines of passes | chapter 12 |
 # | cutting a graph for a device | chapter 13b |
-# | quantization on exported programs | chapter 14 |
+# | quantization | chapter 14; on exported programs, the deep dive 14b |
 # | registering a backend by name, Inductor's own passes | PyTorch's documentation |
 #
 # Read on: [custom backends](https://docs.pytorch.org/docs/stable/torch.compiler_custom_backends.html),
@@ -1362,4 +1364,4 @@ progress()
 #
 # The track *Core* ends here. Next, take a model of your own: print its breaks with `torch._dynamo.explain`,
 # and compile it with the backend that you wrote in this chapter.
-# The track *Compilers and backends* goes on with chapter 4 and the deep dive 11b, *Whole course* with chapter 4.
+# The track *Compilers and backends* goes on with chapter 4 and the deep dive 11b. The whole course goes on with chapter 12, or with chapter 4 if you came by *Core*.

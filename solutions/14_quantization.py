@@ -49,6 +49,7 @@ from autograder.given import (
 )
 
 torch.manual_seed(14)
+print(torch.__version__)
 
 # %% [markdown]
 # ## Two questions on earlier chapters
@@ -181,6 +182,8 @@ assert not torch.equal(dequantize(quantize(values, 0.1), 0.1), values)
 
 # %% [markdown]
 # ## 14.2 A pair after a node
+#
+# A value goes through eight bits if a `quantize` and a `dequantize` are put after its node. From here on, these two calls are called a **pair** (*qdq* in the names of functions).
 #
 # ### A function that is always one node
 #
@@ -904,7 +907,7 @@ calibrator = Calibrator(float_gm)
 with torch.no_grad():
     calibrator.run(pictures)
 scales = calibrator.scales()
-print(len(scales), "scales, from", min(scales.values()), "to", max(scales.values()))
+print(f"{len(scales)} scales, from {min(scales.values()):.3f} to {max(scales.values()):.3f}")
 
 # %% proof=true
 assert len(scales) == 198  # all nodes except the output
@@ -930,7 +933,7 @@ assert 0.01 < errors[8] < 1 < errors[4]
 # %% uses="fold_qdq"
 folded = fold_qdq(quant_gm)
 print(len(quant_gm.graph.nodes), "nodes, then", len(folded.graph.nodes))
-assert_same_results(folded, quant_gm, pictures)
+print("difference:", assert_same_results(folded, quant_gm, pictures))
 
 # %% proof=true
 assert len(folded.graph.nodes) == len(quant_gm.graph.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 import textwrap
@@ -177,9 +178,11 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
         if getattr(value, "in_short", ""):
             return str(value.name)
         if isinstance(value, nn.Module):
-            return _name_of_module(value, trial.model)
+            return _name_of_module(value, trial)
         if isinstance(value, fx.Node):
             return value.name
+        if isinstance(value, fx.Graph) and isinstance(trial.model, fx.GraphModule):
+            return "model.graph" if value is trial.model.graph else "other.graph"
         if isinstance(value, torch.Tensor):
             return _tensor_text(value)
         if is_exported(value):
@@ -248,7 +251,11 @@ def _tensor_text(tensor: torch.Tensor) -> str:
     more = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
     more += ", device='meta'" if tensor.is_meta else ""
     more += ", requires_grad=True" if tensor.requires_grad else ""
-    return f"{_values_text(tensor) or f'torch.zeros({tuple(tensor.shape)}'}{more})"
+    values = _values_text(tensor)
+    if not values:
+        others = tensor.is_floating_point() and not tensor.is_meta and bool(tensor.any())
+        values = f"torch.{'rand' if others else 'zeros'}({tuple(tensor.shape)}"
+    return f"{values}{more})"
 
 
 def _values_text(tensor: torch.Tensor) -> str:
@@ -262,11 +269,14 @@ def _values_text(tensor: torch.Tensor) -> str:
     return "torch.tensor(" + re.sub(r"\b(inf|nan)\b", r"math.\1", repr(tensor.tolist()))
 
 
-def _name_of_module(module: nn.Module, model: nn.Module | None) -> str:
-    """What a module is called that the answer is given: the model, or a part of it."""
-    parts = model.named_modules() if model is not None else ()
+def _name_of_module(module: nn.Module, trial: Trial) -> str:
+    """What a module is called that the answer is given: the model, a part of it, or another."""
+    parts = trial.model.named_modules() if trial.model is not None else ()
     path = next((path for path, part in parts if part is module), "")
-    return f"model.{path}" if path else "model"
+    first = next(arg for arg in (*trial.args, module) if isinstance(arg, nn.Module))
+    if path:
+        return f"model.{path}"
+    return "model" if module is first or module is trial.model else "other"
 
 
 def _table_text(table: dict[Any, Any], trial: Trial) -> str:
@@ -302,7 +312,36 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
     if isinstance(subject, fx.GraphModule) and trial.model is None:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n{graph_text(subject, tuple(made))}\n"
+    if isinstance(subject, fx.GraphModule):
+        # At the top: a card shows the first lines only, and these are what the case is about.
+        unlike = [f"{_unlike(subject.graph, graph)}\n\n" for graph in _edited(trial, subject)]
+        text = "".join(unlike) + text
     return text
+
+
+def _edited(trial: Trial, subject: fx.GraphModule) -> Iterator[fx.Graph]:
+    """The other graphs that an answer is given, if their code does not show what they are.
+
+    A graph may be edited after its code was made.
+    """
+    for arg in trial.args:
+        graph = arg.graph if isinstance(arg, fx.GraphModule) else arg
+        stale = not isinstance(arg, fx.GraphModule) or arg.code == subject.code
+        if isinstance(graph, fx.Graph) and graph is not subject.graph and stale:
+            yield graph
+
+
+def _unlike(one: fx.Graph, other: fx.Graph) -> str:
+    """The lines in which two printed graphs differ, as comments."""
+    ours, theirs = (_USERS.sub("", str(graph)).split("\n") for graph in (one, other))
+    changes = difflib.ndiff(ours, theirs)
+    lines = [f"# {line[0]} {line[2:].strip()}" for line in changes if line[0] in "+-"]
+    if not lines:
+        return "# print(graph) shows the same for `other`"
+    return "\n".join(["# `other` is the same except for these lines of print(graph):", *lines])
+
+
+_USERS = re.compile(r"( :)? \[num_users=\d+\]")
 
 
 LONGEST_CLASS = 14

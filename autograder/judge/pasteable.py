@@ -29,6 +29,9 @@ from autograder.fuzz.wrapped import Wrapped
 _LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "torchvision"} - {"__main__"}
 """What is imported; all other definitions are written out."""
 
+_GIVEN = "autograder.given"
+"""Functions that the course gives to learners: they import them from there."""
+
 _BUILTIN = frozenset(vars(builtins)) | {"__name__", "__file__", "__class__"}
 
 
@@ -194,7 +197,7 @@ def _import_of(name: str, value: Any) -> str:
             return f"from {parent} import {name}" if parent else f"import {name}"
         return f"import {value.__name__} as {name}"
     home = getattr(value, "__module__", None) or ""
-    if not isinstance(home, str) or not _is_library(home):
+    if not isinstance(home, str) or not (_is_library(home) or home == _GIVEN):
         return ""
     own = getattr(value, "__name__", None) or getattr(value, "_name", None) or ""
     if not own or getattr(sys.modules.get(home), own, None) is not value:

@@ -20,6 +20,13 @@ _READS_AGAIN = (
     "An erased node reads nothing, so this one was given arguments after it was erased: look for a "
     "list, a dict or a variable that still holds it."
 )
+_TOO_EARLY = (
+    "Look at where the new node is inserted: before its first reader, after all that it reads."
+)
+_LOOP = (
+    "The two need each other. `replace_all_uses_with` changes all readers, also a new node that "
+    "must still read the old value: look at what each new node reads afterwards."
+)
 
 
 @rule("wellformed", Stage.FORM)
@@ -129,11 +136,24 @@ def _link_finding(
         return evidence.finding(
             "use-before-definition",
             f"`{name}` reads `{other}`, which is computed only later.",
-            "Look at where the new node is inserted: before its first reader, after all that "
-            "it reads.",
+            _LOOP if _needs(data, leaf["node"], i) else _TOO_EARLY,
             nodes=(name, other),
         )
     return None
+
+
+def _needs(data: Plain, later: int, earlier: int) -> bool:
+    """Whether a node reads another one, or reads a node that needs it."""
+    seen: set[int] = set()
+    waiting = [later]
+    while waiting:
+        at = waiting.pop()
+        if at == earlier:
+            return True
+        if at not in seen:
+            seen.add(at)
+            waiting += [leaf["node"] for leaf in reads(data["nodes"][at]) if "node" in leaf]
+    return False
 
 
 def _raw_tensors(evidence: Evidence, data: Plain) -> Iterator[Finding]:

@@ -18,7 +18,13 @@ from autograder.cards.shown_source import MOST_LINES, shown_source
 from autograder.core.exercise import Case
 from autograder.core.torch_private import wrapped_functions
 from autograder.exercises import EXERCISES
-from autograder.judge.counterexample import _tensor_text, builders_in, construction, source_of
+from autograder.judge.counterexample import (
+    _call_text,
+    _tensor_text,
+    builders_in,
+    construction,
+    source_of,
+)
 from autograder.judge.pasteable import pasteable, piece_of
 
 
@@ -163,5 +169,25 @@ def test_a_call_shows_values_that_somebody_wrote(written: torch.Tensor) -> None:
 
 
 def test_a_call_does_not_show_random_values() -> None:
-    assert _tensor_text(torch.full((2,), 1 / 3)) == "torch.zeros((2,))"
-    assert _tensor_text(torch.ones(2, 4)) == "torch.zeros((2, 4))"
+    assert _tensor_text(torch.full((2,), 1 / 3)) == "torch.rand((2,))"
+    assert _tensor_text(torch.ones(2, 4)) == "torch.rand((2, 4))"
+    assert _tensor_text(torch.zeros(2, 4)) == "torch.zeros((2, 4))"
+
+
+def test_a_second_model_is_named_and_shown() -> None:
+    """Cards of exercises that compare two: without it, both were called `model`."""
+    exercise = EXERCISES["graph_diff"]
+    case = next(case for case in exercise.cases if case.name == "a text in place of a node")
+    trial = case.make(0)
+    assert _call_text(exercise, trial) == "graph_diff(model, other)"
+    assert (
+        "# + %getitem = call_function[target=operator.getitem](args = (%cat, scale)"
+        in source_of(trial)
+    )
+
+
+def test_a_function_of_the_course_is_imported() -> None:
+    from autograder.exercises.ch14_quantization.fold_qdq.cases import EXERCISE
+
+    source = source_of(EXERCISE.cases[0].make(0))
+    assert "from autograder.given import" in source and "def quantize" not in source

@@ -9,8 +9,10 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import builder, learners_record, predict, predicting, progress
+from autograder.authors_lines import run_on_copy
 from autograder.boxed import stub_api
 from autograder.builder import lesson_data, solved_chapter
 from autograder.builder.paths import COURSE
@@ -236,6 +238,20 @@ def test_the_proof_runs_when_a_letter_is_picked(
     assert torch.equal(torch.get_rng_state(), state)
     assert said.count("The proof.") == 1 and says in said and "double = count * 2" in said
     assert "4" not in said.splitlines() and "double" not in globals()
+
+
+def test_what_a_proof_displays_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell, shown = InteractiveShell.instance(), []
+    monkeypatch.setattr(shell, "kernel", None, raising=False)
+    monkeypatch.setattr(shell.display_pub, "publish", lambda *_, **said: shown.append(said))
+    code = "from IPython.display import display\ndisplay('an error, as expected')"
+    try:
+        run_on_copy(code, {}, "proof")
+        assert not shown
+        exec(code, {})
+        assert shown  # a cell would show it
+    finally:
+        InteractiveShell.clear_instance()
 
 
 def test_the_first_pick_counts(

@@ -164,6 +164,7 @@ def test_a_slow_exercise_pauses(notebook: Notebook, capsys: pytest.CaptureFixtur
     assert [notebook.run(cell) for cell in (ANSWER, OTHER, ANSWER)] == [1, 1, 0]
     assert capsys.readouterr().out == (
         "Checking takes 4 s. From now on, run check(toy) yourself.\n"
+        "Not checked, because that takes a while. Run check(toy) yourself.\n"
     )
     assert notebook.run(ANSWER.replace("toy", "other")) == 1  # another exercise goes on
     notebook.hook.turn(True)

@@ -332,6 +332,16 @@ def too_early(gm: fx.GraphModule) -> None:
     gm.recompile()
 
 
+def loop_of_two(gm: fx.GraphModule) -> None:
+    node = product_of(gm)
+    with gm.graph.inserting_after(node):
+        first = gm.graph.call_function(torch.neg, (node,))
+    with gm.graph.inserting_after(first):
+        second = gm.graph.call_function(torch.neg, (first,))
+    node.replace_all_uses_with(second)
+    gm.recompile()
+
+
 def missing_module(gm: fx.GraphModule) -> None:
     node = product_of(gm)
     with gm.graph.inserting_after(node):
@@ -416,6 +426,15 @@ def test_where_to_look_for_an_erased_node(edit: Callable[..., Any], look: str) -
     (finding,) = [f for f in verdict_on(edited(edit)).findings if f.code == "foreign-node"][:1]
     assert "erased" in finding.message
     assert look in finding.look
+
+
+@pytest.mark.parametrize(
+    ("edit", "look"),
+    [(too_early, "where the new node is inserted"), (loop_of_two, "replace_all_uses_with")],
+)
+def test_where_to_look_for_a_value_that_comes_later(edit: Callable[..., Any], look: str) -> None:
+    findings = verdict_on(edited(edit)).findings
+    assert look in next(f.look for f in findings if f.code == "use-before-definition")
 
 
 def test_nothing_returned() -> None:
