@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 6: traces, passes, the Interpreter |
-# | **Time** | about 125 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting |
+# | **Time** | about 120 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting |
 #
 # **When you are done, you can**
 #
@@ -196,7 +196,6 @@ assert generated.line == "layer = self.layer(x);  x = None"
 # A debugger works, too, because it finds the text of generated code.
 # In a terminal, write `pdb.runcall(gm.forward, x)`.
 # Here the commands come from a string: *next line, print a shape, where am I, continue*.
-# (The output has the answers, each after a prompt, and not the commands.)
 
 
 # %%
@@ -591,7 +590,7 @@ drill("09.3a", unseen)
 # unseen = ["a", "b", "c"]
 
 # %% [markdown]
-# So the first tool gives a model random weights. Some details decide whether it is useful:
+# So the first tool gives a model random weights. Details decide whether it is useful:
 #
 # * Parameters **and** buffers: running statistics are buffers. Some buffers are not in the `state_dict` (`persistent=False`), and some hold whole numbers.
 # * A variance is positive. With a negative one, BatchNorm gives NaN, and then everything is "equal".
@@ -696,7 +695,7 @@ assert distance(without_norms(model)(x), model(x)) > 0.05
 # ## 9.4 The same?
 #
 # Second question: what must be equal? Section 1.5 named what both runs must share: arguments, random numbers, buffers and the way of calling.
-# There are more traps:
+# More traps:
 #
 # **Structure.** `torch.testing.assert_close` accepts a list instead of a tuple, and `torch.allclose` accepts another shape.
 # `pytree.tree_structure` returns the nesting alone.
@@ -911,7 +910,7 @@ assert round(0.9**8, 2) == 0.43
 # %% [markdown]
 # ## 9.5 Which pass?
 #
-# A real pipeline has many passes. If the end is wrong, which of them was it?
+# A real pipeline has many passes. If the end is wrong, which was it?
 # Compare after *each* pass with the model at the beginning. Two traps:
 #
 # * A pass may only be wrong *after another one*. So each pass gets the result of the one before, and not the original.
@@ -1296,9 +1295,7 @@ assert operator.add in [node.target for node in loaded.graph.nodes]
 
 # %%
 stale = fx.symbolic_trace(lambda x: torch.relu(x))
-for node in stale.graph.nodes:
-    if node.target is torch.relu:
-        node.target = torch.sigmoid
+stale.graph.find_nodes(op="call_function", target=torch.relu)[0].target = torch.sigmoid
 minus = torch.tensor([-1.0])
 old = stale(minus)
 stored = pickle.dumps(stale)
@@ -1340,11 +1337,8 @@ assert by_code.tolist() == by_copy.tolist() == [4.0, 6.0] != by_graph.tolist()
 # %%
 def calls_of(gm: fx.GraphModule, kind: type[nn.Module]) -> list[fx.Node]:
     """The nodes that call a module of this type."""
-    return [
-        node
-        for node in gm.graph.nodes
-        if node.op == "call_module" and type(gm.get_submodule(node.target)) is kind
-    ]
+    calls = gm.graph.find_nodes(op="call_module")
+    return [node for node in calls if type(gm.get_submodule(node.target)) is kind]
 
 
 def drop_dropout(model: nn.Module) -> fx.GraphModule:
@@ -1358,9 +1352,8 @@ def drop_dropout(model: nn.Module) -> fx.GraphModule:
 
 def plain_relu(model: nn.Module) -> fx.GraphModule:
     gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if node.target is F.relu:
-            node.target, node.kwargs = torch.relu, {}
+    for node in gm.graph.find_nodes(op="call_function", target=F.relu):
+        node.target, node.kwargs = torch.relu, {}
     gm.recompile()
     return gm
 
@@ -1372,7 +1365,7 @@ def fold_norms(model: nn.Module, shift: bool = False) -> fx.GraphModule:
         conv = gm.get_submodule(before.target)
         factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
         conv.weight = nn.Parameter(conv.weight * factor[:, None, None, None])
-        if shift:  # the other team does not have these two lines
+        if shift:
             conv.bias = nn.Parameter(norm.bias - norm.running_mean * factor)
         node.replace_all_uses_with(before)
         gm.graph.erase_node(node)
@@ -1431,7 +1424,7 @@ print(f"with other weights: {gap:.1%}")
 assert gap > 0.005
 
 # %% [markdown]
-# Some percent or more (that depends on your `randomize_`), and `float64` should give 15 equal digits. (In a deep network these weights make all values large, so the missing shift is a small part of them.)
+# Some percent or more, by your `randomize_`, and `float64` should give 15 equal digits. (In a deep network these weights make all values large, so the missing shift is a small part.)
 #
 # Which pass? Your second and third tools know. (In train mode `drop_dropout` makes a difference, and that is intended.)
 
