@@ -135,7 +135,7 @@ drill("00.1a", its_names)
 # %% [markdown]
 # ## 0.2 The three parts of FX
 #
-# FX is a toolkit inside PyTorch. It has three parts, and each one hands its result to the next.
+# FX (once *functional transformations*) is a toolkit inside PyTorch. It has three parts. Each hands its result to the next.
 #
 # 1. **Capture.** `fx.symbolic_trace(model)` runs `forward` once, with stand-ins in place of tensors, and records what happens to them.
 # 2. **IR.** The record is a `Graph`: a list of `Node`s, one for each step. IR means *intermediate representation*. Your passes read it and edit it.
@@ -180,7 +180,7 @@ assert "num_users=1" in str(gm.graph) and "linear = None" in gm.code
 # `num_users` says how many nodes read this one. Older pages call it *#users*.
 #
 # The code says the same once more, as a `forward`.
-# `linear = None` frees a value that no later line reads.
+# `linear = None` drops a reference no later line needs.
 #
 # As a picture:
 

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: traces, the six kinds of node, graph and code |
-# | **Time** | about 65 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
+# | **Time** | about 75 minutes with *Common mistakes*, 40 of them for the exercise; the minutes of a section include its exercise |
 # | **Deep dive** | You can go on to chapter 3 without it |
 #
 # **When you are done, you can**

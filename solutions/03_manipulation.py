@@ -1371,9 +1371,9 @@ draw.diff(fx.symbolic_trace(branch), relu_to_gelu(branch))
 #
 # ### `setattr` with a dotted name
 #
-# There is no error, and nothing is replaced: `setattr` makes a new key with a dot in it.
+# There is no error, and nothing is replaced: `setattr` makes a key with a dot (the deep dive `02b_lint`).
 # **Right:** `gm.add_submodule("0.1", module)` or `gm.set_submodule("0.1", module)`. They follow the dots.
-# Do not follow them into a leaf, because a leaf belongs to the caller.
+# Do not follow them into a leaf: it belongs to the caller.
 
 # %%
 deep = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.TransformerEncoderLayer(4, 1))
@@ -1439,18 +1439,28 @@ assert exp.next is first and first.next is second
 # | a new node | `with graph.inserting_before(node): new = graph.call_function(f, args, kwargs)` |
 # | new readers for a value | `node.replace_all_uses_with(new)` |
 # | the same, when `new` reads `node` | make `new` without arguments, rewire, then `new.args = (node,)` |
+# | another input, another place | `reader.replace_input_with(old, new)` · `a.append(b)`, `a.prepend(b)` |
 # | to delete a node | rewire its readers, then `graph.erase_node(node)`; a chain backwards |
 # | a module under a path | `gm.add_submodule("a.b", module)`, in the right mode and dtype |
 # | to drop modules that are not called | `gm.delete_all_unused_submodules()` |
 # | at the end of each pass | `gm.graph.lint()`, `gm.recompile()` |
+
+# %% proof=true
+moved = fx.symbolic_trace(lambda x: x.sin() + x.cos())
+_, sine, cosine, total, _ = moved.graph.nodes
+total.replace_input_with(cosine, sine)
+sine.prepend(cosine)
+assert total.all_input_nodes == [sine] and sine.prev is cosine
+sine.append(cosine)
+assert sine.next is cosine
 
 # %%
 progress()
 
 # %% [markdown]
 # **Not taught here:** probes, dead code and side effects, and what a second trace loses (the deep dive `03b_effects`),
-# rewriting several nodes at once, by a pattern (chapter 4), new nodes as ordinary Python code (chapter 5),
-# passes as an `Interpreter` or a `Transformer` (chapter 6), tracers of your own (chapter 8), testing a pass
+# rewriting by a pattern (chapter 4), new nodes as Python code (chapter 5),
+# passes as `Interpreter` or `Transformer` (chapter 6), tracers of your own (chapter 8), testing a pass
 # (chapter 9), changing parameters, as in Conv-BN fusion (chapter 10).
 #
 # **Sources and further reading**

@@ -405,7 +405,7 @@ assert torch.equal(gm(torch.ones(2)), torch.full((2,), 2.0))  # wrong
 # %% [markdown]
 # A transformation that may change the result is **unsound**.
 # The documentation of `eliminate_dead_code` says: assume that it is not sound, unless your graph is entirely functional
-# or you supply your own predicate. (*FX* is short for *functional transformations*.)
+# or you supply your own predicate.
 #
 # A call that has an effect in addition to its value is **impure**.
 # FX asks `node.is_impure()` before it deletes a node. What does it know? (Run with torch 2.14.)

@@ -1519,6 +1519,7 @@ def sqrt_free(model: nn.Module, tracer_class: type[fx.Tracer] = fx.Tracer) -> fx
 
 assert len(sqrt_free(gm).graph.nodes) == len(gm.graph.nodes) + 1  # opened
 assert len(sqrt_free(gm, FusedCalls).graph.nodes) == len(gm.graph.nodes)
+assert sqrt_free(fx.symbolic_trace(lambda a: torch.sqrt(a)))(torch.tensor(9.0)) == 3
 
 # %% [markdown]
 # One more trap: a result shares the **caller's modules**. So `result.eval()` also changes the caller's model:

@@ -1288,6 +1288,7 @@ progress()
 # |---|---|
 # | pasting one graph into another, and derivatives as graphs | the deep dive `05b_programs`; no later chapter needs it |
 # | retracing as a class: `fx.Transformer` runs a graph on Proxies | chapter 6 |
+# | Proxies of a class of your own: `Tracer.proxy` | the deep dive `08b_shapes` |
 # | testing a pass so that you can trust it | chapter 9 |
 # | tables of rules in PyTorch itself: `run_decompositions`, `make_fx` | chapter 11 |
 #

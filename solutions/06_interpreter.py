@@ -31,7 +31,6 @@
 # %%
 import math
 import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -1471,20 +1470,6 @@ assert "tensor_meta" in node_called(given, "sum_1").meta
 # %% [markdown]
 # **Right:** `new.meta.update(old.meta)`. (A note that is itself a dictionary is still the same object in both.)
 #
-# ### A comparison that is out of date
-#
-# Old code compares results with `torch.testing.assert_allclose`. It warns, and finds a float32 and a float64 tensor equal.
-# **Right:** `torch.testing.assert_close` compares dtype and device, too.
-
-# %%
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    torch.testing.assert_allclose(torch.ones(2), torch.ones(2, dtype=torch.float64))
-assert caught[0].category is FutureWarning
-with fails(AssertionError):
-    torch.testing.assert_close(torch.ones(2), torch.ones(2, dtype=torch.float64))
-
-# %% [markdown]
 # ### One dictionary for all
 
 

@@ -399,6 +399,8 @@ assert switched == {"conv": True, "the model": False} and not scorer.conv.traini
 # No. Each name gives one value.
 # </details>
 #
+# An unknown name is an error. But names are checked as regular expressions, so `layer.` passes here and gives no value.
+#
 # "In most modules" is not "in all". The last node is not always the one that is returned:
 
 
@@ -434,6 +436,7 @@ class TwoNames(nn.Module):
 
 
 values = create_feature_extractor(outer, ["careful", "careful.exp"])(torch.zeros(2))
+assert create_feature_extractor(net, ["layer."])(image) == {}
 assert values["careful"] is None and torch.equal(values["careful.exp"], torch.ones(2))
 # `ab` begins with the letter, not with the path.
 assert torch.equal(

@@ -355,6 +355,9 @@ ADVICE = (
         "A tensor that was computed with gradients cannot be copied by `copy.deepcopy`. Which "
         "tensors do you copy: arguments, or results?"),
     Row(("RecursionError",), "",
+        "`self.run_node` is your own method, which calls itself here without end. How do you reach "
+        "the method of the class that yours comes from?", line=r"\bself\.run_node\("),
+    Row(("RecursionError",), "",
         "Your function calls itself without end. An item of a string is a string again: does it "
         "walk into strings as if they were containers?",
         exercises=("inputs_of", "wellformed", "node_table", "first_nonfinite", "record_shapes",

@@ -589,6 +589,41 @@ def traced_anew(model, inputs):
         return judge(model, [])
 
 
+@contextlib.contextmanager
+def unless_raised():
+    state = torch.get_rng_state()
+    yield
+    torch.set_rng_state(state)
+
+
+@wrong("the seed stays set when the model raises", "caller-changed")
+def seeded_when_the_model_raises(model, inputs):
+    return judge(model, inputs, fork=unless_raised)
+
+
+@wrong("the seed stays set when the trace raises", "caller-changed")
+def seeded_when_the_trace_raises(model, inputs):
+    states = []
+
+    def noting(model):
+        trace = fx.symbolic_trace(model)
+
+        def call(*args):
+            try:
+                return trace(*args)
+            except Exception:
+                states.append(torch.get_rng_state())
+                raise
+
+        call.named_buffers = trace.named_buffers
+        return call
+
+    held = judge(model, inputs, trace_it=noting)
+    if states:
+        torch.set_rng_state(states[-1])
+    return held
+
+
 # ------------------------------------------------------------------ wrong: arguments
 
 
@@ -811,6 +846,17 @@ def saved_after_tracing(model, inputs):
         except Exception:
             return False
         return judge(model, inputs, trace_it=lambda model: trace)
+
+
+@wrong("an assigned buffer is put back only at the end", "missed-difference")
+def assigned_until_the_end(model, inputs):
+    def values_or_all(saved):
+        if not isinstance(saved, tuple):
+            return put_back(saved)
+        for _, _, buffer, value in saved:  # the tensor that was there, wherever it is now
+            buffer.copy_(value)
+
+    return judge(model, inputs, put_back=values_or_all, again=lambda model, saved: tuple(saved))
 
 
 @wrong("the trace of a copy keeps what tracing did to the copy", "missed-difference")

@@ -44,7 +44,7 @@ def eight_patterns(model):
     return _rewrite(model, _all_patterns())
 
 
-@right("one pattern with wildcards, and a filter")
+@right("one pattern with wildcards, and a filter", debrief=True)
 def with_filters(model):
     def with_numbers(gate_is_left):
         def pattern(x, three, six):
@@ -96,7 +96,7 @@ def _match(
     return None
 
 
-@right("a loop over the nodes", debrief=True)
+@right("a loop over the nodes")
 def own_matcher(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):

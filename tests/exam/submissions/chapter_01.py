@@ -28,7 +28,7 @@ PARTIAL = {
 }
 PARTIAL_EARNS = {
     "node_table": all_but("node_table", "inputs"),  # a node in kwargs is not counted
-    "is_faithful": all_but("is_faithful", "random"),
+    "is_faithful": all_but("is_faithful", "noise"),
     "sign_flip": all_but("sign_flip", "sums"),  # a sum of zero gives zeros
 }
 

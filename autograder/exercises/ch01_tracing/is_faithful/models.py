@@ -252,6 +252,20 @@ class FreshNoise(nn.Module):
         return x + torch.randn_like(x)
 
 
+class MaskedNoise(nn.Module):
+    def forward(self, x, mask=None):
+        x = x + torch.randn_like(x)
+        return x if mask is None else x * mask
+
+
+class NoiseOnThree(nn.Module):
+    def forward(self, x):
+        x = x + torch.randn_like(x)
+        if isinstance(x, Tensor) and x.shape[-1] != 3:
+            raise ValueError("three columns are needed")
+        return x
+
+
 class DropoutLayer(nn.Module):
     def __init__(self):
         super().__init__()
@@ -442,6 +456,12 @@ class CountsUnreadByName(CountsUnread):
     def forward(self, x):
         self.calls = self.calls + 1
         return x * 2
+
+
+class ReadsItsCount(CountsUnread):
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return x * self.calls
 
 
 class ClearsAndBranches(ClearsItsShift):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autograder.core.outcome import Part
 from autograder.core.verdict import Finding
 from autograder.exercises.ch01_tracing.is_faithful.cases import Judgement
 from autograder.judge.answer_key import AnswerKey
@@ -14,8 +15,12 @@ from autograder.rules.values import returns
 
 @rule("left as given", Stage.CALLER)
 def left_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """The model, the caller's arguments and the random state are as they were."""
-    changed = evidence.outcome.changed
+    """The model, the caller's arguments and the random state are as they were.
+
+    Almost every run draws or seeds, so the random state counts in its own aspect alone.
+    """
+    own = evidence.case.aspect == "noise"
+    changed = [c for c in evidence.outcome.changed if own or c.part != Part.RANDOM_STATE]
     if changed:
         yield evidence.finding(
             "caller-changed",
