@@ -497,7 +497,7 @@ assert count(shared) == (198, 198) and count(short) == (176, 158)
 assert 0 < changed < 40 and change(shared) < change(quant_gm) + 0.05
 
 # %% [markdown]
-# 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is no worse here, because few scales were changed.
+# 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is not worse here, because few scales were changed.
 #
 # Why so few?
 #
