@@ -36,9 +36,9 @@ def test_a_workflow_reads_and_only_a_job_that_must_may_write(name: str) -> None:
     }.get(name, {})
 
 
-def test_the_book_is_published_by_hand_until_the_first_release() -> None:
+def test_the_book_is_published_at_each_push_to_main_and_each_version() -> None:
     triggers = yaml.safe_load(TEXTS["book"])[True]  # `on` is a truth value in YAML
-    assert set(triggers) == {"workflow_dispatch"}
+    assert triggers["push"] == {"branches": ["main"], "tags": ["v*"]}
 
 
 def test_each_action_has_one_version_everywhere() -> None:
