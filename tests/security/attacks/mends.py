@@ -221,10 +221,11 @@ SOURCE_MENDS = (
         "            for index in waiting:\n                self._replace_stub(index)\n"
         "            for index in waiting:  # hidden cases\n"
         "                self.verdicts[index] = self._try(index)\n",
-        "            for index in waiting:\n"
+        "            stubs = [index for index in waiting if self._is_stub(index)]\n"
+        "            for index in [index for index in waiting if index not in stubs]:\n"
         "                self.verdicts[index] = self._try(index)\n"
         "            self._seals = False\n"
-        "            for index in waiting:\n"
+        "            for index in stubs:\n"
         "                self._replace_stub(index)\n"
         "                self.verdicts[index] = self._try(index)\n",
         ("leaking-late",),
