@@ -170,15 +170,6 @@ SOURCE_MENDS = (
         "gained",
     ),
     SourceMend(
-        "short-outcomes",
-        "An outcome has no more parts than the runner writes.",
-        "autograder/core/outcome.py",
-        "        if containers > MAX_CONTAINERS or",
-        "        if False and",
-        ("rebuilding-rows",),
-        "harmed",
-    ),
-    SourceMend(
         "text-of-answers",
         "Where a tool is forbidden, the text of the answer is looked at.",
         "autograder/judge/source_rules.py",
