@@ -107,5 +107,5 @@ def _finding(kept: Kept, case: Case, *, cause: bool, cured: bool) -> Finding:
     if cured:
         message += " If it is as at first before each call, this case is right."
     elif cause:
-        message += " What else is wrong shows when that is mended."
+        message += " What else is wrong shows when that is fixed."
     return Finding("leaks-state", message, _LOOK[kept.kind], case=case.name)

@@ -43,7 +43,9 @@ def collect(
     dates: Annotated[bool, typer.Option(help="Use the dates of files as submission times.")] = True,
     layout: Annotated[
         Layout | None,
-        typer.Option(help="Who has named the entries at the top. Default: told from these names."),
+        typer.Option(
+            help="The platform that named the top entries. Default: guessed from these names."
+        ),
     ] = None,
 ) -> None:
     """Copy the submissions from a learning platform into submitted/."""

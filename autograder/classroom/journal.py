@@ -106,7 +106,7 @@ def parts_of(text: bytes, files: object, key: bytes, terms: object) -> dict[str,
     """Digests of the parts that a grade depends on, by what they are, for people."""
     found = {
         THE_NOTEBOOK: text,
-        "the files beside it": repr(files).encode(),
+        "the files next to it": repr(files).encode(),
         "the chapter, or how it is graded": repr((key, terms)).encode(),
         "the course's code": code().encode(),
         "the versions of its libraries": libraries().encode(),

@@ -106,7 +106,7 @@ def update(
     if edited and not replace:
         raise CannotChange(
             f"{', '.join(edited)}: the source was changed in this class, and a new version would "
-            "take its place, with points and cells of yours. --replace does so, and keeps a copy."
+            "replace it, with points and cells of yours. --replace does so, and keeps a copy."
         )
     return [_update(desk, name, notebooks[name], text, say) for name, text in new.items()]
 

@@ -143,7 +143,7 @@ def why_unsafe_id(name: str) -> str:
     nbgrader's pages show ids as they are, and write them into scripts.
     """
     if not is_storable(name):
-        return f"it has more than {MAX_NAME} characters, or is no text."
+        return f"it has more than {MAX_NAME} characters, or is not a text."
     if name != in_a_line(name):
         return "it has signs that cannot be seen."
     if set(name) & set('<>&"\\'):

@@ -228,32 +228,32 @@ def _admit(
     if op not in _OPS:
         raise NotAdmitted(f"there is no opcode {op!r}"[:200])
     if not _is_name(row["name"]):
-        raise NotAdmitted(f"{row['name']!r} is no name of a node"[:200])
+        raise NotAdmitted(f"{row['name']!r} is not the name of a node"[:200])
     args, kwargs = reads.decode(row["args"]), reads.decode(row["kwargs"])
     if type(args) not in (tuple, list) or type(kwargs) is not dict:
-        raise NotAdmitted("a node's arguments are no tuple and no dictionary")
+        raise NotAdmitted("a node's arguments are not a tuple and a dictionary")
     if not all(_is_name(name) for name in kwargs):
-        raise NotAdmitted("a keyword is no name of an argument")
+        raise NotAdmitted("a keyword is not the name of an argument")
     if op == "call_function":
         _admit_function(target, args, kwargs, reads)
         return
     if type(target) is not str:
-        raise NotAdmitted(f"the target of a `{op}` node is no name")
+        raise NotAdmitted(f"the target of a `{op}` node is not a name")
     if op == "placeholder" and not _is_name(target.lstrip("*")[:200]):
-        raise NotAdmitted(f"{target!r} is no name of an input"[:200])
+        raise NotAdmitted(f"{target!r} is not the name of an input"[:200])
     if op == "call_method":
         _admit_method(target, args)
     if op == "get_attr" and target not in parts:
-        raise NotAdmitted(f"{target!r} is no parameter or buffer that was described"[:200])
+        raise NotAdmitted(f"{target!r} is not a parameter or buffer that was described"[:200])
     if op == "call_module" and (not target or target not in modules):
-        raise NotAdmitted(f"{target!r} is no module that was described"[:200])
+        raise NotAdmitted(f"{target!r} is not a module that was described"[:200])
     if op == "output" and len(args) != 1:
         raise NotAdmitted("the output node takes one argument")
 
 
 def _admit_function(target: Plain, args: Any, kwargs: dict[str, Any], reads: _Reads) -> None:
     if type(target) is not dict or len(target) != 1:
-        raise NotAdmitted("the target of a `call_function` node is no function")
+        raise NotAdmitted("the target of a `call_function` node is not a function")
     ((kind, name),) = target.items()
     if kind not in ("function", "case", "unlisted"):
         raise NotAdmitted(f"`{name}` is not a function that can be run here"[:200])
@@ -377,7 +377,7 @@ def _modules(
     for row in rows:
         path = row["path"]
         if type(path) is not str or path in made or (path and not _is_path(path)):
-            raise NotAdmitted(f"{path!r} is no path of a module"[:200])
+            raise NotAdmitted(f"{path!r} is not the path of a module"[:200])
         module = made[row["same_as"]] if "same_as" in row else _module(row, tensors, shared)
         made[path] = module
         if path:
@@ -433,7 +433,7 @@ def _shadows_nothing(cls: type, name: Any) -> None:
     fits = type(name) is str and bool(name) and "." not in name
     special = fits and name.startswith("__") and name.endswith("__")
     if not fits or special or name in _INTERNALS or hasattr(cls, name):
-        raise NotAdmitted(f"{name!r} is no name for a part of a module"[:200])
+        raise NotAdmitted(f"{name!r} is not a name for a part of a module"[:200])
 
 
 def _tensor(
@@ -441,7 +441,7 @@ def _tensor(
 ) -> torch.Tensor:
     index = entry["tensor"]
     if type(index) is not int or not 0 <= index < len(tensors):
-        raise NotAdmitted("a part of a module is no tensor of the table")
+        raise NotAdmitted("a part of a module is not a tensor of the table")
     if index not in shared:
         value = tensors[index].clone()
         if kind == "params":

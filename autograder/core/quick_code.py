@@ -77,12 +77,12 @@ class _Writer:
 
     def __init__(self, graph: Graph, root: str) -> None:
         if _in_use() != _AS_SHIPPED:
-            raise Unusual("somebody has mended FX")
+            raise Unusual("somebody has changed FX")
         code_gen: Any = graph._codegen
         if type(code_gen) is not CodeGen or code_gen._body_transformer is not None:
             raise Unusual("its code is written by somebody else")
         if any(name in os.environ for name in _SHOWS_MORE):
-            raise Unusual("more is asked for")
+            raise Unusual("there are more arguments")
         self._graph, self._root, self._nodes = graph, root, list(graph.nodes)
         self._inside = set(self._nodes)
         self._space, self._globals = _begun()
@@ -284,7 +284,7 @@ def _type_told(kind: Any) -> str:
 
 def _text(target: Any) -> str:
     if type(target) is not str:
-        raise Unusual("a target that is no text")
+        raise Unusual("a target that is not a text")
     return target
 
 

@@ -44,7 +44,7 @@ _ARGS = (
 _ONE_PLACEHOLDER = (
     "The replacement has another number of parameters than the pattern. `replace_pattern` traces "
     "both; every parameter of a function counts, also those with a default, and they are paired by "
-    "their place. Which parameters has each of your two functions?"
+    "their place. Which parameters do your two functions have?"
 )
 
 ADVICE = (
@@ -115,13 +115,13 @@ ADVICE = (
         "A `Graph` is the list of nodes; `{1}` may belong to its `GraphModule`, or be spelled "
         "differently. Which of the two do you hold on this line?"),
     Row(("TypeError",), r"'_node_list' object is not callable",
-        "`nodes` is an attribute of the graph and no method. What do the parentheses behind it "
+        "`nodes` is an attribute of the graph and no method. What do the parentheses after it "
         "ask for?"),
     # -------------------------------------------------------------- numbers and containers
     Row(("AttributeError",), r"'(float|int|bool|NoneType|complex)' object has no attribute 'node'",
         "Not every result is a Proxy: here it is a `{1}`, which has no node. A rule or a function "
-        "may give back a plain number, for example `0.5 * 4`. What should take its place in the "
-        "new graph?", exercises=("05_proxy", "05b_programs")),
+        "may give back a plain number, for example `0.5 * 4`. What should the new graph have "
+        "instead?", exercises=("05_proxy", "05b_programs")),
     Row(("AttributeError",), r"'Node' object has no attribute 'node'",
         "This is a node already; only a Proxy has a `.node`. Which of your values are nodes, and "
         "which are Proxies?"),
@@ -134,21 +134,21 @@ ADVICE = (
         "in this case?"),
     Row(("AttributeError",),
         r"'(immutable_dict|immutable_list|tuple|list|dict|slice)' object has no attribute '(\w+)'",
-        "Here `.{2}` is asked of a `{1}`, which is a container. Arguments and values may be "
+        "Here `.{2}` is read from a `{1}`, which is a container. Arguments and values may be "
         "nested: which node of the model below has such a container among its arguments?"),
     Row(("AttributeError",),
         r"'CustomOpDef' object has no attribute '\w+'|'str' object has no attribute 'is_mutable'",
-        "A call in your graph has a target that is no operator. `torch.library.custom_op` gives "
-        "back an object for Python; what it registers is under `torch.ops`. Which of the two "
+        "A call in your graph has a target that is not an operator. `torch.library.custom_op` "
+        "gives back an object for Python; what it registers is under `torch.ops`. Which of the two "
         "belongs into a graph?", exercises=("fuse_rms_norm",)),
     Row(("AttributeError",), r"'str' object has no attribute '(__name__|__module__)'",
         "The target of `call_method`, `call_module` and `get_attr` is a string; only that of "
-        "`call_function` is a function. Which opcode has the node that your line looks at?"),
+        "`call_function` is a function. Which opcode does the node have that your line looks at?"),
     Row(("AttributeError",), r"'str' object has no attribute '(\w+)'",
-        "Here `.{1}` is asked of a string. Names and some targets are strings; is the value on "
+        "Here `.{1}` is read from a string. Names and some targets are strings; is the value on "
         "this line a node, or its name?"),
     Row(("AttributeError",), r"'(int|float|bool)' object has no attribute '(\w+)'",
-        "Here `.{2}` is asked of a plain `{1}`. Some of a node's arguments are numbers, and "
+        "Here `.{2}` is read from a plain `{1}`. Some of a node's arguments are numbers, and "
         "some functions give numbers. Which value of the model below is one?"),
     Row(("AttributeError", "TypeError"),
         r"'?NoneType'? object (?:has no attribute|is not (?:iterable|subscriptable|callable))",
@@ -225,8 +225,8 @@ ADVICE = (
         "The `args` and `kwargs` of a node cannot be changed in place, since FX must notice each "
         "change. What happens if you assign a whole new value to them?"),
     Row(("AssertionError", "TypeError"), r"args must be a tuple",
-        "The arguments are one tuple, also if there is only one: `(x)` is no tuple. What makes a "
-        "tuple of one item?"),
+        "The arguments are one tuple, even if there is only one: `(x)` is not a tuple. What makes "
+        "a tuple of one item?"),
     Row(("TypeError",), r"'Node' object is not iterable",
         "FX walks through a tuple of arguments, and found a single node. Parentheses alone make no "
         "tuple: what makes a tuple of one item?", line=r"recompile|GraphModule|args|call_"),
@@ -288,7 +288,7 @@ ADVICE = (
         "what can the method be called, so that it is recorded?", where="trace"),
     Row(("TypeError",), r"not Proxy|Proxy",
         "A Proxy has no value that could be taken out: `.item()`, `float(...)`, `int(...)` and "
-        "`bool(...)` ask for one. Which of your lines leaves tensors behind?", where="trace"),
+        "`bool(...)` ask for one. Which of your lines asks for one?", where="trace"),
     Row(("AssertionError",), r"Expected FunctionType, got",
         "`symbolic_trace` takes a module, or a function made by `def`; this is an object of "
         "another kind, such as `functools.partial`. Which tool of the chapter fixes parameters "
@@ -296,10 +296,10 @@ ADVICE = (
     # -------------------------------------------------------------- values and comparing
     Row(("TypeError",), r"received an invalid combination of arguments - got \((.*?)\)",
         "The function was given ({1}), and takes no such mixture. A `bool` or a number of Python "
-        "is no tensor: which of your values left the tensors, and on which line?"),
+        "is not a tensor: which of your values left the tensors, and on which line?"),
     Row(("TypeError",), r"argument of type '.*function.*' is not (?:iterable|a container)",
         "`in` looks into a string, and the target of `call_function` is a function. Which opcode "
-        "has the node that your line looks at?"),
+        "does the node have that your line looks at?"),
     Row(("AssertionError",), r"Expected node.target to be str(?: for (\w+))?",
         "A node of another opcode than `call_function` got a function as its target; methods, "
         "modules and attributes are named by a string. Which nodes does your condition let "
@@ -392,11 +392,11 @@ ADVICE = (
         "A `{1}` can be no key of a dictionary and no member of a set. Which argument of a node is "
         "one here?"),
     Row(("TypeError",), r"'(?:Node|int)' object is not callable|'str' object is not callable",
-        "The value that your line calls is no function: the target of a method or of a module is a "
-        "string. Which opcode has the node?"),
+        "Your line calls a value that is not a function: the target of a method or of a module "
+        "is a string. Which opcode does the node have?"),
     Row(("TypeError",), r"got an unexpected keyword argument '(\w+)'",
         "The recorded call has the argument `{1}`, and a rule is called with all arguments of the "
-        "call. Which parameters has your rule?", where="rule"),
+        "call. Which parameters does your rule have?", where="rule"),
     Row(("TypeError",), r"got an unexpected keyword argument '(\w+)'",
         "The function that is called now does not know `{1}`, which the old call had. What did "
         "`{1}` mean there, and what should become of it?", where="result"),

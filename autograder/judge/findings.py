@@ -77,7 +77,7 @@ def _unlisted(evidence: Evidence) -> list[Finding]:
             UNLISTED,
             f"The graph that {evidence.you} returned calls `{operation}`, which is not run here. "
             "It may be right; nobody has looked at what it computes.",
-            "Is there another spelling of this operation? If not, ask whoever grades you to look "
+            "Is there another spelling of this operation? If not, ask your instructor to look "
             "at your answer.",
         )
     ]
@@ -193,7 +193,7 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
     found = evidence.finding(
         "name-not-told",
         f"{evidence.you} raised {error_text(error)} here; the message does not name `{name}`.",
-        "Whoever reads the message wants to know which name is meant.",
+        "The reader of the message wants to know which name is meant.",
     )
     return [replace(found, asked_for=True)]
 

@@ -61,8 +61,8 @@ def _rows(path: Path) -> Iterator[dict[str, Plain]]:
             row = None
         if not isinstance(row, dict) or "case" not in row:
             raise MissingReference(
-                f"Line {number} of {path} is no reference. Restore the file, or delete it and run "
-                "`fxcourse references`."
+                f"Line {number} of {path} is not a reference. Restore the file, or delete it and "
+                "run `fxcourse references`."
             )
         yield row
 

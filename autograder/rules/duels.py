@@ -119,7 +119,7 @@ def _can_be_rebuilt(duel: Duel) -> Iterable[Finding]:
     except (NotAdmitted, ValueError) as error:
         yield evidence.finding(
             "not-run", f"The trace of {evidence.you} was not run: {error}.",
-            "Print the graph of the trace. What in it is no ordinary call of PyTorch?",
+            "Print the graph of the trace. What in it is not an ordinary call of PyTorch?",
         )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ _NO_MODULE = {
     "a `Graph`": "A `Graph` alone cannot be called. Which `GraphModule` belongs to it?",
     "a `list`": "What gave you this list? `replace_pattern` changes the module that it is given, "
     "and returns its matches.",
-    "a `tuple`": "One module is asked for, and nothing beside it.",
+    "a `tuple`": "Return one module, and nothing else.",
 }
 
 
@@ -86,7 +86,7 @@ _LOOK_FOR_CHANGE = {
     Part.TRAINING_FLAG: "`eval()` and `train()` change the module that they are called on, with "
     "all below.",
     Part.GRAPH: "A `GraphModule` that you are given is somebody's model too: which line edits its "
-    "graph, or makes its code anew?",
+    "graph, or makes its code again?",
     Part.META: "The nodes that you were given belong to somebody else, their `meta` too. Which "
     "line writes into the `meta` of a node that is not yours?",
 }

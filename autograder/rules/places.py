@@ -139,7 +139,7 @@ def _other_kinds(
             yield evidence.finding(
                 "changed-too-much",
                 f"{_occurs(got[kind], kind)}, and it should be {_times(want[kind])}: all that is "
-                "no part of a rewritten place stays as it is.",
+                "outside the rewritten places stays as it is.",
                 "Compare the graphs before and after.",
             )
             return
@@ -156,7 +156,7 @@ def _times(count: int) -> str:
 
 
 def _places(count: int) -> str:
-    return {0: "is no place", 1: "is one place"}.get(count, f"are {count} places")
+    return {0: "is not a place", 1: "is one place"}.get(count, f"are {count} places")
 
 
 def kind_of_node(row: Plain, graph: Plain) -> str:

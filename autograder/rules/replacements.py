@@ -237,7 +237,7 @@ def nothing_instead_of(what: str, functions: tuple[Plain, ...], modules: tuple[s
                 yield evidence.finding(
                     "something-instead",
                     f"`{name}` in your result is a call that the model's trace does not have.",
-                    f"Nothing takes the place of a {what}: its readers read what it has read.",
+                    f"Nothing replaces a {what}: its readers read what it has read.",
                     nodes=(name,),
                 )
                 return

@@ -39,7 +39,7 @@ def returns(kind: str) -> Rule:
 
 _ANOTHER_KIND = {
     "a `set`": "A set has no order, and holds each item once.",
-    "a `generator`": "Round brackets make a generator, which is no list yet.",
+    "a `generator`": "Round brackets make a generator, which is not a list yet.",
     "a `tuple`": "Round brackets, or a comma alone, make a tuple.",
     "a `GraphModule`": "The module itself is not asked for, but something about it.",
 }
@@ -167,7 +167,7 @@ def _cell(
             of = f"In your {item} of `{theirs[key]}`, {columns[i]}"
             if not isinstance(x, type(y)) or isinstance(x, dict):
                 text = f"{of} is {kind_of(x)}. It should be {kind_of(y)}."
-                return text, "A number is asked for here: how many are there?"
+                return text, "The answer is a number here: how many are there?"
             text = f"{of} is {show(x)}. {_right(y)}"
             other = next((j for j, z in enumerate(theirs) if j != i and z == x != y), None)
             if other is not None and all(

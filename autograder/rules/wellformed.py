@@ -230,7 +230,7 @@ def _parameters(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             "untrue-signature",
             "The module's `forward` does not take the parameters that its graph has placeholders "
             "for.",
-            "`forward` is made from the graph by `recompile()`; nothing else may take its place.",
+            "`forward` is made from the graph by `recompile()`; nothing else may replace it.",
         )
 
 
@@ -282,7 +282,7 @@ def known_targets(evidence: Evidence) -> Iterable[Finding]:
                 "unknown-target",
                 f"`{name}` calls a `{called}` of the model as a whole. A trace of the model goes "
                 "into it.",
-                "Is a model that is a `GraphModule` already traced anew, too?",
+                "Is a model that is a `GraphModule` already traced again, too?",
                 nodes=(name,),
             )
             continue

@@ -258,7 +258,7 @@ def _clean_attachments(cell: NotebookNode) -> Iterator[str]:
         if pictures:
             kept[name] = pictures
     if len(kept) < len(given):
-        yield "An attachment that is no picture was taken out."
+        yield "An attachment that is not a picture was taken out."
     watch = _watched(cell.source) if "attachment:" in cell.source else None
     missing = [name for name in (watch.pictures if watch else []) if name not in kept]
     for name in missing:

@@ -112,7 +112,7 @@ def test_a_broken_file_of_references_is_said(
     path = tmp_path / FILE
     path.write_text('{"case": "one"}\n{"case": "tw', encoding="utf-8")
     monkeypatch.setattr(references, "path_of", lambda module, hidden: path)
-    with pytest.raises(MissingReference, match="Line 2 of .* is no reference. Restore the file"):
+    with pytest.raises(MissingReference, match="Line 2 of .* is not a reference. Restore the file"):
         references.stored("a module of this test")
 
 

@@ -587,7 +587,7 @@ def test_attachments_are_pictures() -> None:
         "b.html": {"text/html": "PHNjcmlwdD4="},
     }
     sentence = clean_cell(cell)
-    assert sentence == "An attachment that is no picture was taken out."
+    assert sentence == "An attachment that is not a picture was taken out."
     assert cell.attachments["a.png"] == {"image/png": PNG}
     assert acts(new_notebook(cells=[cell])) == []
 

@@ -82,7 +82,7 @@ def test_a_message_that_is_not_plain_is_found() -> None:
 
 # ------------------------------------------------------------------ the patterns
 
-LEFT_IN_MESSAGES = 63
+LEFT_IN_MESSAGES = 10
 """How many patterns messages may still have. The number may only fall."""
 
 

@@ -86,7 +86,7 @@ def of_each_node(trial: Trial) -> Reference:
 KEY = AnswerKey(
     (
         nothing_forbidden,
-        returns("list").because("keeps what is no list of rows away from the next rule"),
+        returns("list").because("keeps what is not a list of rows away from the next rule"),
         caller_untouched,
         inputs_of_each_node,
     ),

@@ -100,8 +100,8 @@ def operations_counted(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "extra-name",
                 f"{when}, `ops` has a key '{extra}', which no call of the graphs is named.",
-                "A function and a method count by their own name, a module by its class; what is "
-                "no call does not count.",
+                "A function and a method count by their own name, a module by its class; other "
+                "nodes do not count.",
             )
             return
         for name, number in theirs.items():

@@ -133,7 +133,7 @@ def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _are(count: int) -> str:
-    return "are no new calls" if not count else f"are {count} new calls"
+    return "are not new calls" if not count else f"are {count} new calls"
 
 
 @rule("all read the dequantized value", Stage.STRUCTURE)
