@@ -239,10 +239,10 @@ class Milliseconds(Plain):
         super().note(name, 1000 * spent)
 
 
-@wrong("each time is rounded to milliseconds", "wrong-time", clause="seconds")
+@wrong("each time is rounded to seconds", "wrong-time", clause="seconds")
 class RoundedTimes(Plain):
     def note(self, name, spent):
-        super().note(name, round(spent, 3))
+        super().note(name, float(round(spent)))
 
 
 @wrong("time since the run began", "wrong-time")
@@ -520,7 +520,7 @@ class Stub(fx.Interpreter):
 
 
 BEYOND = {
-    "each time is rounded to milliseconds": (
+    "each time is rounded to seconds": (
         "operations of random models are too short for their times to be compared"
     ),
     "one name for each time": "random models have too few calls for two equal times",
