@@ -58,10 +58,10 @@ Run these commands in this folder, in the environment in which the course is ins
 5. `nbgrader export`: all grades, in `grades.csv`; `fxcourse classroom export .` for the platforms.
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, case by case.
 7. `fxcourse classroom report . --anonymous`: the report without names, to pass on.
-8. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.
+8. `fxcourse classroom lateness .`: late students, and what it costs, by `deadlines.toml`.
 
 Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
-Test cells that you add yourself are run in the student's Python: who tries hard can deceive them.
+Test cells that you add yourself are run in the student's Python: a student can deceive them.
 """
 
 

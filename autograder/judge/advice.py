@@ -115,7 +115,7 @@ ADVICE = (
         "A `Graph` is the list of nodes; `{1}` may belong to its `GraphModule`, or be spelled "
         "differently. Which of the two do you hold on this line?"),
     Row(("TypeError",), r"'_node_list' object is not callable",
-        "`nodes` is an attribute of the graph and no method. What do the parentheses after it "
+        "`nodes` is an attribute of the graph, not a method. What do the parentheses after it "
         "ask for?"),
     # -------------------------------------------------------------- numbers and containers
     Row(("AttributeError",), r"'(float|int|bool|NoneType|complex)' object has no attribute 'node'",
@@ -288,7 +288,7 @@ ADVICE = (
         "what can the method be called, so that it is recorded?", where="trace"),
     Row(("TypeError",), r"not Proxy|Proxy",
         "A Proxy has no value that could be taken out: `.item()`, `float(...)`, `int(...)` and "
-        "`bool(...)` ask for one. Which of your lines asks for one?", where="trace"),
+        "`bool(...)` ask for one. Which of your lines does so?", where="trace"),
     Row(("AssertionError",), r"Expected FunctionType, got",
         "`symbolic_trace` takes a module, or a function made by `def`; this is an object of "
         "another kind, such as `functools.partial`. Which tool of the chapter fixes parameters "

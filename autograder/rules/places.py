@@ -92,7 +92,7 @@ def _differences(
         text = (
             f"`{left[0].nodes[-1]}` {left[0].says}: that is a place to rewrite."
             if left
-            else (f"{_occurs(got[new], new)}; in this model there {_places(want[new])} for it.")
+            else (f"{_occurs(got[new], new)}; in this model {_places(want[new])} for it.")
         )
         nodes = left[0].nodes if left else ()
         yield evidence.finding("missed-place", text, look if left else _GONE, nodes=nodes)
@@ -102,7 +102,7 @@ def _differences(
         reasons = (why_not(evidence, name) for name in gone if why_not and name not in known)
         yield evidence.finding(
             "changed-too-much",
-            f"{_occurs(got[new], new)}; in this model there {_places(want[new])} for it.",
+            f"{_occurs(got[new], new)}; in this model {_places(want[new])} for it.",
             next(filter(None, reasons), "")
             or "Go through the conditions of the exercise one by one, for the place below that "
             "must stay as it is.",
@@ -156,7 +156,7 @@ def _times(count: int) -> str:
 
 
 def _places(count: int) -> str:
-    return {0: "is not a place", 1: "is one place"}.get(count, f"are {count} places")
+    return {0: "there is no place", 1: "there is one place"}.get(count, f"there are {count} places")
 
 
 def kind_of_node(row: Plain, graph: Plain) -> str:

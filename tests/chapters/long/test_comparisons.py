@@ -33,7 +33,7 @@ LAST = "import json\nprint(json.dumps(_recorder.noticed))"
 
 def faults_in(path: Path) -> dict[str, bool]:
     """Each fault that was tried in a solved chapter, and whether its cell noticed it."""
-    notebook = builder.source_notebook(path, proofs=True)
+    notebook = builder.source_notebook(path, solved=True, proofs=True)
     for cell in notebook.cells:
         if cell.id.startswith(("check-", "hint-", "debrief-")):
             cell.source = ""

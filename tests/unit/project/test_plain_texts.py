@@ -23,7 +23,7 @@ WITHOUT_PATTERNS = [page for page in PAGES if page.parent.name != "sample"]  # a
 THE_LIST = ROOT / "autograder" / "builder" / "plain_english.py"
 """It names what it finds."""
 
-_CODE = re.compile(r"`+[^`]*`+")
+_CODE = re.compile(r"`+[^`]*`+|\bdraw\.\w+")
 
 
 def texts_in(source: str) -> Iterator[tuple[int, str]]:
@@ -82,8 +82,8 @@ def test_a_message_that_is_not_plain_is_found() -> None:
 
 # ------------------------------------------------------------------ the patterns
 
-LEFT_IN_MESSAGES = 10
-"""How many patterns messages may still have. The number may only fall."""
+TITLES = {"Where a NaN begins"}
+"""Titles of exercises that only look like a sentence."""
 
 
 def prose_of(page: Path) -> Iterator[tuple[int, str]]:
@@ -118,12 +118,13 @@ def test_chapters_have_none_of_the_patterns() -> None:
     assert not found, "\n".join(found)
 
 
-def test_the_patterns_in_messages_only_fall() -> None:
-    count = sum(
-        1
+def test_messages_have_none_of_the_patterns() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words!r} in {text[:80]!r}"
         for path in MODULES
         if path != THE_LIST
-        for _, text in texts_in(path.read_text(encoding="utf-8"))
-        for _ in patterns_in(_CODE.sub("`x`", text))
-    )
-    assert count <= LEFT_IN_MESSAGES, f"{count} patterns"
+        for line, text in texts_in(path.read_text(encoding="utf-8"))
+        if text not in TITLES
+        for words, _ in patterns_in(_CODE.sub("`x`", text))
+    ]
+    assert not found, "\n".join(found)

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
         run_case("redraw: no further arguments", "inputs", models.Unread, X, hidden=True),
         run_case(
-            "redraw: nothing, and an argument behind it",
+            "redraw: nothing, and an argument after it",
             "inputs",
             models.Defaults,
             X,

@@ -263,7 +263,7 @@ EXERCISE = Exercise(
         ),
         unknown("no such name", models.Small, "third"),
         unknown("one of three is unknown", models.Nested, "body.2.0", "stem", "body_0_0"),
-        unknown("a module that is no leaf", models.Nested, "body.0", "stem"),
+        unknown("a module that is not a leaf", models.Nested, "body.0", "stem"),
         unknown("a parameter with dots", models.Weighted, "linear.weight", "linear"),
         take(
             "parameters of every kind",

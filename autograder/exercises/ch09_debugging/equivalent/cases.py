@@ -100,7 +100,7 @@ CASES = (
              Draws((T(3),), odd=0), _SEEDS),
     compared("only the last seed shows it", "seeds", models.Same, models.Abs,
              Draws((T(3),), odd=7), _SEEDS),
-    compared("the seed behind the last", "seeds", models.Same, models.Abs,
+    compared("the seed after the last", "seeds", models.Same, models.Abs,
              Draws((T(3),), odd=8), _SEEDS),
     compared("the second of two", "seeds", models.Same, models.Abs, Draws((T(3),), odd=1), _SEEDS,
              trials=2),

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
         model_case("lines and volumes", "calls", models.LineAndSpace, LINE_AND_SPACE),
         model_case("misleading names", "calls", models.NamesMislead, X),
         model_case("names that are taken", "calls", models.NamesTaken, X),
-        model_case("behind a linear layer", "left", models.LinearPair, (T(3, 2),)),
+        model_case("after a linear layer", "left", models.LinearPair, (T(3, 2),)),
         model_case("another reader", "left", models.OtherReader, X),
         model_case("returned, too", "left", models.AlsoReturned, X),
         model_case("two BatchNorms read it", "left", models.TwoNorms, X),

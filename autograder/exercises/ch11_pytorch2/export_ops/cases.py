@@ -82,7 +82,7 @@ EXERCISE = Exercise(
             build=models.ExportedWithGradients,
         ),
         case("redraw: layers", "task", models.Block, T(4, 3), hidden=True),
-        case("redraw: a size that is asked for", "task", models.Flat, T(4, 3, 2), hidden=True),
+        case("redraw: a size that is read", "task", models.Flat, T(4, 3, 2), hidden=True),
         case("redraw: a constant, and a repeat", "others", models.Constant, X, hidden=True),
         case("redraw: branches", "branches", models.WithoutGradients, T(4, 3), hidden=True),
         case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),

@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         case("another model first", "compiled", models.OneRelu, (X,), drive=models.AfterAnother),
         case("gradients", "compiled", models.Functions, (X,), drive=CompiledForTraining),
         case("redraw: by hand", "task", models.Functions, (T(4),), drive=ByHand, hidden=True),
-        case("redraw: one behind the other, by hand", "task", models.Chain, (X,), drive=ByHand,
+        case("redraw: one after the other, by hand", "task", models.Chain, (X,), drive=ByHand,
              hidden=True),
         case("redraw: whole numbers, by hand", "compiled", models.WholeNumbers,
              (T(2, 3, dtype=torch.int64),), drive=ByHand, hidden=True),
