@@ -1,10 +1,12 @@
 """Each mend, how it is taken back, and the attacks that come to something then: shown for each.
 
 ``python -m tests.security.attacks.mends`` takes them back one after the other and says what came of
-it; with names after it, only those. What is bounded twice is not in the list: no attack shows the
-first bound alone (the parts of an outcome; a folder that is a link). What decides about graphs is taken back in a process of its
+it; with names after it, only those. What decides about graphs is taken back in a process of its
 own, which takes a second. What the boxes, the judge's report or the class do is taken back by an
 edit in a copy of the project, where the attacks are graded; that takes a minute or two for each.
+
+What is bounded twice is not in the list, as no attack shows the first bound alone: the parts of an
+outcome, and a folder that is a link.
 """
 
 from __future__ import annotations
