@@ -15,12 +15,12 @@ from typing import Any, Literal, Protocol
 
 from torch import fx
 
-from autograder.core.ending import End
 from autograder.core.exercise import RANDOM, Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
+from autograder.core.process_exit import End
 from autograder.core.verdict import Finding, Share, Status, Verdict
 from autograder.judge import findings_of, judge, score_of
 from autograder.judge.answer_text import Source

@@ -23,7 +23,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from rich.table import Table
 
-from autograder.classroom.create import choose
+from autograder.classroom.setup.create import choose
 from tests.exam.submissions import room as rooms
 from tests.support import numbers_syllabus
 from tests.support.classes import commands, exam, stock, two_questions

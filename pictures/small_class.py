@@ -9,9 +9,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
-from autograder.classroom.class_report.make import report
-from autograder.classroom.create import choose, create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.reports.class_report.make import report
+from autograder.classroom.setup.create import choose, create
 from autograder.sandbox.probe import why_no_box
 from pictures import answers
 from pictures.browser import CannotPicture, chromium, new_page, save

@@ -30,14 +30,13 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-import autograder
-from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import brings_dynamo, import_dynamo, import_late
 from autograder.boxed.notebook_run import NotebookRun
+from autograder.boxed.remote_graphs import modules_of
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises, quick_copies, quick_tracing
-from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
+from autograder.core.process_exit import End
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.references import stored
@@ -96,7 +95,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     quick_tracing.install()
     quick_copies.install()
     for room in _ROOMS:
-        _import_all(f"{autograder.__name__}.{room}")
+        _import_all(f"autograder.{room}")
     own_exercises.install(config.get("own", {}))
     syllabus = importlib.import_module(config["syllabus"])
     given, *images = blobs or [b""]
@@ -155,10 +154,9 @@ def _import_all(name: str) -> None:
 
 def _read_sources() -> None:
     """Keep the text of the course's modules: cards show classes as they are written there."""
-    ours = autograder.__name__
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        known = (ours, "tests", own_exercises.PACKAGE)
+        known = ("autograder", "tests", own_exercises.PACKAGE)
         if path and name.partition(".")[0] in known and path.endswith(".py"):
             lines = linecache.getlines(path, vars(module))
             # Without a time of change, nobody looks whether the file is still the same.
@@ -223,7 +221,7 @@ class _Asking:
         wire: where the client is.
     """
 
-    parks = True
+    can_fork = True
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
@@ -267,7 +265,7 @@ class _Starting:
         public: what a student's process may know.
     """
 
-    parks = False
+    can_fork = False
 
     def __init__(self, image: Image, public: bytes) -> None:
         self._source = SubprocessServer(image)

@@ -22,29 +22,30 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
 from autograder.boxed.case_reports import case_reports
-from autograder.boxed.claims import sound_outcome
-from autograder.boxed.graphs_elsewhere import GraphsElsewhere
 from autograder.boxed.known_outcomes import recognise
+from autograder.boxed.process_source import ProcessSource
+from autograder.boxed.remote_graphs import GraphsElsewhere
+from autograder.boxed.untrusted import sound_outcome
 from autograder.boxed.work_ahead import GLANCE, LOOKING, look_at
 from autograder.builder.cell_ids import is_as_given
 from autograder.builder.solution_regions import STUB
-from autograder.cell_truth import broken_cell
 from autograder.core.case_builder import builder_of
-from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import AWAKE, Limits, OutOfTime, bounded_output, time_limit, waited
 from autograder.core.outcome import Outcome
+from autograder.core.process_exit import End, Ending
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
 from autograder.judge import findings_of
 from autograder.judge.answer_text import Source
+from autograder.learner.stale_cell import broken_cell
 from autograder.runner import CPU_AFTER_TIMEOUT
 from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.wire import MAX_OUTPUTS
@@ -81,16 +82,6 @@ _STATES: dict[SetAside, State] = {
     "untried": "untried",
 }
 """What is said of an answer that could not be set aside."""
-
-
-class Supply(Protocol):
-    """Where processes come from."""
-
-    parks: bool
-    """Whether answers can be set aside in forked children."""
-
-    def process(self, entry: str) -> Process:
-        """A new process: ``"student"`` for a notebook, ``"graphs"`` for what it described."""
 
 
 @dataclass
@@ -136,7 +127,7 @@ class NotebookRun:
         self,
         nb: NotebookNode,
         exercises: Mapping[str, Exercise],
-        supply: Supply,
+        supply: ProcessSource,
         *,
         seed: int = 0,
         files: Files | None = None,
@@ -251,7 +242,7 @@ class NotebookRun:
             self._run(cell, index)
         elif self._is_asked(exercise):
             self._park(index)
-            if not self.supply.parks:
+            if not self.supply.can_fork:
                 self.verdicts[index] = self._try(index)
 
     # ------------------------------------------------------------------ cells
@@ -345,8 +336,8 @@ class NotebookRun:
         self._parked[index] = Parked("lost")
 
     def _set_aside(self, exercise: Exercise) -> Parked:
-        step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
-        if not self.supply.parks:
+        step = {"do": "park", "name": exercise.name, "wired": self.supply.can_fork}
+        if not self.supply.can_fork:
             head, _ = self._process().step(step, patience=AT_ONCE)
             return _parked(head, None, self._process())
         ours, theirs = socket.socketpair()
@@ -455,7 +446,7 @@ class NotebookRun:
                 self.cases = case_reports(exercise, grading.drawn, outcomes, self._graphs, found)
             return verdict
         finally:
-            if self.supply.parks:
+            if self.supply.can_fork:
                 self._parked[index].close()
 
     def _find(self, exercise: Exercise, case: Case, outcome: Outcome) -> list[Finding] | None:
@@ -487,7 +478,7 @@ class NotebookRun:
             return
         told = trial.timed_out
         # Without a box nothing can be kept from a student's code, which can read our files.
-        self._seals |= self.supply.parks and any(case.hidden for case in cases)
+        self._seals |= self.supply.can_fork and any(case.hidden for case in cases)
         try:
             trial.go(child, self._in_order(exercise, cases), self.warn, seals=self._seals)
             if trial.timed_out and not told:
@@ -526,10 +517,10 @@ class NotebookRun:
         self._lose(f"Trying `{name}`", lost)
         parked.close()
         self._parked[index] = Parked("lost", how=lost.ending.end)
-        if self.supply.parks and not end and parked.pid:
+        if self.supply.can_fork and not end and parked.pid:
             self._process().end_one(parked.pid)
             return
-        self._restart(self._end if self.supply.parks else index)
+        self._restart(self._end if self.supply.can_fork else index)
 
     # ------------------------------------------------------------------ processes
 
@@ -577,7 +568,7 @@ class NotebookRun:
 
     def _stop(self) -> None:
         for parked in self._parked.values():
-            if self.supply.parks:
+            if self.supply.can_fork:
                 parked.close()
         if self._notebook is not None:
             self._notebook.close()
@@ -606,7 +597,7 @@ class NotebookRun:
 
     def _give_a_last_process(self) -> None:
         """Where cells have used up all processes, give the answers above them one more."""
-        if self._notebook is None and self._gave_up is not None and self.supply.parks:
+        if self._notebook is None and self._gave_up is not None and self.supply.can_fork:
             self._used -= 1
             self._astray -= 1
             self._restart(self._gave_up)
@@ -627,7 +618,7 @@ class NotebookRun:
                 exercise = self._checked(cell)
                 if exercise is None:
                     self._step(cell)
-                elif self.supply.parks and self._waits(index):
+                elif self.supply.can_fork and self._waits(index):
                     self._parked[index] = self._set_aside(exercise)
             except ProcessLost as lost:
                 self._lose(f"Cell {index + 1}, run again,", lost)

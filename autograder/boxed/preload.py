@@ -37,8 +37,8 @@ _ALWAYS = (
     "autograder.given", "autograder.suspects", "autograder.core.graph_jobs",
     "autograder.cards.card", "autograder.drawing.draw", "autograder.cards.hints",
     "autograder.cards.display", "autograder.drawing.page_layout", "autograder.drawing.render",
-    "autograder.drawing.shapes", "autograder.drawing.back_edges", "autograder.drawing.svg_pen",
-    "autograder.cards.failing",
+    "autograder.drawing.shapes", "autograder.drawing.layout.back_edges",
+    "autograder.drawing.svg_pen", "autograder.cards.failing",
 )  # fmt: skip
 
 ALLOWED = frozenset(
@@ -48,12 +48,21 @@ ALLOWED = frozenset(
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
     "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
-    "autograder.notebook_kernel autograder.suspects".split()
+    "autograder.suspects".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
 ROOMS = tuple(
-    f"autograder.{room}" for room in ("cards", "core", "drawing", "models.", "runner", "sandbox")
+    f"autograder.{room}"
+    for room in (
+        "cards",
+        "core",
+        "drawing",
+        "environment",
+        "models.",
+        "runner",
+        "sandbox",
+    )  # fmt: skip
 )
 """What begins like this may be there, too: models that several exercises share, and what has
 nothing to do with answers."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 from nbgrader.converters.autograde import Autograde
@@ -14,7 +12,8 @@ from nbgrader.preprocessors import AssignLatePenalties, Execute, GetGrades, Save
 from sqlalchemy.exc import SAWarning
 
 from autograder.builder import release
-from autograder.classroom import literal_folders, release_feedback
+from autograder.classroom.nbgrader_plugins import literal_folders, release_feedback
+from autograder.classroom.room.scripts_path import find_scripts
 
 _OURS = "autograder.classroom"
 EXECUTE = f"{_OURS}.execute_checks.ExecuteChecks"
@@ -62,13 +61,6 @@ def configure(config: Any) -> None:
     config.ExportApp.plugin_class = EXPORT
     literal_folders.use()
     release_feedback.use()
-
-
-def find_scripts() -> None:
-    """Put this Python's commands on the path: nbgrader starts `alembic` by its name."""
-    scripts = str(Path(sys.executable).parent)
-    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
 
 
 def _name(link: type) -> str:

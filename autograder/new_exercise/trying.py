@@ -11,11 +11,11 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.api import verdict_on
-from autograder.boxed.graphs_elsewhere import modules_of
+from autograder.boxed.remote_graphs import modules_of
 from autograder.core import own_exercises
 from autograder.core.case_builder import CannotBeSent
-from autograder.core.child import python_command
 from autograder.core.exercise import Case, Exercise
+from autograder.environment.child import python_command
 from autograder.judge.answer_key import forget, key_of
 from autograder.judge.references import MissingReference
 

@@ -6,7 +6,7 @@ import keyword
 from pathlib import Path
 
 from autograder.builder import BuildRefused, as_text, source_notebook
-from autograder.classroom.create import is_as_made, remember
+from autograder.classroom.setup.create import is_as_made, remember
 from autograder.core.exercise import Exercise
 from autograder.core.own_exercises import FOLDER
 from autograder.exercises import EXERCISES

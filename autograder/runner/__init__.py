@@ -18,9 +18,9 @@ from autograder.core.limits import Clock, Limits, OutOfTime, bounded_output, tim
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
 from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.interruption import stop_record
 from autograder.runner.near_names import answer_being_tried
 from autograder.runner.procedures import PROCEDURES
-from autograder.runner.stopped import stop_record
 
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 

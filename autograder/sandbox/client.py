@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from autograder.core.ending import End, Ending
 from autograder.core.limits import AWAKE, AwakeClock, waited
+from autograder.core.process_exit import End, Ending
 from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds

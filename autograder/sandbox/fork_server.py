@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
 
-from autograder.core.ending import End, Ending
+from autograder.core.process_exit import End, Ending
 from autograder.sandbox import (
     cgroups,
     huge_pages,

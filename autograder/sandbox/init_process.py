@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from autograder.core.ending import End, Ending
 from autograder.core.limits import AwakeClock, waited
+from autograder.core.process_exit import End, Ending
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
 from autograder.sandbox.resource_limits import SPARE, Bounds

@@ -16,7 +16,10 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.submission.changed import (
+from autograder.submission.nbgrader_parts import utils
+from autograder.submission.normalize import set_type
+from autograder.submission.source_cells import SourceCell, grade_id, normal
+from autograder.submission.tampering import (
     defined,
     is_long,
     is_replaced,
@@ -25,9 +28,6 @@ from autograder.submission.changed import (
     tree_of,
     what_changed,
 )
-from autograder.submission.nbgrader_parts import utils
-from autograder.submission.normalize import set_type
-from autograder.submission.source_cells import SourceCell, grade_id, normal
 
 
 class Kind(Enum):

@@ -15,7 +15,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.create import create
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, TOKEN, Lab, served
 from tests.exam.submissions.edits import edited, fill

@@ -17,7 +17,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.create import create
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, served
 from tests.browser.test_browser_formgrader import Desk, grade

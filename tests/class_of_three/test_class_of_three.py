@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.builder.paths import ROOT
-from autograder.classroom import canary
-from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.grading import canary
+from autograder.classroom.grading.grade_submission import Boxes
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.contract import PreloadSpec
 from tests.exam.submissions import Submission

@@ -15,11 +15,11 @@ from random import Random
 
 import pytest
 
-from autograder.classroom import gradebook_writer
-from autograder.classroom.attached_files import Names, as_shown
-from autograder.classroom.grade_class import CannotGrade, Summary, grade_class
-from autograder.classroom.people import People
-from autograder.classroom.roster import Person
+from autograder.classroom.grading.grade_class import CannotGrade, Summary, grade_class
+from autograder.classroom.intake.attached_files import Names, as_shown
+from autograder.classroom.lms.people import People
+from autograder.classroom.records import gradebook_writer
+from autograder.classroom.records.roster import Person
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.sanitize.harmless_files import HARMLESS, is_harmless
 from tests.support import stub_class

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import attached_files, preflight, regular_files, untrusted_files
-from autograder.classroom.attached_files import files_beside
-from autograder.classroom.found_notebooks import Place
-from autograder.classroom.regular_files import read_regular
-from autograder.classroom.untrusted_files import LeftOut, Taken, Taker
+from autograder.classroom.intake import attached_files, preflight, regular_files, untrusted_files
+from autograder.classroom.intake.attached_files import files_beside
+from autograder.classroom.intake.discover import Place
+from autograder.classroom.intake.regular_files import read_regular
+from autograder.classroom.intake.untrusted_files import LeftOut, Taken, Taker
 
 SECRET = b"not theirs"
 

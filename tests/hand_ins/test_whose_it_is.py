@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from autograder.classroom import submitted_folder
-from autograder.classroom.collect import collect
-from autograder.classroom.people import People
-from autograder.classroom.platform_layouts import Layout, Origin, Undecided, origins
-from autograder.classroom.roster import Person
-from autograder.classroom.untrusted_files import CannotRead
+from autograder.classroom.intake.untrusted_files import CannotRead
+from autograder.classroom.lms import submitted_folder
+from autograder.classroom.lms.collect import collect
+from autograder.classroom.lms.path_layouts import Layout, Origin, Undecided, origins
+from autograder.classroom.lms.people import People
+from autograder.classroom.records.roster import Person
 from tests.support import drawn_hand_ins as hand_ins
 
 CLASS = [Person(name) for name in (*hand_ins.STUDENTS, hand_ins.EVE)]

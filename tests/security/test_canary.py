@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from autograder.classroom import canary
-from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.grading import canary
+from autograder.classroom.grading.grade_submission import Boxes
 from autograder.exercises import of_chapter
 from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES

@@ -12,7 +12,7 @@ import nbformat
 from nbgrader.api import Gradebook
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.grade_class import Summary, grade_class
+from autograder.classroom.grading.grade_class import Summary, grade_class
 from autograder.submission.result import Result
 from tests.exam.submissions.edits import Edit, add, delete, edited, fill
 from tests.exam.submissions.room import hand_in, released

@@ -10,8 +10,8 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import source_notebook
 from autograder.builder.paths import ROOT
-from autograder.classroom.create import create
-from autograder.classroom.nbgrader_api import api
+from autograder.classroom.room.nbgrader_api import api
+from autograder.classroom.setup.create import create
 from tests.exam.submissions.room import hand_in
 from tests.support import numbers_syllabus
 from tests.support.numbers_syllabus import CHAPTER, EXERCISES

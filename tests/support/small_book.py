@@ -6,10 +6,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from autograder.book import making
-from autograder.builder.execute import solved
 from autograder.builder.notebook_forms import as_text, source_notebook
+from autograder.builder.outputs.execute import solved
+from autograder.builder.outputs.solved_chapter import SOLVED, is_current, write_solved
 from autograder.builder.paths import SOLUTIONS
-from autograder.builder.solved_chapter import SOLVED, is_current, write_solved
 
 CHAPTERS = ("02b_lint", "14b_sharing")
 RAISED = {74: [("ModuleNotFoundError", "No module named 'torch.ao'\nmore lines")]}

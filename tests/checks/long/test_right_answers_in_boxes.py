@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import grade_class
 from autograder.exercises import of_chapter
 from tests.checks.thorough.test_submissions import CHAPTERS
 from tests.support.classes import exam

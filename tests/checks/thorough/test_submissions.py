@@ -11,8 +11,8 @@ import pytest
 from autograder.api import verdict_on
 from autograder.builder import build, chapters
 from autograder.cards.wording import number
-from autograder.classroom.grade_class import grade_class
-from autograder.classroom.replay import CannotReplay, replay
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.reports.replay import CannotReplay, replay
 from autograder.core.exercise import RANDOM
 from autograder.exercises import EXERCISES, of_chapter
 from tests.exam.submissions import NOTHING, all_but, all_submissions

@@ -15,8 +15,8 @@ import nbformat
 from rich.console import Console
 from rich.table import Table
 
-from autograder.classroom.create import choose, create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.setup.create import choose, create
 from tests.exam.submissions import Submission, all_submissions
 from tests.exam.submissions import room as rooms
 

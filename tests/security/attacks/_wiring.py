@@ -37,8 +37,8 @@ def grade(
     Raises:
         TimeoutError: the batch stood still, or took longer than so many seconds.
     """
-    from autograder.classroom.grade_class import grade_class
-    from autograder.classroom.progress_report import line_about
+    from autograder.classroom.grading.grade_class import grade_class
+    from autograder.cli.grading_progress import line_about
 
     def too_late(*_: object) -> None:
         for child in multiprocessing.active_children():

@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.classroom.create import CannotCreate
+from autograder.classroom.setup.create import CannotCreate
 from tests.support.classes import exam
 
 SHOWN = 20

@@ -12,7 +12,7 @@ from pathlib import Path
 from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import source_notebook
-from autograder.classroom.create import create
+from autograder.classroom.setup.create import create
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import Edit, delete, edited, fill, place_of
 from tests.support import numbers_room, numbers_syllabus

@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
+from autograder.classroom.grading.grade_submission import (
+    Untrue,
+    _accepted,
+    notes_in,
+    plain_text,
+    shares_in,
+)
 from autograder.core.verdict import Example, Finding, Verdict
 from autograder.submission.check_result import (
     MAX_MODEL,

@@ -16,11 +16,11 @@ from autograder.boxed.notebook_run import NotebookRun, Parked, _Trial
 from autograder.boxed.work_ahead import GLANCE
 from autograder.builder.cell_ids import digest_of
 from autograder.builder.solution_regions import STUB
-from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import do_here
 from autograder.core.limits import AwakeClock, Limits
 from autograder.core.outcome import Outcome
+from autograder.core.process_exit import End, Ending
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, TryHere
 from autograder.judge import findings_of
@@ -54,7 +54,7 @@ class Notebook:
 
 
 class Notebooks:
-    parks = False
+    can_fork = False
 
     def __init__(self) -> None:
         self.made: list[Notebook] = []
@@ -368,7 +368,7 @@ def test_what_is_shown_in_a_students_words_comes_before_any_hidden_case(
 
     monkeypatch.setattr(_Trial, "go", noting)
     supply = Notebooks()
-    supply.parks = True
+    supply.can_fork = True
     data = {"grade": True, "solution": False}
     checks = [
         new_code_cell(f"check({name})", metadata={"nbgrader": data | {"grade_id": f"check-{name}"}})

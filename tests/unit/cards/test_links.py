@@ -8,28 +8,28 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import workspace_root
 from autograder.api import exercise_called, progress_so_far
 from autograder.builder.paths import COURSE
 from autograder.cards.card import Card
 from autograder.cards.debrief import DebriefCard
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.going_on import links_from, next_links
+from autograder.learner.next_links import links_from, next_links
 from autograder.lessons import debriefs
 from autograder.lessons.course_map import Chapter, course_map
+from autograder.workspace import location
 
 PASSED, FAILED = (Verdict("retarget", status, 1.0) for status in ("passed", "failed"))
 
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    state = tmp_path / workspace_root.STATE
+    state = tmp_path / location.STATE
     state.mkdir()
-    (state / workspace_root.MARK).write_text("{}")
+    (state / location.MARK).write_text("{}")
     for path in COURSE.glob("*.ipynb"):
         (tmp_path / path.name).touch()
-    monkeypatch.setenv(workspace_root.ENV, str(tmp_path))
+    monkeypatch.setenv(location.ENV, str(tmp_path))
     return state
 
 
@@ -92,7 +92,7 @@ def test_without_a_workspace_there_are_no_links(
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert links_from(PASSED, exercise) == links_from(FAILED, exercise) == []
     monkeypatch.delenv("NBGRADER_EXECUTION")
-    monkeypatch.setenv(workspace_root.ENV, "")
+    monkeypatch.setenv(location.ENV, "")
     assert links_from(PASSED, exercise) == next_links(exercise) == []
     assert targets(progress_so_far()._repr_mimebundle_()["text/html"]) == []
 

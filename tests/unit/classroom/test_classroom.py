@@ -17,14 +17,14 @@ from typer.testing import CliRunner
 
 from autograder.builder import as_text, build
 from autograder.builder.paths import ROOT
-from autograder.classroom import create as making
-from autograder.classroom.commands import app
-from autograder.classroom.config import find_scripts
-from autograder.classroom.create import CannotCreate, choose, create
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.export import COLUMNS, safe
-from autograder.classroom.feedback import ForStudents
-from autograder.classroom.nbgrader_api import api
+from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.classroom.nbgrader_plugins.export import COLUMNS, safe
+from autograder.classroom.nbgrader_plugins.feedback import ForStudents
+from autograder.classroom.room.nbgrader_api import api
+from autograder.classroom.room.scripts_path import find_scripts
+from autograder.classroom.setup import create as making
+from autograder.classroom.setup.create import CannotCreate, choose, create
+from autograder.cli.classroom import app
 from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
 from autograder.submission.seeds import noted_seed

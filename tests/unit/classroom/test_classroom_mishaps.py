@@ -17,9 +17,9 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.boxed.judge_service import _status
-from autograder.classroom.kept_source_cells import source_cells_of
-from autograder.classroom.nbgrader_api import api
-from autograder.classroom.released import KEPT, given_out
+from autograder.classroom.intake.release_history import KEPT, given_out
+from autograder.classroom.records.gradebook_cells import source_cells_of
+from autograder.classroom.room.nbgrader_api import api
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.source_cells import SourceCell, checked_exercise
 from tests.exam.submissions import room as rooms

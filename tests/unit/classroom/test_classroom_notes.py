@@ -11,9 +11,9 @@ import pytest
 from nbformat.v4 import new_notebook
 from rich.console import Console
 
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.grade_class import grade_class
-from autograder.classroom.progress_report import Watch, line_about
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.cli.grading_progress import Watch, line_about
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
@@ -43,8 +43,8 @@ def test_notes_are_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             result = Result(unit.student, terms.chapter, status, notes=(EVIL,))
             yield GradedNotebook(result, unit.text.decode(), {})
 
-    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", graded)
-    monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", graded)
+    monkeypatch.setattr("autograder.classroom.grading.grade_class.no_box", lambda: None)
     room = numbers.room(tmp_path)
     rooms.hand_in(room, "ann", numbers.CHAPTER, new_notebook())
     (row,) = grade_class(room).results

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.api import Gradebook
 
 from autograder.boxed.notebook_run import NotebookRun, is_failed
-from autograder.classroom.create import create
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import Timeouts

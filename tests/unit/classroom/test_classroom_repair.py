@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import OverwriteCells
 
-from autograder.classroom.kept_source_cells import source_cells_of
+from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.submission.repair import NOTES, repair
 from autograder.submission.source_cells import SourceCell, grade_id
 from tests.exam.submissions import room as rooms

@@ -13,9 +13,9 @@ from torch import nn
 
 from autograder.boxed.judge_service import _status
 from autograder.cards.wording import error_to_show, first_finding
-from autograder.core.ending import End
 from autograder.core.exercise import Case, Trial
 from autograder.core.outcome import Change, Outcome, Part
+from autograder.core.process_exit import End
 from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.exercises import EXERCISES
 from autograder.grading import Tried, is_missing, not_tried

@@ -11,15 +11,15 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties, Execute, LimitOutput
 
 from autograder.boxed import graph_service, judge_service
-from autograder.boxed.graphs_elsewhere import LIVES
+from autograder.boxed.remote_graphs import LIVES
 from autograder.builder.paths import ROOT
-from autograder.classroom import settings_page
-from autograder.classroom.class_report import item_analysis
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.found_notebooks import MAX_NOTEBOOK
-from autograder.classroom.grade_submission import GRAPHS, JUDGE
-from autograder.classroom.nbgrader_options import NbgraderOptions
-from autograder.core.ending import End
+from autograder.classroom.grading.grade_submission import GRAPHS, JUDGE
+from autograder.classroom.intake.discover import MAX_NOTEBOOK
+from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.classroom.reports.class_report import item_analysis
+from autograder.classroom.room.honoured_settings import NbgraderOptions
+from autograder.cli import settings_page
+from autograder.core.process_exit import End
 from autograder.grading import JUDGING
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.check_result import STATUSES

@@ -18,13 +18,14 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder import CheckFailed, api, check, grade, learners_record
+from autograder import CheckFailed, api, check, grade
 from autograder.builder.paths import ROOT
 from autograder.core.limits import BoundedText, Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.runner import run, run_cases
+from autograder.workspace import progress_file
 from tests.support.toy import TOY, Nested, OneAdd, solution
 
 
@@ -634,8 +635,8 @@ def test_progress_is_kept_beside_the_notebook(
         return solution(model)
 
     check(toy)
-    assert '"toy": "passed"' in (tmp_path / learners_record.NAME).read_text()
-    (tmp_path / learners_record.NAME).write_text("not json")
+    assert '"toy": "passed"' in (tmp_path / progress_file.NAME).read_text()
+    (tmp_path / progress_file.NAME).write_text("not json")
     api.progress()
 
 

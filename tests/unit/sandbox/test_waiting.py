@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder.core.ending import End
 from autograder.core.limits import AwakeClock
+from autograder.core.process_exit import End
 from autograder.sandbox import client, wire
 from autograder.sandbox.client import Process, ProcessLost
 from tests.support.hand_clock import HandClock

@@ -17,8 +17,8 @@ import nbgrader
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.create import create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.result import Result
 from tests.exam.submissions import room as rooms

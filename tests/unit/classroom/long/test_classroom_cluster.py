@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.dask import driver
-from autograder.classroom.dask.worker import WorkerUnfit, grade_on_worker
-from autograder.classroom.grade_class import CannotGrade
+from autograder.classroom.grading.dask import driver
+from autograder.classroom.grading.dask.worker import WorkerUnfit, grade_on_worker
+from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.submission.result import Result
 from tests.support import dask_cluster, numbers_room
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
-from tests.unit.classroom.test_cluster_alone import NOBODY
+from tests.unit.classroom.grading.test_cluster_alone import NOBODY
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),

@@ -10,7 +10,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
-from autograder.classroom.kept_source_cells import source_cells_of
+from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.submission.repair import repair
 from autograder.submission.sanitize import clean_cell
 from autograder.submission.sanitize.outputs import clean_text

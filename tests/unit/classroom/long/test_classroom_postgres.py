@@ -12,14 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
-from autograder.classroom import gradebook_url
-from autograder.classroom.create import CannotCreate, create
-from autograder.classroom.grade_class import CannotGrade, grade_class
-from autograder.cli import app
+from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.room import gradebook_url
+from autograder.classroom.setup.create import CannotCreate, create
+from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
 from tests.support import numbers_room, numbers_syllabus, postgres_server
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
-from tests.unit.classroom.test_gradebook_url import NOWHERE, SECRET
+from tests.unit.classroom.room.test_gradebook_url import NOWHERE, SECRET
 
 pytestmark = [
     pytest.mark.xdist_group("postgres"),  # one server

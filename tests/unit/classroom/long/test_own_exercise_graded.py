@@ -8,13 +8,13 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom.create import create
-from autograder.classroom.grade_class import grade_class
-from autograder.cli import app
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.setup.create import create
+from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.support import numbers_room as numbers
-from tests.unit.classroom.test_own_exercise import NAME, RIGHT
+from tests.unit.classroom.setup.test_own_exercise import NAME, RIGHT
 
 
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's

@@ -1,0 +1,130 @@
+"""Submissions that are graded side by side, each by a judge in a box of its own.
+
+A lane is a thread that waits; what takes time happens in the boxes. All lanes share the fork
+servers of their chapter.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+
+from autograder.classroom.grading.canary import prove
+from autograder.classroom.grading.grade_submission import Boxes, grade_submission
+from autograder.sandbox.client import NoBox
+from autograder.submission.contract import GradingConfig, Submission, failed_result
+from autograder.submission.result import GradedNotebook
+
+_log = logging.getLogger(__name__)
+
+HEAD_START = 3.0
+"""Seconds for which the other lanes leave the machine to the first ones, until a result is there.
+
+At first a submission keeps two processors busy: its judge works out what nobody has worked out yet
+while the answers are tried. With all lanes at work at once nobody would see a result for longer.
+"""
+
+
+def grade_in_parallel(
+    submissions: Iterable[Submission], terms: GradingConfig, jobs: int
+) -> Iterator[GradedNotebook]:
+    """Grade submissions side by side, and yield each as it is done.
+
+    Args:
+        submissions: the submissions; read one at a time, as they are needed.
+        terms: how they are graded.
+        jobs: how many are graded at a time.
+
+    Raises:
+        NoBox: notebooks cannot be boxed here, or known answers do not get their marks.
+    """
+    source, taking = iter(submissions), threading.Lock()
+    done: queue.Queue[GradedNotebook | BaseException | None] = queue.Queue()
+    stop, begun = threading.Event(), threading.Event()
+    first = next(source, None)
+    if first is None:
+        return  # nothing is new, and nothing is started
+    boxes = Boxes(terms.ready, boxed=terms.boxed)
+    waiting = [first]
+    proof: Future[None] = Future()
+
+    def be_proven() -> None:
+        try:
+            if terms.proof:
+                prove(boxes, terms.ready)
+            proof.set_result(None)
+        except BaseException as error:  # shown by whoever waits for the results
+            proof.set_exception(error)
+
+    def take() -> Submission | None:
+        with taking:
+            if stop.is_set():
+                return None
+            return waiting.pop() if waiting else next(source, None)
+
+    def work() -> None:
+        try:
+            while (submission := take()) is not None:
+                done.put(grade(submission, terms, boxes))
+                begun.set()
+        except BaseException as error:  # shown by whoever waits for the results
+            done.put(error)
+        finally:
+            begun.set()
+            done.put(None)
+
+    def work_later() -> None:
+        begun.wait(HEAD_START)
+        work()
+
+    def prove_and_work() -> None:
+        be_proven()
+        work_later()
+
+    # The first notebooks are graded meanwhile; what they earn counts only if the proof holds. One
+    # of several lanes begins with the proof, so that no more is done at a time than was asked for.
+    first_lanes = [be_proven, work] if jobs == 1 else [prove_and_work, work]
+    early = (os.cpu_count() or 1) // 2 - 1
+    lanes = [*first_lanes, *(work if i < early else work_later for i in range(jobs - 2))]
+    for lane in lanes:
+        threading.Thread(target=lane, daemon=True).start()
+    try:
+        working, began = jobs, False
+        while working:
+            found = done.get()
+            proof.result()
+            if not began:
+                boxes.work_ahead()
+                began = True
+            if found is None:
+                working -= 1
+            elif isinstance(found, BaseException):
+                raise found
+            else:
+                yield found
+    except BaseException:  # such as a Ctrl-C
+        stop.set()
+        boxes.close(at_once=True)
+        raise
+    stop.set()
+    boxes.close()
+
+
+def grade(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:
+    """Grade a submission; what goes wrong on our side costs no other submission.
+
+    Raises:
+        NoBox: it could not be boxed.
+    """
+    try:
+        return grade_submission(submission, terms, boxes)
+    except NoBox:
+        raise  # not the student's doing: nobody can be graded like this
+    except Exception as error:
+        _log.exception("The notebook of %s could not be graded", submission.student)
+        why = f"It could not be graded: {type(error).__name__}: {error}"[:500]
+        return failed_result(submission, terms, f"{why} Please report this, with the notebook.")
