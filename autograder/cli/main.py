@@ -749,7 +749,7 @@ PANELS: Panels = {
 }
 """The order of the commands in `fxcourse --help`, and an example for each."""
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 _NEEDED = {
     "classroom": _HERE / "classroom",
     "grade": _HERE / "classroom",

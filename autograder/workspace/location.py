@@ -14,7 +14,7 @@ STATE = ".fxcourse"
 MARK = "workspace.json"
 """The file in that folder by which a workspace is known."""
 
-CLONE = Path(__file__).resolve().parents[1]
+CLONE = Path(__file__).resolve().parents[2]
 """The project's folder, where the course is not installed from a wheel."""
 
 

@@ -25,7 +25,7 @@ from torch import nn
 from autograder.core.allowlist import class_name, full_name, importable_name
 from autograder.core.torch_private import operator_names, tensor_base
 
-FILE = Path(__file__).parents[1] / "core" / "operations.json"
+FILE = Path(__file__).parents[2] / "core" / "operations.json"
 
 _NAMESPACES = {
     "torch": torch,

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from autograder import builder
 from autograder.builder.outputs import exercise_folders
-from autograder.cli.main import main
+from autograder.cli import main
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER, FixtureCard, cards, line_of
 

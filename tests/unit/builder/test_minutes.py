@@ -13,7 +13,7 @@ from autograder.builder.cell_ids import id_of_text
 from autograder.builder.minutes import Effort, effort, minutes_of
 from autograder.builder.sections import opening, sections
 from autograder.builder.source import Chapter, read
-from autograder.cli.main import main
+from autograder.cli import main
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS
 

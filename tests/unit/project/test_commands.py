@@ -218,7 +218,7 @@ def test_bad_input_ends_with_1_and_a_bad_command_line_with_2(
 
 PROGRAM = """
 import sys
-from autograder import cli, doctor
+from autograder.cli import doctor, main
 doctor.CHECKS = (lambda: doctor.Diagnosis("Mark", "ok", "It is \\u2713."),)
 for words in {commands}:
     sys.argv = ["fxcourse", *words]
