@@ -141,7 +141,7 @@ def test_commands_that_need_no_extra_say_nothing_of_one(tmp_path: Path) -> None:
 
 FILES = """
 from pathlib import Path
-from autograder.watch import command, files
+from autograder.watch import files
 print(len(files.exercises_of(Path("work"), "03_manipulation")))
 """
 
