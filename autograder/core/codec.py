@@ -9,12 +9,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
 import torch
 from torch import fx
 
 from autograder.core import allowlist
+
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+"""Anything that JSON can hold. Read data of an unknown form as this, and narrow it."""
+
+Tagged = TypedDict(  # noqa: UP013  (in a class, its key `list` would hide the type)
+    "Tagged",
+    {
+        "tensor": int, "node": int, "foreign": str, "erased": str, "function": str,
+        "unlisted": str, "case": str, "opaque": str, "float": str, "complex": list[str],
+        "list": "list[Encoded]", "tuple": "list[Encoded]", "set": "list[Encoded]",
+        "slice": "list[Encoded]", "dict": "list[list[Encoded]]", "range": list[int],
+        "ellipsis": int, "torch": str, "device": str, "given": int,
+    },
+    total=False,
+)  # fmt: skip
+"""An encoded value that JSON has no form for: its kind, the only key, and what it contains.
+
+The foreign and the erased are nodes that are not in the graph, by name.
+"""
+
+Encoded: TypeAlias = "None | bool | int | float | str | Tagged"
+"""A value as `Encoder.encode` writes it."""
 
 Plain = Any
 T = TypeVar("T")

@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import torch
 from torch import fx, nn
 
 from autograder.core import allowlist
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder, Plain, Tagged
 from autograder.core.torch_private import (
     codegen_of,
     inputs_recorded_by,
@@ -28,6 +28,92 @@ from autograder.core.torch_private import (
 MAX_NODES = 5_000
 MAX_DESCRIBED = MAX_NODES + 1
 """One more, so that whoever reads a description sees that the graph is too large."""
+
+
+class CallRecord(TypedDict):
+    """What a node computes, without its links."""
+
+    op: str
+    name: str
+    target: str | Tagged
+    args: Tagged
+    kwargs: Tagged
+
+
+class NodeRecord(CallRecord):
+    """A node of a graph.
+
+    Attributes:
+        args_type: the class of its `args`.
+        users: its readers, as ``{"node": place}``.
+        inputs: the nodes that it has recorded as its inputs.
+    """
+
+    args_type: str
+    users: list[Tagged]
+    inputs: list[Tagged]
+
+
+class TensorRecord(TypedDict):
+    """A parameter, buffer or other tensor of a module.
+
+    Attributes:
+        tensor: its index in the table of tensors.
+        origin: its name in the caller's model, if it is shared with that.
+    """
+
+    tensor: int
+    requires_grad: bool
+    origin: str | None
+
+
+_Tensors = dict[str, TensorRecord | None]
+ModuleRecord = TypedDict(
+    "ModuleRecord",
+    {
+        "path": str,
+        "same_as": NotRequired[str],
+        "class": NotRequired[str],
+        "training": NotRequired[bool],
+        "origin": NotRequired[str | None],
+        "children": NotRequired[list[str]],
+        "attrs": NotRequired[dict[str, Encoded]],
+        "params": NotRequired[_Tensors],
+        "buffers": NotRequired[_Tensors],
+        "tensors": NotRequired[_Tensors],
+    },
+)
+"""A module of a graph module: its path, and either where the same module was described, or all."""
+
+
+class GraphRecord(TypedDict):
+    """A graph module, as `describe` writes it.
+
+    Attributes:
+        owner: whether its graph belongs to it.
+        fresh_code: the code that its graph would have now.
+        lint: the complaint of `Graph.lint`.
+        signature: parameters of its ``forward``; see `signature_of`.
+        unresolved: names of the nodes whose target does not exist.
+        meta: what each node carries, if the case asks for it.
+    """
+
+    type: str
+    owner: bool
+    codegen: str
+    code: str | None
+    fresh_code: str | None
+    lint: str | None
+    signature: Signature | None
+    training: bool
+    nodes: list[NodeRecord]
+    modules: list[ModuleRecord]
+    unresolved: list[str]
+    meta: NotRequired[list[dict[str, Encoded]]]
+
+
+Signature = list[list[Encoded]]
+"""Rows ``[name, kind, default]``, the last only if there is one."""
 
 _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
 
