@@ -102,7 +102,7 @@ def _judged(
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
     try:
-        with quickly(exercise.procedure), closing_figures(), restoring_functions():
+        with quickly(exercise.kind), closing_figures(), restoring_functions():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
     except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
         if not (needs := extras.advice(error)):

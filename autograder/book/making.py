@@ -101,7 +101,7 @@ def _kinds(chapters: Sequence[ChapterOfBook], written: Mapping[str, str]) -> dic
     exercises: dict[str, list[tuple[Exercise, ChapterOfBook]]] = {}
     for each in chapters:
         for one in each.exercises:
-            name = f"reference/kinds/{one.procedure.replace(' ', '_')}.md"
+            name = f"reference/kinds/{one.kind}.md"
             exercises.setdefault(name, []).append((one, each))
     return {name: pages.kind_page(written[name], here) for name, here in exercises.items()}
 

@@ -37,7 +37,7 @@ from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises, quick_copies, quick_tracing
 from autograder.core.exercise import Case, Exercise
 from autograder.core.process_exit import End
-from autograder.judge import canary_exercises
+from autograder.judge import canary
 from autograder.judge.answer_key import module_of
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
@@ -105,7 +105,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _read_sources()
     _rehearse()
     image = pickle.loads(images[0]) if images else None
-    state = State(exercises, canary_exercises.exercises(), image)
+    state = State(exercises, canary.exercises(), image)
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
     works = config.get("works", 1)
     state.ahead = chain(
@@ -180,9 +180,9 @@ def public(state: State) -> bytes:
         cases += random_models_like_all(exercise)
     forbidden = [row for case in cases for row in case.make(0).forbidden]
     unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
-    names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
+    names = ("name", "chapter", "title", "stars", "minutes", "points", "kind", "hints")
     rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
-    modules = sorted(modules_of(cases) | _own_procedures(state))
+    modules = sorted(modules_of(cases))
     text = {"modules": modules, "exercises": rows}
     text["own"] = own_exercises.texts_for_answers(modules)
     text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
@@ -198,12 +198,6 @@ def random_models_like_all(exercise: Exercise) -> tuple[Case, ...]:
         return ()
     own = module_of(exercise).startswith(f"{own_exercises.PACKAGE}.")
     return exercise.random.cases(0, None if own else 1)
-
-
-def _own_procedures(state: State) -> set[str]:
-    """Modules with procedures of the instructor's own exercises; there, no file can be read."""
-    found = {one.procedure.partition(":")[0] for one in state.exercises.values()}
-    return {name for name in found if name.startswith(f"{own_exercises.PACKAGE}.")}
 
 
 def idle(state: State) -> bool:
@@ -387,7 +381,7 @@ def _run_notebook(
     notes: list[str],
 ) -> _Ran:
     """Have a notebook run; what came of it."""
-    exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
+    exercises = state.canary if terms.chapter == canary.CHAPTER else state.exercises
     run = NotebookRun(
         nb, exercises, supply, files=submission.files, patience=terms.patience, only=terms.only,
         warn=notes.append,

@@ -31,10 +31,10 @@ from autograder.lessons import debriefs
 from autograder.runner import run_trial
 from autograder.runner.call import Answer
 
-PROCEDURES = frozenset(
-    {"extraction", "repeated transform", "rewrite", "rules", "split", "transform"}
+KINDS = frozenset(
+    {"extraction", "repeated_transform", "rewrite", "decomposition_rules", "split", "transform"}
 )
-"""How answers are exercised that are tried here: a graph comes back, so that judging takes long;
+"""The kinds of answers that are tried here: a graph comes back, so that judging takes long;
 and nothing is compiled, which would start threads in a process that others are forked from."""
 
 _KNOWN = "known outcomes"
@@ -46,7 +46,7 @@ _LABEL = "case 0"
 
 def right_answers(exercise: Exercise) -> Iterator[Answer]:
     """The course's own answers to an exercise, of two styles, as far as they can be tried here."""
-    if exercise.procedure not in PROCEDURES or exercise.name not in debriefs():
+    if exercise.kind not in KINDS or exercise.name not in debriefs():
         return
     lesson = debriefs()[exercise.name]
     for text in (lesson.solution, lesson.other):
@@ -59,7 +59,7 @@ def right_answers(exercise: Exercise) -> Iterator[Answer]:
 def learn(exercise: Exercise, case: Case, answer: Answer) -> None:
     """Try an answer of the course's own on a case; its outcome is known from now on if it holds."""
     with preserve_global_state(), bounded_output(0), suppress(Exception):
-        outcome = run_trial(exercise.procedure, answer, case.make, _LABEL)
+        outcome = run_trial(exercise.kind, answer, case.make, _LABEL)
         key, known = _key(_written(outcome), _LABEL), _known_of(case)
         if key is None or key in known:
             return

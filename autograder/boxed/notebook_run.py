@@ -725,7 +725,7 @@ class _Trial:
                 continue
             self.at, self._number = case.name, self._number + 1
             number = self._number
-            step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
+            step = {"do": "case", "number": number, "kind": self._exercise.kind}
             step |= {"cpu": self._cpu, "wall": self._wall}
             patience = self._patience(child)
             head, blobs = child.step(

@@ -154,15 +154,13 @@ class NotebookProcess:
         """Say that there is nothing left to do before a case comes."""
         send(self.wire, {"done": "ready"})
 
-    def case(
-        self, blobs: list[bytes], number: int, procedure: str, cpu: float, wall: float
-    ) -> None:
+    def case(self, blobs: list[bytes], number: int, kind: str, cpu: float, wall: float) -> None:
         """Try the answer on a case."""
         make = pickle.loads(blobs.pop())
         if self.answer is None:
             raise LookupError("no answer was set aside here")
         limits, label = Limits(cpu=cpu, wall=wall), f"case {number}"
-        outcome = run_trial(procedure, self.answer, make, label, limits=limits)
+        outcome = run_trial(kind, self.answer, make, label, limits=limits)
         send(self.wire, {"done": "case"}, [_as_bytes(outcome)])
 
 

@@ -108,9 +108,10 @@ def build(
             files = generate.generate(names or [], over=progress.over)
         if not names:
             files[commands_page.PAGE] = commands_page.commands_page(all_apps())
+            from autograder.book.kind_pages import kind_pages
             from autograder.cli import settings_page
 
-            files |= settings_page.pages()
+            files |= settings_page.pages() | kind_pages()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:

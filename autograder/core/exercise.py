@@ -30,8 +30,8 @@ class Trial:
             item ``"anywhere"``, use by PyTorch on the answer's behalf counts, too.
         times: how often a repeated transform is applied, each time to what it returned.
         meanwhile: what else is done with the answer before its result is described and run, so
-            that whatever it keeps outside the result is another's by then; in the procedure
-            "after others", what is done between the earlier calls and the last one.
+            that whatever it keeps outside the result is another's by then; in
+            `repeated_calls`, what is done between the earlier calls and the last one.
         then: makes another model of the graph module that came back, one in which there is more to
             do; the answer is called with it, too, and what it returns then is the result. So names
             are taken that the answer itself has chosen.
@@ -138,6 +138,14 @@ RANDOM = Aspect("random", 1, "models drawn at random")
 """The share that random models stand for. It is earned only where all other cases hold."""
 
 
+_RENAMED_KINDS = {
+    "after others": "repeated_calls", "any module": "module_factory",
+    "asked tracer": "shape_tracer", "drawn twice": "random_function",
+    "driven": "compiler_backend", "edit": "graph_edit",
+    "in place": "in_place_seeded", "rules": "decomposition_rules",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Exercise:
     """One exercise of a chapter.
@@ -149,8 +157,7 @@ class Exercise:
         stars: 1 (warm-up) to 4 (open-ended).
         minutes: how long it should take.
         points: full marks.
-        procedure: how `runner` exercises the answer: a key of `runner.procedures.PROCEDURES`, or
-            ``module:function`` where an exercise has a way of its own.
+        kind: the kind of answer: the name of a module in `runner.kinds`.
         aspects: how the points are shared out; without the first, none are earned.
         cases: the situations, simplest first.
         rubric: the module that holds the answer key as ``KEY``; ``module:NAME`` for another name.
@@ -175,7 +182,7 @@ class Exercise:
     stars: int
     minutes: int
     points: float
-    procedure: str
+    kind: str
     aspects: tuple[Aspect, ...]
     cases: tuple[Case, ...]
     rubric: str
@@ -187,6 +194,12 @@ class Exercise:
     own_code: Literal["refused", "copies", "skipped"] = "refused"
     first_try: str = ""
     fine_print: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Refuse the name that a kind had in version 0.1."""
+        kind = _RENAMED_KINDS.get(self.kind, self.kind.replace(" ", "_"))
+        if kind != self.kind:
+            raise ValueError(f"kind={self.kind!r} is now called {kind!r}")
 
     def worth(self, points: float | None) -> Exercise:
         """The same exercise with other full marks, which a class may give; ``None`` for its own."""

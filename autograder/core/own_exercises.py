@@ -137,8 +137,14 @@ def exercise(name: str) -> Exercise:
 
     Raises:
         KeyError: there is none.
+        TypeError: it was written for version 0.1.
     """
     if name not in names():
         raise KeyError(name)
-    found: Exercise = importlib.import_module(f"{PACKAGE}.{name}.cases").EXERCISE
+    try:
+        found: Exercise = importlib.import_module(f"{PACKAGE}.{name}.cases").EXERCISE
+    except TypeError as error:
+        if "argument 'procedure'" not in str(error):
+            raise
+        raise TypeError("procedure=… of an Exercise is now kind=…") from error
     return found

@@ -19,11 +19,14 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.exported import is_exported
 from autograder.core.graph_view import boxes_of, target_text
 from autograder.core.outcome import Outcome
+from autograder.core.tensor_text import tensor_text
 from autograder.core.verdict import Box, Example
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.judge.kinds import KINDS
 from autograder.judge.repro_code import graph_text, pasteable, piece_of
+from autograder.runner import kinds
 
 
 def example_of(
@@ -40,7 +43,7 @@ def example_of(
     made = construction(case, trial.model)
     returned = _boxes(lambda: evidence.graph) if evidence.has_graph else ()
     before = _boxes(lambda: evidence.traced_graph) if pictured else ()
-    if _hands_in_a_model(exercise):
+    if KINDS[exercise.kind].is_model:
         returned, before = (), returned
     return Example(
         case=case.name,
@@ -61,11 +64,6 @@ def without_answer(example: Example) -> Example:
     return replace(example, obtained="", code="", after=())
 
 
-def _hands_in_a_model(exercise: Exercise) -> bool:
-    """Whether the answer is a model itself: nothing is given to it, and nothing returned."""
-    return exercise.procedure == "witness"
-
-
 def _is_traced(model: Any) -> bool:
     """Whether this is a model with nodes of its own; a layer of PyTorch is only a part of one."""
     return isinstance(model, nn.Module) and not fx.Tracer().is_leaf_module(model, "")
@@ -81,10 +79,10 @@ def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
 
 
 def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
-    outcome = evidence.outcome
+    outcome, kind = evidence.outcome, KINDS[evidence.exercise.kind]
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
-    if _hands_in_a_model(evidence.exercise):
+    if kind.is_model:
         return "", ""  # the finding says what is wrong
     if evidence.has_graph:
         return _values_of_runs(evidence)
@@ -95,11 +93,8 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     want = evidence.reference.value
     if evidence.key.oracle_alone and _kind(want) != _kind(outcome.value):
         return "", show(outcome.value, 600)  # what the oracle says is no value of this kind
-    named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
-    return (
-        show(named(want, evidence.trial), 600),
-        show(named(outcome.value, evidence.trial), 600),
-    )
+    wanted, got = kind.shown(want, evidence.trial), kind.shown(outcome.value, evidence.trial)
+    return show(wanted, 600), show(got, 600)
 
 
 def _kind(value: Plain) -> str:
@@ -140,39 +135,9 @@ def _code_text(value: Plain) -> str:
     return f"# head\n{code}\n\n# tail\n{(value['tail']['code'] or '').strip()}"
 
 
-def _by_name(rows: Plain, trial: Trial) -> Plain:
-    """Results for each node, as a dictionary from the node's name; nodes by name, too."""
-    names = [node.name for node in trial.args[0].graph.nodes]
-
-    def named(value: Plain) -> Plain:
-        if isinstance(value, dict) and "list" in value:
-            return {"list": [named(item) for item in value["list"]]}
-        if isinstance(value, dict) and "node" in value:
-            place = value["node"]
-            known = type(place) is int and 0 <= place < len(names)
-            return {"node": names[place] if known else "?"}
-        return value
-
-    if not (isinstance(rows, dict) and "list" in rows):
-        return rows
-    named_rows = zip(names, rows["list"], strict=False)
-    return {"dict": [[{"node": name}, named(row)] for name, row in named_rows]}
-
-
 def _call_text(exercise: Exercise, trial: Trial) -> str:
-    if exercise.procedure == "each node":
-        return f"{exercise.name}(node), for each node of the model"
-    if exercise.procedure == "traced function":
-        return f"fx.symbolic_trace({exercise.name})(x), for each x below"
-
-    if exercise.procedure == "drawn twice":
-        return f"gm = fx.symbolic_trace({exercise.name}); gm(x), gm(x)"
-    if exercise.procedure in ("tracer", "asked tracer"):
-        return _tracers_text(exercise, trial)
-    if exercise.procedure == "edit":
-        return f"{exercise.name}(gm), where gm is the graph of the model"
-    if exercise.procedure == "driven":
-        return str(trial.args[0].says).format(name=exercise.name)
+    if call := kinds.KINDS[exercise.kind].call:
+        return call(exercise.name, trial)
 
     def word(value: Any) -> str:
         if getattr(value, "in_short", ""):
@@ -184,7 +149,7 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
         if isinstance(value, fx.Graph) and isinstance(trial.model, fx.GraphModule):
             return "model.graph" if value is trial.model.graph else "other.graph"
         if isinstance(value, torch.Tensor):
-            return _tensor_text(value)
+            return tensor_text(value)
         if is_exported(value):
             return "ep"
         if isinstance(value, dict) and any(map(callable, value)):
@@ -210,63 +175,6 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
 def _is_plain(values: Any) -> bool:
     """Whether a list or tuple holds nothing that its own text would say badly."""
     return not any(callable(each) or isinstance(each, torch.Tensor) for each in values)
-
-
-def _tracers_text(exercise: Exercise, trial: Trial) -> str:
-    """How tracers are made, and what each of them traces, in the order in which that is done."""
-    made, turns = trial.args
-    models: list[nn.Module] = []
-
-    def word(value: Any) -> str:
-        if isinstance(value, tuple):
-            return f"({', '.join(map(word, value))}{',' * (len(value) == 1)})"
-        if isinstance(value, torch.Tensor):
-            return _tensor_text(value)
-        return getattr(value, "__name__", None) or repr(value)
-
-    lines = []
-    for place, (args, kwargs) in enumerate(made):
-        given = [*map(word, args), *(f"{key}={word(value)}" for key, value in kwargs.items())]
-        lines.append(f"tracer_{place} = {exercise.name}({', '.join(given)})")
-    for place, model in turns:
-        if all(model is not known for known in models):
-            models.append(model)
-        number = next(i for i, known in enumerate(models) if known is model)
-        lines.append(f"tracer_{place}.trace({'model' if not number else f'model_{number}'})")
-    return "\n".join(lines)
-
-
-FEW_VALUES = 6
-"""Values of a tensor that a call may show."""
-
-SHORT_VALUE = 8
-"""Characters of a value that a person wrote; a random one has more."""
-
-
-def _tensor_text(tensor: torch.Tensor) -> str:
-    """A call that makes a tensor of this shape and kind; its values are shown if they are written.
-
-    An answer may depend on them: `exp` of 800 is infinite, and that of 0 is not.
-    """
-    more = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
-    more += ", device='meta'" if tensor.is_meta else ""
-    more += ", requires_grad=True" if tensor.requires_grad else ""
-    values = _values_text(tensor)
-    if not values:
-        others = tensor.is_floating_point() and not tensor.is_meta and bool(tensor.any())
-        values = f"torch.{'rand' if others else 'zeros'}({tuple(tensor.shape)}"
-    return f"{values}{more})"
-
-
-def _values_text(tensor: torch.Tensor) -> str:
-    """The beginning of a call with the values, or `""` if they are many, long, all 0 or unknown."""
-    plain = type(tensor) is torch.Tensor and tensor.layout is torch.strided
-    if not plain or tensor.is_meta or tensor.is_quantized or tensor.numel() > FEW_VALUES:
-        return ""
-    values = tensor.detach().flatten().tolist()
-    if not any(values) or any(len(repr(value)) > SHORT_VALUE for value in values):
-        return ""
-    return "torch.tensor(" + re.sub(r"\b(inf|nan)\b", r"math.\1", repr(tensor.tolist()))
 
 
 def _name_of_module(module: nn.Module, trial: Trial) -> str:

@@ -66,7 +66,7 @@ class Evidence:
     @cached_property
     def outcome(self) -> Outcome:
         """The record of trying it; rules that came back are applied to the case's model."""
-        applied = self.exercise.procedure == "rules"
+        applied = self.exercise.kind == "decomposition_rules"
         return with_rules_applied(self) if applied else self.claimed
 
     @property

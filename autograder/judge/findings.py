@@ -14,8 +14,9 @@ from autograder.judge.advice import advice_for, near_advice
 from autograder.judge.answer_key import AnswerKey, Property
 from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
-from autograder.judge.outcome_schema import misfit
+from autograder.judge.kinds import KINDS
 from autograder.judge.references import MissingReference
+from autograder.judge.schema import misfit
 
 _CONDITION = (
     "For which situation does the exercise ask for this exception, and which line of yours looks "
@@ -37,7 +38,7 @@ def findings_of(
 ) -> list[Finding]:
     """What is wrong with one outcome: the findings of the first stage that has any."""
     evidence = Evidence(exercise, case, outcome, seed, runner, key)
-    if misfit(exercise.procedure, evidence) is not None:
+    if misfit(KINDS[exercise.kind].schema, evidence) is not None:
         return [unrecorded(evidence)]
     if is_vacuous(evidence):
         return []
@@ -57,7 +58,7 @@ def findings_of(
 
 
 def unrecorded(evidence: Evidence) -> Finding:
-    """What was not run did not hold: see `outcome_schema`."""
+    """What was not run did not hold: see `schema`."""
     return evidence.finding(
         "unrecorded",
         f"What {evidence.you} did on this case was not recorded completely, so that nothing can "

@@ -17,7 +17,7 @@ def with_pieces(value: Plain) -> Plain:
     Where it does not fit together, the result is described as it came; rules say what is wrong.
 
     Args:
-        value: ``graph_module``, ``pieces`` and ``compiled``, as `runner.lowering` tells them.
+        value: ``graph_module``, ``pieces`` and ``compiled``, as `runner.kinds.lowering` tells them.
     """
     try:
         return _Inlining(value).description()

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.verdict import Example
+from autograder.runner.kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,6 @@ class FailedCase:
         """The arguments with which the result is called, once for each tuple."""
         return self._trial().inputs
 
-    def _calls(self, trial: Trial) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-        if self._exercise.procedure == "traced function":
-            return [(inputs, {}) for inputs in trial.inputs]
-        if self._exercise.procedure == "each node":
-            return [((node,), {}) for node in trial.args[0].graph.nodes]
-        return [(trial.args, trial.kwargs)]
-
     def run(self) -> Any:
         """Call the answer as the check does; what it raises is raised here.
 
@@ -65,7 +59,9 @@ class FailedCase:
             What the answer returned; a list where it is called several times, as for each node.
         """
         trial = self._trial()
-        results = [self.answer(*args, **kwargs) for args, kwargs in self._calls(trial)]
+        results = [
+            self.answer(*args, **kwargs) for args, kwargs in KINDS[self._exercise.kind].calls(trial)
+        ]
         if trial.then is not None:
             results = [self.answer(trial.then(result)) for result in results]
         return results[0] if len(results) == 1 else results
@@ -79,7 +75,7 @@ class FailedCase:
         import pdb
 
         results = []
-        for args, kwargs in self._calls(self._trial()):
+        for args, kwargs in KINDS[self._exercise.kind].calls(self._trial()):
             results.append(pdb.Pdb().runcall(self.answer, *args, **kwargs))
         return results[0] if len(results) == 1 else results
 

@@ -18,6 +18,7 @@ from autograder.core.limits import bounded_output
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import TryHere
 from autograder.judge import findings_of
+from autograder.runner.kinds import KINDS
 from autograder.runner.lasting_state import Kept, LastingState
 
 _LOOK = {
@@ -26,8 +27,6 @@ _LOOK = {
     "outside": "Where is it made: once for the notebook, or once for each call?",
 }
 _OWNERS = (torch, torch.Tensor, nn, functional, fx, operator)
-_TRIED_ALONE = ("traced function",)
-"""Procedures whose answers are read as they are: nothing can be put in front of them."""
 
 
 @contextmanager
@@ -79,7 +78,7 @@ def with_kept_state(
     """
     changed = kept.changed()
     shown = next((c for c in cases if verdict.example and c.name == verdict.example.case), None)
-    if not changed or shown is None or exercise.procedure in _TRIED_ALONE:
+    if not changed or shown is None or not KINDS[exercise.kind].is_wrapped:
         return verdict
     kept.restore()
     left = _codes_without(exercise, kept, shown)

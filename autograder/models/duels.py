@@ -51,7 +51,7 @@ def duel(
         stars=stars,
         minutes=minutes,
         points=2 * stars,
-        procedure="witness",
+        kind="witness",
         aspects=(Aspect("witness", 1, "a model on which the suspect is wrong"),),
         cases=tuple(Case(f"made under seed {s}", "witness", MadeUnder(s)) for s in SEEDS),
         rubric=f"{home}.rubric",

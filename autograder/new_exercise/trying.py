@@ -18,6 +18,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.environment.child import python_command
 from autograder.judge.answer_key import forget, key_of
 from autograder.judge.references import MissingReference
+from autograder.runner.kinds import KINDS
 
 
 class DoesNotWork(Exception):
@@ -60,6 +61,9 @@ def load(room: Path, name: str) -> Exercise:
         raise DoesNotWork(
             f"The name of the folder is {name!r}, but EXERCISE.name is {exercise.name!r}."
         )
+    if exercise.kind not in KINDS:
+        known = ", ".join(KINDS)
+        raise DoesNotWork(f"EXERCISE.kind is {exercise.kind!r}, but the kinds are {known}.")
     keys = {aspect.key for aspect in exercise.aspects}
     for case in exercise.cases:
         if case.aspect not in keys:
@@ -93,8 +97,6 @@ def _look_at_models(exercise: Exercise) -> None:
         modules = modules_of([*exercise.cases, *drawn])
     except CannotBeSent as error:
         raise DoesNotWork(str(error)) from None
-    home = exercise.procedure.partition(":")[0]
-    modules |= {home} if home.startswith(own_exercises.PACKAGE) else set()
     told = {"modules": sorted(modules), "own": own_exercises.texts_for_answers(sorted(modules))}
     done = subprocess.run(
         python_command("-c", _ALONE), input=json.dumps(told), text=True, capture_output=True

@@ -19,8 +19,8 @@ from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.interruption import stop_record
+from autograder.runner.kinds import KINDS
 from autograder.runner.near_names import answer_being_tried
-from autograder.runner.procedures import PROCEDURES
 
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 
@@ -44,11 +44,11 @@ def run(
         The record of what happened. Whatever the answer raises is in it; only a
         `KeyboardInterrupt` passes through.
     """
-    return run_trial(exercise.procedure, answer, case.make, case.name, seed, limits)
+    return run_trial(exercise.kind, answer, case.make, case.name, seed, limits)
 
 
 def run_trial(
-    procedure: str,
+    kind: str,
     answer: Answer,
     make: Callable[[int], Trial],
     label: str,
@@ -60,7 +60,7 @@ def run_trial(
     While the answer runs, no frame from here on holds more than them and the label.
 
     Args:
-        procedure: a key of `PROCEDURES`.
+        kind: the kind of answer, a key of `KINDS`.
         answer: what the learner wrote.
         make: builds the case's objects.
         label: under which the outcome speaks of the case, such as ``case 17``.
@@ -84,7 +84,7 @@ def run_trial(
         clock: Clock | None = None
         try:
             with time_limit(limits) as clock:
-                PROCEDURES[procedure](answer, trial, outcome, encoder)
+                KINDS[kind].run(answer, trial, outcome, encoder)
             if clock.is_over():  # the answer has caught what was to end it
                 outcome.ended = "out of time"
         except KeyboardInterrupt:

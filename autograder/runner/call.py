@@ -20,7 +20,6 @@ from autograder.runner.forbidden import spying_on
 from autograder.runner.snapshot import Snapshot
 
 Answer = Callable[..., Any]
-Procedure = Callable[[Answer, Trial, Outcome, Encoder], None]
 
 
 def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> Any:

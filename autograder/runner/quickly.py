@@ -6,9 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from autograder.core import quick_copies, quick_tracing
 from autograder.core.changes import Change, made
-
-COMPILED = frozenset({"driven", "lowering"})
-"""Procedures in which something is compiled: compilers look closely at what stands in a module."""
+from autograder.runner.kinds import KINDS
 
 
 def _changes() -> tuple[Change, ...]:
@@ -23,10 +21,10 @@ _CHANGES = _changes()
 """Found out with the first import: what a learner's cells mend of PyTorch comes later."""
 
 
-def quickly(procedure: str) -> AbstractContextManager[None]:
+def quickly(kind: str) -> AbstractContextManager[None]:
     """Within this, models are traced and copied in less time; afterwards all is as it was.
 
     Args:
-        procedure: how the answers are exercised that are tried within this.
+        kind: the kind of the answers that are tried within this.
     """
-    return nullcontext() if procedure in COMPILED else made(_CHANGES)
+    return nullcontext() if KINDS[kind].compiles else made(_CHANGES)

@@ -66,10 +66,10 @@ def test_a_class_of_three_is_graded_from_end_to_end(tmp_path: Path) -> None:
 
 
 def test_the_boxes_give_known_marks() -> None:
-    """The canary: a right and a wrong answer for each way in which answers are exercised."""
+    """The canary: a right and a wrong answer of each kind."""
     chapter = PreloadSpec("00_start")
     boxes = Boxes(chapter)
-    boxes.procedures = frozenset()  # so that all of them are tried
+    boxes.kinds = frozenset()  # so that all of them are tried
     try:
         canary.prove(boxes, chapter)
     finally:

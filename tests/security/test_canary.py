@@ -1,7 +1,9 @@
-"""Before anybody's work is graded, a notebook with known marks goes through the boxes."""
+"""Before any work is graded, a notebook with known scores goes through the sandboxes."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -9,8 +11,8 @@ import pytest
 from autograder.classroom.grading import canary
 from autograder.classroom.grading.grade_submission import Boxes
 from autograder.exercises import of_chapter
-from autograder.judge import canary_exercises as judged
-from autograder.runner.procedures import PROCEDURES
+from autograder.judge import canary as judged
+from autograder.runner.kinds import KINDS
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.contract import GradingConfig, PreloadSpec
@@ -23,61 +25,70 @@ needs_box = pytest.mark.skipif(
 )
 
 
-def test_there_is_a_right_and_a_wrong_answer_for_each_way_of_exercising_them() -> None:
-    assert set(canary.PROCEDURES) == set(PROCEDURES)
-    assert set(canary.names()) == set(judged.exercises())
+def test_there_is_a_right_and_a_wrong_answer_of_each_kind() -> None:
+    assert canary.KINDS == tuple(sorted(KINDS))
+    assert canary.scores().keys() == judged.exercises().keys()
     assert canary.CHAPTER == judged.CHAPTER
-    for name in canary.names():
-        kind, _, rest = name.partition("_")
-        assert judged.name_of(kind, rest.replace("_", " ")) == name
+    for kind in KINDS:
+        right, wrong = canary.answers(kind).values()
+        assert right.replace("right_", "wrong_") != wrong
 
 
-@pytest.mark.parametrize("procedures", [(), ("analysis", "interpreter")], ids=["all", "two"])
+def test_the_notebook_is_made_without_pytorch() -> None:
+    """The process that keeps the gradebook does not import it."""
+    code = "import sys; from autograder.classroom.grading import canary; canary.notebook()"
+    subprocess.run([sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True)
+
+
+@pytest.mark.parametrize("kinds", [(), ("analysis", "interpreter")], ids=["all", "two"])
 def test_what_a_chapter_uses_is_tried(
-    procedures: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    kinds: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[set[str]] = []
 
     def grade(submission: object, terms: GradingConfig, boxes: object) -> GradedNotebook:
         tried.append(set(terms.source_cells))
-        scores = {
-            f"check-{name}": Score(float(right), 1.0) for name, right in canary.names().items()
-        }
-        return GradedNotebook(Result("canary", "canary", SubmissionStatus.GRADED), "", scores)
+        return GradedNotebook(Result("canary", "canary", SubmissionStatus.GRADED), "", known())
 
     monkeypatch.setattr(canary, "grade_submission", grade)
+    canary.prove(boxes_with(kinds), CHAPTER)
+    assert tried == [{f"check-{name}" for name in canary.scores(kinds or canary.KINDS)}]
+    assert len(tried[0]) == 2 * len(kinds or canary.KINDS)
+
+
+def known() -> dict[str, Score]:
+    """The known scores, by the names of the check cells."""
+    return {f"check-{name}": Score(score, 1.0) for name, score in canary.scores().items()}
+
+
+def boxes_with(kinds: tuple[str, ...]) -> Boxes:
+    """Fork servers of a chapter with these kinds of answers; they are never started."""
     boxes = Boxes.__new__(Boxes)
-    boxes.boxed, boxes.procedures = True, frozenset(procedures)
-    canary.prove(boxes, CHAPTER)
-    assert tried == [{f"check-{name}" for name in canary.names(procedures or canary.PROCEDURES)}]
-    assert len(tried[0]) == 2 * len(procedures or canary.PROCEDURES)
+    boxes.boxed, boxes.kinds = True, frozenset(kinds)
+    return boxes
 
 
 @needs_box
-def test_each_chapter_says_how_its_answers_are_exercised() -> None:
+def test_each_chapter_says_which_kinds_of_answers_it_has() -> None:
     boxes = Boxes(CHAPTER)
     boxes.close()
-    assert boxes.procedures == {one.procedure for one in of_chapter(CHAPTER.name)}
+    assert boxes.kinds == {one.kind for one in of_chapter(CHAPTER.name)}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"scores": {"check-right_rules": Score(0.0, 1.0)}},
+        {"scores": {"check-right_decomposition_rules": Score(0.0, 1.0)}},
         {"scores": {"check-wrong_split": Score(1.0, 1.0)}},
         {"status": SubmissionStatus.CRASHED},
     ],
     ids=["a right answer earns nothing", "a wrong one something", "no judge"],
 )
-def test_other_marks_stop_everything(
+def test_other_scores_stop_everything(
     change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scores = {f"check-{name}": Score(float(right), 1.0) for name, right in canary.names().items()}
-    scores |= change.get("scores", {})
     result = Result("canary", "canary", change.get("status", SubmissionStatus.GRADED))
-    graded = GradedNotebook(result, "", scores)
+    graded = GradedNotebook(result, "", known() | change.get("scores", {}))
     monkeypatch.setattr(canary, "grade_submission", lambda *_: graded)
     with pytest.raises(NoBox, match="Nothing was graded"):
-        boxes = Boxes.__new__(Boxes)
-        boxes.boxed, boxes.procedures = True, frozenset()
-        canary.prove(boxes, CHAPTER)
+        canary.prove(boxes_with(()), CHAPTER)

@@ -32,7 +32,7 @@ def test_no_frame_tells_which_case_is_tried() -> None:
             frame = frame.f_back
         return []
 
-    outcome = run_trial(exercise.procedure, looks, case.make, "case 17")
+    outcome = run_trial(exercise.kind, looks, case.make, "case 17")
     assert outcome.case == "case 17"
     assert any(isinstance(value, Outcome) for value in seen)
     assert not any(isinstance(value, Case | Exercise) or value is case.make for value in seen)

@@ -42,7 +42,7 @@ TOY = Exercise(
     stars=1,
     minutes=5,
     points=3,
-    procedure="transform",
+    kind="transform",
     aspects=(Aspect("task", 2, "sums become products"), Aspect("nested", 1, "nested models")),
     cases=(
         model_case("one sum", "task", OneAdd, (T(2, 3), T(2, 3)), (T(4, 1), T(3))),
@@ -66,7 +66,7 @@ def solution(model: nn.Module) -> fx.GraphModule:
 
 def solved(trial: Trial) -> Reference:
     """The toy's oracle: what its solution gives, after a round trip through JSON."""
-    outcome = run_trial(TOY.procedure, solution, lambda seed: trial, "toy")
+    outcome = run_trial(TOY.kind, solution, lambda seed: trial, "toy")
     return Reference.from_json(json.loads(json.dumps(Reference.of_outcome(outcome).to_json())))
 
 

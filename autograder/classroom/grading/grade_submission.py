@@ -97,8 +97,8 @@ class Boxes:
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         given = chapter.given.encode("utf-8", "replace")
         self.boxed = boxed
-        self.procedures: frozenset[str] = frozenset()
-        """How the chapter's answers are exercised, where that is known here."""
+        self.kinds: frozenset[str] = frozenset()
+        """The kinds of the chapter's answers, if they are known here."""
         self._students: ForkServer | None = None
         self._getting_ready, self._are_ready = threading.Lock(), False
         self._why_not = ""
@@ -115,7 +115,7 @@ class Boxes:
             self._students = ForkServer(for_notebooks)
             (public,) = self._judges.wait()
             self._known = json.loads(public)
-            self.procedures = frozenset(row["procedure"] for row in self._known["exercises"])
+            self.kinds = frozenset(row["kind"] for row in self._known["exercises"])
         except BaseException:
             self.close(at_once=True)
             raise

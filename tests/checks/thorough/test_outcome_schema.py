@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,15 +19,16 @@ from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
+from autograder.judge import kinds as judged
 from autograder.judge.evidence import Evidence
-from autograder.judge.outcome_schema import SCHEMAS, SLOWEST_LISTS
-from autograder.runner.interpreters import SLOWEST_ASKED
-from autograder.runner.procedures import PROCEDURES
+from autograder.judge.kinds.timer import SLOWEST_LISTS
+from autograder.runner import kinds
+from autograder.runner.kinds.timer import SLOWEST_ASKED
 from tests.exam.answers import answers_to, examine
 from tests.support.mutations import Mutation, some
 
 GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
-DUELS = {name for name, exercise in EXERCISES.items() if exercise.procedure == "witness"}
+DUELS = {name for name, exercise in EXERCISES.items() if exercise.kind == "witness"}
 SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu", "lower"}
 
 # What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
@@ -257,6 +259,7 @@ def test_another_kind_of_result_keeps_its_finding() -> None:
         assert findings_of(exercise, case, Outcome(case.name, value=value))[0].code == code
 
 
-def test_every_procedure_has_a_schema() -> None:
-    assert SCHEMAS.keys() == PROCEDURES.keys()
+def test_each_kind_of_answer_has_a_module_for_the_judge() -> None:
+    folder = Path(judged.__file__).parent
+    assert {path.stem for path in folder.glob("[!_]*.py")} == kinds.KINDS.keys()
     assert SLOWEST_LISTS == len(SLOWEST_ASKED)

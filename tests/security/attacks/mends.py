@@ -166,8 +166,8 @@ SOURCE_MENDS = (
     SourceMend(
         "complete-outcomes",
         "An outcome that lacks a run or a field holds nothing.",
-        "autograder/judge/outcome_schema.py",
-        "        return _misfit(procedure, evidence)\n",
+        "autograder/judge/schema.py",
+        "        return _misfit(schema, evidence)\n",
         "        return None\n",
         ("claiming-runs-less-log",),
         "gained",

@@ -261,7 +261,7 @@ import importlib, types
 
 def decompose(model, rules):
     answers = "autograder.exercises.ch05_proxy.decompose.rubric"
-    for name in ("autograder.runner.rules", "autograder.judge.splice", answers):
+    for name in ("autograder.runner.kinds.decomposition_rules", "autograder.judge.splice", answers):
         try:
             module = importlib.import_module(name)
         except ImportError:
@@ -285,7 +285,7 @@ def decompose(model, rules):
         chapter="05_proxy",
         answers={
             "decompose": """\
-import autograder.runner.rules as tries
+import autograder.runner.kinds.decomposition_rules as tries
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
@@ -313,7 +313,7 @@ def decompose(model, rules):
     tries._WITH_RULES, tries.map_arg = tuple(rules), spy
     try:
         all_rules = {function: with_nodes(rule) for function, rule in rules.items()}
-        tries.rules(lambda: all_rules, Trial(model=model), Outcome(""), Encoder())
+        tries.run(lambda: all_rules, Trial(model=model), Outcome(""), Encoder())
     finally:
         vars(tries).update(before)
     whole = next((item for item in made if isinstance(item, fx.GraphModule)), None)

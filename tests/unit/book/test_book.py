@@ -17,11 +17,11 @@ from autograder.book import catalogue, docs_pages, errors, making, pages
 from autograder.book.chapter_page import ANSWER, DEBRIEF, LEFT_OUT, SOLUTION, page_of
 from autograder.book.contents import with_contents
 from autograder.book.headings import headings, title_alone
+from autograder.book.kind_pages import FOLDER, kind_pages
 from autograder.book.links import Links
 from autograder.book.questions import questions
 from autograder.builder import paths
 from autograder.cli import main
-from autograder.runner.procedures import PROCEDURES
 from tests.questions import questions as questions_of_tests
 from tests.support import built_pages, small_book
 
@@ -342,14 +342,11 @@ def test_errors_are_read_from_outputs() -> None:
     assert r"| `a \| b` | [1.1 A](#section-1.1) |" in pages.errors_of(found)
 
 
-def test_every_kind_of_exercise_has_a_page() -> None:
-    folder = docs_pages.DOCS / "reference" / "kinds"
-    listed = (folder / "index.md").read_text(encoding="utf-8")
-    names = {name.replace(" ", "_") for name in PROCEDURES}
-    assert {path.stem for path in folder.glob("*.md")} == names | {"index"}
-    for name in names:
-        title, lead = (folder / f"{name}.md").read_text(encoding="utf-8").split("\n\n")[:2]
-        assert f"| [{title.removeprefix('# ')}]({name}.md) | {lead} |\n" in listed
+def test_the_pages_about_kinds_are_up_to_date() -> None:
+    pages = kind_pages()
+    assert set(FOLDER.glob("*.md")) == pages.keys()
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, "run 'make build'"
 
 
 def test_the_glossary_names_sections_that_are_there() -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from autograder.boxed import work_ahead
-from autograder.boxed.known_outcomes import PROCEDURES, learn, recognise, right_answers
+from autograder.boxed.known_outcomes import KINDS, learn, recognise, right_answers
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
@@ -21,7 +21,7 @@ from autograder.judge import findings_of, judge
 from autograder.runner import run_trial
 from tests.exam.answers import answers_to
 
-LEARNED = [name for name, exercise in EXERCISES.items() if exercise.procedure in PROCEDURES]
+LEARNED = [name for name, exercise in EXERCISES.items() if exercise.kind in KINDS]
 RETARGET = EXERCISES["retarget"]
 
 
@@ -35,7 +35,7 @@ def exercise() -> Exercise:
 def claimed(exercise: Exercise, case: Case, answer: object, number: int) -> bytes:
     """What a box sends of an answer on a case."""
     outcome, stream = (
-        run_trial(exercise.procedure, answer, case.make, f"case {number}"),
+        run_trial(exercise.kind, answer, case.make, f"case {number}"),
         io.BytesIO(),
     )  # type: ignore[arg-type]
     outcome.write(stream)
@@ -65,7 +65,7 @@ def test_nothing_is_learned_of_a_wrong_answer(exercise: Exercise) -> None:
     for answer in wrong:
         for case in exercise.cases:
             blob = claimed(exercise, case, answer.write, 1)
-            outcome = run_trial(exercise.procedure, answer.write, case.make, case.name)
+            outcome = run_trial(exercise.kind, answer.write, case.make, case.name)
             learn(exercise, case, answer.write)
             assert (recognise(case, [blob], 1) is None) == bool(
                 findings_of(exercise, case, outcome)
@@ -80,7 +80,7 @@ def test_verdicts_are_the_same_with_and_without(exercise: Exercise) -> None:
     for answer in answers_to(exercise.name):
         outcomes, known, held = list[Outcome](), list[Outcome](), set[str]()
         for case in exercise.cases:
-            outcomes.append(run_trial(exercise.procedure, answer.write, case.make, case.name))
+            outcomes.append(run_trial(exercise.kind, answer.write, case.make, case.name))
             found = recognise(case, [claimed(exercise, case, answer.write, 1)], 1)
             known.append(found or outcomes[-1])
             held |= {case.name} if found else set()

@@ -300,7 +300,7 @@ class Answering:
         more["meanwhile"]()
         make, label = pickle.loads(blobs[0]), f"case {head['number']}"
         stream = io.BytesIO()
-        run_trial(head["procedure"], self.answer, make, label).write(stream)
+        run_trial(head["kind"], self.answer, make, label).write(stream)
         return {"done": "case"}, [stream.getvalue()]
 
     def close(self) -> None:

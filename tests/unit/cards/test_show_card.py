@@ -19,7 +19,7 @@ HINTS = (
 )
 EXERCISE = Exercise(
     name="relu_after_add", chapter="03_manipulation", title="A relu after every sum", stars=2,
-    minutes=15, points=4, procedure="pass", aspects=(), cases=(), rubric="", hints=HINTS,
+    minutes=15, points=4, kind="pass", aspects=(), cases=(), rubric="", hints=HINTS,
 )  # fmt: skip
 BEFORE = (
     Box("x", "placeholder", "x", ()), Box("add", "call_function", "x + 1", ("x",)),

@@ -22,7 +22,7 @@ from tests.exam.answers import Answer, answers_to
 from tests.security.attacks import all_attacks
 from tests.security.attacks._judged import earned
 
-NAMES = [name for name, exercise in EXERCISES.items() if exercise.procedure == "witness"]
+NAMES = [name for name, exercise in EXERCISES.items() if exercise.kind == "witness"]
 RIGHT = [a for name in NAMES for a in answers_to(name) if a.finding is None]
 
 FIGHT = Fight(suspects.dead_code, "dead_code", "", (), True, 3, 1, "")

@@ -12,8 +12,8 @@ from autograder.core.codec import Encoder
 from autograder.core.graph_program import admitted
 from autograder.core.outcome import Outcome
 from autograder.judge.inline_compiled import with_pieces
-from autograder.models.canary_models import Small, trial_for
-from autograder.runner.lowering import lowering
+from autograder.runner.canary import Small
+from autograder.runner.kinds import lowering
 from tests.support.lowered import lower_relu
 
 
@@ -21,7 +21,7 @@ from tests.support.lowered import lower_relu
 def outcome() -> Outcome:
     """What lowering the ReLU of the small model leaves."""
     encoder, made = Encoder(), Outcome("a case")
-    lowering(lower_relu, trial_for("lowering", 0), made, encoder)
+    lowering.run(lower_relu, lowering.canary_trial(0), made, encoder)
     made.tensors = encoder.tensors
     return made
 

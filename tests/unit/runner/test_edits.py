@@ -15,14 +15,14 @@ from autograder.core.exercise import Trial
 from autograder.core.fake_values import val_text
 from autograder.core.graph_program import admitted
 from autograder.core.outcome import Outcome
-from autograder.runner.edits import edit
+from autograder.runner.kinds.graph_edit import run
 
 
 def recorded(answer: Any) -> Outcome:
     gm = make_fx(lambda x: torch.sin(x) + 1, tracing_mode="fake")(torch.ones(2))
     outcome, encoder = Outcome("a case"), Encoder()
     trial = Trial(args=(gm,), inputs=((torch.ones(2),),))
-    edit(answer, trial, outcome, encoder)
+    run(answer, trial, outcome, encoder)
     outcome.tensors = encoder.tensors
     return outcome
 

@@ -36,7 +36,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="analysis",
+    kind="analysis",
     first_try="return [node.op for node in gm.graph.nodes]",
     aspects=(
         Aspect("task", 1, "every node's name, in the order of the graph"),

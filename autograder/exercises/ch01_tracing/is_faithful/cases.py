@@ -354,7 +354,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=40,
     points=6,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 1, "a trace that differs gives `False`, one that does not gives `True`"),
         Aspect("values", 1, "results of every kind are compared: type, structure, value"),

@@ -38,7 +38,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=10,
     points=2,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "one row for each node, with its opcode and its name"),
         Aspect("inputs", 1, "distinct input nodes are counted, however deeply they are nested"),

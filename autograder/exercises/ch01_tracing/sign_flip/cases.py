@@ -41,7 +41,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=10,
     points=2,
-    procedure="traced function",
+    kind="traced_function",
     aspects=(
         Aspect("task", 1, "the sign is flipped unless the sum is above zero, again for each input"),
         Aspect("sums", 1, "sums that are zero, NaN or infinite"),

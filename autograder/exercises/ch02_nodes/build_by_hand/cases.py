@@ -53,7 +53,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "the module computes the formula, with the nine nodes"),
         Aspect("inputs", 1, "it does so for inputs and scales of every shape"),

@@ -49,7 +49,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the nodes of each opcode are counted"),
         Aspect("keys", 1, "all six opcodes are keys, even if they do not occur"),

@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "whole chains of dead nodes are found, and nothing that is needed"),
         Aspect("ways", 1, "values are followed through containers, modules and tensors"),

@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="each node",
+    kind="each_node",
     aspects=(
         Aspect("task", 2, "the nodes in args are listed"),
         Aspect("nested", 1, "nodes in lists, tuples, dictionaries, slices and kwargs are found"),

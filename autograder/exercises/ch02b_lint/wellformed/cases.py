@@ -266,7 +266,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=40,
     points=6,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "each fault is found where it is plain to see"),
         Aspect("places", 2, "each fault is found in every place where it can be"),

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("function", 2, "`torch.add(a, b)` becomes a multiplication"),
         Aspect("operator", 2, "so does `a + b`, with numbers on either side"),

@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "a relu follows `torch.add`"),
         Aspect("operator", 1, "and the operator `+`"),

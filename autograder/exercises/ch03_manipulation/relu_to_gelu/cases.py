@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("function", 2, "`torch.relu` and `F.relu` become an exact GELU"),
         Aspect("method", 1, "so does `x.relu()`"),

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("module", 2, "`nn.Dropout` disappears, call and module"),
         Aspect("kinds", 1, "so do its relatives"),

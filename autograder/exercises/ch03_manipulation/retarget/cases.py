@@ -69,7 +69,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "calls of `old` become calls of `new`"),
         Aspect("arguments", 1, "with the same arguments, by position and by keyword"),

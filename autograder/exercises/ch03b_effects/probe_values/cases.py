@@ -93,7 +93,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "the probe sees the name and value of each call"),
         Aspect("kinds", 2, "functions, methods and modules, and nothing else"),

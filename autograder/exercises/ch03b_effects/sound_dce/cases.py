@@ -124,7 +124,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("dead", 2, "dead chains are gone entirely"),
         Aspect("modules", 1, "and so are modules that nothing calls any more"),

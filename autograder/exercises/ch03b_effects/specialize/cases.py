@@ -109,7 +109,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 1, "a fixed parameter decides its branches and is gone from `forward`"),
         Aspect("values", 1, "bool, int, float, None and str, exactly as they were given"),

@@ -91,7 +91,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the places where a pattern matches are counted"),
         Aspect("rules", 2, "a place counts exactly if `replace_pattern` would rewrite it"),

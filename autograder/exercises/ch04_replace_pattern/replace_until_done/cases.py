@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="counted transform",
+    kind="counted_transform",
     aspects=(
         Aspect("task", 2, "the pattern is replaced until it matches nowhere"),
         Aspect("count", 2, "the replacements of all rounds are counted"),

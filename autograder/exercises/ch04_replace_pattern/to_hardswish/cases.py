@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "`x * F.relu6(x + 3) / 6` becomes `F.hardswish(x)`"),
         Aspect("forms", 2, "the factors in either order, the numbers int or float"),

@@ -99,7 +99,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "`a * b + c` becomes `torch.addcmul(c, a, b)`"),
         Aspect("spellings", 3, "`operator` or `torch`, the product on either side, keywords"),

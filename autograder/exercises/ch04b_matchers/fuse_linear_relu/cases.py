@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "a linear layer and the ReLU after it become one `LinearReLU`"),
         Aspect("spellings", 2, "ReLU in each of its four spellings, and keyword calls"),

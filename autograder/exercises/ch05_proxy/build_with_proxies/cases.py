@@ -50,7 +50,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=8,
     points=2,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "Proxies record the formula, and nothing that is not used"),
         Aspect("inputs", 1, "it holds for inputs of every shape"),

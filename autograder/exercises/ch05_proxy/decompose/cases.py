@@ -115,7 +115,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=20,
     points=4,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "calls are replaced by what their rules record"),
         Aspect("arguments", 2, "rules get the arguments of the call: several, lists, keywords"),

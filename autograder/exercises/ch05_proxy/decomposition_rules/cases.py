@@ -75,7 +75,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="rules",
+    kind="decomposition_rules",
     aspects=(
         Aspect("task", 2, "three rules of elementary operations, right for ordinary numbers"),
         Aspect("large", 1, "right for large numbers"),

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
     stars=4,
     minutes=40,
     points=8,
-    procedure="repeated transform",
+    kind="repeated_transform",
     aspects=(
         Aspect("rules", 3, "the derivative of each operation"),
         Aspect("twice", 2, "a value that is used twice counts twice"),

@@ -144,7 +144,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=30,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "a call is replaced by the submodule's own graph"),
         Aspect("names", 2, "parameters and inner layers keep their qualified names"),

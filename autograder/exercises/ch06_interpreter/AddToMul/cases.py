@@ -46,7 +46,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="transformer",
+    kind="transformer",
     aspects=(
         Aspect("task", 2, "`torch.add` and `+` become multiplications"),
         Aspect("method", 2, "so does the method `add`, also of a buffer"),

@@ -59,7 +59,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="interpreter",
+    kind="interpreter",
     aspects=(
         Aspect("task", 2, "`neg` and `sigmoid` are exchanged, as functions and as methods"),
         Aspect("others", 2, "every other operation runs as it is"),

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the first node that makes a NaN or an infinity of finite values"),
         Aspect("clean", 1, "`None` for a run without one; integers and booleans are finite"),

@@ -72,7 +72,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "every node has an entry: a tuple for a tensor"),
         Aspect("nested", 2, "lists, tuples and dictionaries keep their nesting"),

@@ -72,7 +72,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="timer",
+    kind="timer",
     aspects=(
         Aspect("task", 2, "each call is counted and its time added up, by the node's name"),
         Aspect("kinds", 2, "functions, methods and modules, in every model; the result is kept"),

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "linear layers, a multiply-add counts as two"),
         Aspect("convolutions", 2, "convolutions with groups, stride and dilation"),

@@ -49,7 +49,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="any module",
+    kind="module_factory",
     aspects=(
         Aspect("task", 2, "the outputs of layer3 and layer4, under the keys C4 and C5"),
         Aspect("depth", 2, "whatever the number of blocks, and their kind"),

@@ -129,7 +129,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=35,
     points=8,
-    procedure="extraction",
+    kind="extraction",
     aspects=(
         Aspect("names", 3, "names of nodes and of modules mean what they should mean"),
         Aspect("order", 1, "the keys come in the order of `wanted`"),

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="after others",
+    kind="repeated_calls",
     aspects=(
         Aspect("task", 2, "the root, and what happens inside of a module"),
         Aspect("calls", 2, "a module that is called twice, by others, or has two names"),

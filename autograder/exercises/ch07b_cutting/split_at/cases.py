@@ -115,7 +115,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=6,
-    procedure="split",
+    kind="split",
     aspects=(
         Aspect("task", 3, "the head's nodes and the tail's give the model's result"),
         Aspect("crossing", 3, "what the tail needs crosses, once, and nothing else"),

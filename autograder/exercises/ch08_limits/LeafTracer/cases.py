@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="tracer",
+    kind="tracer",
     aspects=(
         Aspect("task", 2, "modules of the types and of the names stay leaves"),
         Aspect("types", 1, "subclasses, several types, a Sequential; the root is opened"),

@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=15,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "each call of `F.dropout` is a call of an `nn.Dropout`"),
         Aspect("own", 2, "each place has a module and a `p` of its own"),

@@ -39,7 +39,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=5,
     points=2,
-    procedure="drawn twice",
+    kind="random_function",
     aspects=(
         Aspect("task", 2, "every call of the trace draws new noise, as the function itself does"),
         Aspect("shapes", 1, "of the shape of the input"),

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "a part that cannot be traced stays a leaf, the rest is traced"),
         Aspect("deep", 2, "leaves are as deep down as possible, and no attempt leaves a node"),

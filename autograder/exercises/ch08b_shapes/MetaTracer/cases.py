@@ -150,7 +150,7 @@ EXERCISE = Exercise(
     stars=4,
     minutes=65,
     points=11,
-    procedure="asked tracer",
+    kind="shape_tracer",
     aspects=(
         Aspect("task", 2, "branches and loops on sizes"),
         Aspect("questions", 2, "unpacking, `list`, `int`, truth, `dim`, `numel`, `dtype` and more"),

@@ -18,7 +18,7 @@ from torch import fx, nn
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.runner.tracers import told
+from autograder.runner.kinds.shape_tracer import told
 
 VALUE = "that is a value, which no shape tells"
 NO_EXAMPLE = "it hangs on a parameter without an example"

@@ -196,7 +196,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=18,
     points=6,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the same in train mode and in eval mode, for each seed"),
         Aspect("seeds", 1, "all seeds from 0 to trials − 1, and no others"),

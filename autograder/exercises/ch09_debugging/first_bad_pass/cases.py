@@ -57,7 +57,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the first pass after which the result differs, or `None`"),
         Aspect("chain", 1, "each pass is given the result of the one before"),

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=10,
     points=5,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "what is added, removed and changed, in order"),
         Aspect("fields", 1, "op, target, args and kwargs count, and nothing else"),

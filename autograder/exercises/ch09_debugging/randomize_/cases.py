@@ -88,7 +88,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=6,
     points=3,
-    procedure="in place",
+    kind="in_place_seeded",
     aspects=(
         Aspect("task", 2, "random values in place, from the seed alone"),
         Aspect("buffers", 1, "floating buffers, and only those; variances are positive"),

@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=5,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 2, "still bad, and no call can be taken out"),
         Aspect("inputs", 1, "readers may read any of a node's inputs instead"),

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=15,
     points=4,
-    procedure="after others",
+    kind="repeated_calls",
     aspects=(
         Aspect("task", 2, "file and line of each call"),
         Aspect("inside", 1, "the innermost line: helpers, parts, other packages"),

@@ -69,7 +69,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=4,
-    procedure="latency",
+    kind="latency",
     aspects=(
         Aspect("task", 2, "the seconds of both, the first one's first"),
         Aspect("median", 1, "the median, of as many calls as were asked for"),

@@ -20,7 +20,7 @@ from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
-from autograder.runner.layers import ON
+from autograder.runner.kinds.latency import ON
 
 DEFAULT = 20
 AT_LEAST, AT_MOST = 0.9, 1.5

@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=4,
-    procedure="layer",
+    kind="layer",
     aspects=(
         Aspect("task", 2, "one convolution does what the two do, with or without a bias"),
         Aspect("settings", 2, "groups, stride, dilation and padding of every kind are kept"),

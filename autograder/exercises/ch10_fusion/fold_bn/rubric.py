@@ -19,7 +19,7 @@ from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched, copies, runs, ways_to_run
 from autograder.rules.wellformed import wellformed
-from autograder.runner.layers import LAYER
+from autograder.runner.kinds.layer import LAYER
 
 TOLERANCE = {
     torch.float64: 1e-10,

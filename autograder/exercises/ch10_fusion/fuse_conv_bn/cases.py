@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     stars=4,
     minutes=30,
     points=8,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "each pair becomes one convolution, however deep it is"),
         Aspect("calls", 2, "by type, by keyword, for lines and volumes, with names that are free"),

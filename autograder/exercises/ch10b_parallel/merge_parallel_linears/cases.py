@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     stars=4,
     minutes=30,
     points=8,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "layers that read one value become one, whatever their widths"),
         Aspect("bias", 1, "with a bias, without, or some with and some without"),

@@ -57,7 +57,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=4,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "graphs and operations are counted when a graph is compiled"),
         Aspect("graphs", 1, "further compilations and both sides of a graph break count"),

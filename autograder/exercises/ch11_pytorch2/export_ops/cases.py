@@ -53,7 +53,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=10,
     points=4,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "each ATen operator is counted, by its overload"),
         Aspect("branches", 2, "the graphs within the program count, too, each once"),

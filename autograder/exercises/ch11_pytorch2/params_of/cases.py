@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     stars=1,
     minutes=8,
     points=3,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "parameters, buffers and inputs, by the names of their placeholders"),
         Aspect("buffers", 1, "buffers that are not saved, and constants"),

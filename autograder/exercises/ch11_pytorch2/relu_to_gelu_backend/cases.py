@@ -60,7 +60,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=5,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "functions and layers, compiled or called by hand"),
         Aspect("spellings", 2, "methods, keywords and calls in place"),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "the value is one more user output, the last"),
         Aspect("structure", 2, "the old result comes first, in its old structure"),

@@ -57,7 +57,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=5,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "how often each ATen overload is in the two graphs"),
         Aspect("needed", 1, "what needs no gradient; nothing that does"),

@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=30,
     points=7,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "what gives its input's shape goes, and what nobody reads"),
         Aspect("merged", 2, "no view reads a view; a merged node works wherever both did"),

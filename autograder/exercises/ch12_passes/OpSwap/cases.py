@@ -65,7 +65,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=5,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "every call of a function of the table calls the other one"),
         Aspect("at once", 1, "all entries act at once"),

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=8,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "all passes, round after round, until none says `modified`"),
         Aspect("believed", 1, "what a pass says of itself is believed"),

@@ -46,7 +46,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "next is always the first node whose inputs are all there"),
         Aspect("inputs", 1, "inputs of every kind: in lists, dictionaries, slices and keywords"),

@@ -117,7 +117,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=25,
     points=7,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "a node whose shape or dtype is not what its inputs lead to"),
         Aspect("local", 2, "each node is judged by what its inputs say, right or wrong"),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=25,
     points=7,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "every node has its value, with fake tensors of one mode"),
         Aspect("module", 1, "parameters and buffers are fake, too"),

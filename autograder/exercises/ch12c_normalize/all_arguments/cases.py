@@ -90,7 +90,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=20,
     points=6,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("python", 2, "modules, functions of Python, operators: their own signatures"),
         Aspect("schemas", 2, "overloads: the names and defaults of their schema"),

@@ -108,7 +108,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=35,
     points=8,
-    procedure="edit",
+    kind="graph_edit",
     aspects=(
         Aspect("task", 3, "every norm in float32 is one call of the operator"),
         Aspect("casts", 2, "half precision: casts to float32, and the cast back"),

@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=5,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the most bytes alive at a node, and the first such node"),
         Aspect("storages", 2, "storages are counted, each once, whatever views there are"),

@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=20,
     points=6,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "the first reader reads the original, each later one a copy of its own"),
         Aspect("chains", 3, "copies are readers, too: chains are computed again as a whole"),

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     stars=4,
     minutes=50,
     points=9,
-    procedure="lowering",
+    kind="lowering",
     aspects=(
         Aspect("task", 3, "each set is one call of the module that `compile` returns"),
         Aspect("values", 3, "inputs and results of a set, each once, and the examples"),

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=6,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 3, "every supported call in one set, and no set waits for itself"),
         Aspect("between", 3, "sets that would wait for one another"),

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=18,
     points=4,
-    procedure="driven",
+    kind="compiler_backend",
     aspects=(
         Aspect("task", 2, "the largest magnitude of each value over 127"),
         Aspect("runs", 2, "all runs, of this calibrator alone; `run` returns what it always does"),

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=5,
-    procedure="rewrite",
+    kind="rewrite",
     aspects=(
         Aspect("task", 2, "a `quantize` of a `dequantize` of the same scale is removed"),
         Aspect("readers", 1, "even if the values have other readers"),

@@ -88,7 +88,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=18,
     points=4,
-    procedure="rewrite",
+    kind="rewrite",
     aspects=(
         Aspect("task", 2, "a `quantize` and a `dequantize` after each node that has a scale"),
         Aspect("readers", 2, "all that read the value read the dequantized one, wherever"),

@@ -52,7 +52,7 @@ EXERCISE = Exercise(
     stars=2,
     minutes=12,
     points=3,
-    procedure="analysis",
+    kind="analysis",
     aspects=(
         Aspect("task", 2, "the name with the largest relative error"),
         Aspect("measure", 1, "2-norms of whole tensors, relative to the float value"),

@@ -91,7 +91,7 @@ EXERCISE = Exercise(
     stars=3,
     minutes=25,
     points=5,
-    procedure="rewrite",
+    kind="rewrite",
     aspects=(
         Aspect("task", 3, "the largest scale, around each operation that only moves values"),
         Aspect("calls", 1, "in each `quantize`, and in all `dequantize` calls that read it"),

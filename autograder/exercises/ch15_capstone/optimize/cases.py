@@ -82,7 +82,7 @@ EXERCISE = Exercise(
     stars=4,
     minutes=60,
     points=10,
-    procedure="transform",
+    kind="transform",
     aspects=(
         Aspect("task", 3, "a network is cleaned up, however deep its layers are"),
         Aspect("identities", 2, "dropouts and identities are gone, in every spelling"),

@@ -16,7 +16,7 @@ from autograder.sandbox.client import Image, NoBox
 from autograder.submission.contract import PreloadSpec
 
 CHAPTER = PreloadSpec("numbers", "tests.support.numbers_syllabus", ())
-KNOWN = {"exercises": [{"procedure": "analysis"}]}
+KNOWN = {"exercises": [{"kind": "analysis"}]}
 
 
 class Server:
@@ -67,7 +67,7 @@ def asked(boxes: Boxes) -> list[str]:
 
 
 def test_judges_do_not_wait_for_the_processes_of_notebooks(boxes: Boxes) -> None:
-    assert boxes.procedures == {"analysis"}
+    assert boxes.kinds == {"analysis"}
     assert asked(boxes) == []
 
 

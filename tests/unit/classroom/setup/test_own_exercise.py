@@ -81,6 +81,9 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
     [
         ("cases.py", 'name="relu_to_tanh"', 'name="other"', "EXERCISE.name is 'other'"),
         ("cases.py", '"one call", "calls"', '"one call", "x"', "has an unknown aspect: 'x'"),
+        ("cases.py", "kind=", "procedure=", "procedure=… of an Exercise is now kind=…"),
+        ("cases.py", 'kind="transform"', 'kind="driven"', "is now called 'compiler_backend'"),
+        ("cases.py", 'kind="transform"', 'kind="pass"', "but the kinds are analysis, compiler_ba"),
         ("cases.py", "import models", "import nothing", "cases.py cannot be imported: ImportErr"),
         ("rubric.py", ", exchanging(TanhForRelu)", "", "has no expected result for 'one call'"),
         ("rubric.py", "is torch.relu else", "is torch.relu_ else (", "rubric.py: SyntaxError"),

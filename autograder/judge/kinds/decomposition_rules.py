@@ -1,0 +1,33 @@
+"""Decomposition rules: what each rule records, once for each call that has one."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.graph_record import describe_nodes
+from autograder.judge.field_checks import Check, both, fields, rows
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.schema import Parts, Runs, data
+from autograder.judge.splice import ruled_calls
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    if not (isinstance(parts.value, dict) and "keys" in parts.value):
+        return data(parts)
+    keys = fields(list=rows(parts.plain))
+    if "rule_error" in parts.value:
+        return fields(rule_error=parts.error, keys=keys), []
+
+    def once_a_call(value: Plain) -> str | None:
+        graph = fx.symbolic_trace(cast(nn.Module, parts.trial.model)).graph
+        trace = describe_nodes(graph, Encoder())
+        calls = ruled_calls(trace, value["keys"])
+        return None if len(value["rules"]) == len(calls) else ".rules"
+
+    return both(fields(rules=rows(rows(parts.instruction)), keys=keys), once_a_call), []
+
+
+KIND = JudgedKind(_schema)

@@ -1,0 +1,14 @@
+"""Interpreters: one object runs all inputs."""
+
+from __future__ import annotations
+
+from autograder.judge.field_checks import Check, fields
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.schema import Parts, Runs, made_from_class
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    return made_from_class(parts, [fields(forward=parts.record(i)) for i in parts.inputs])
+
+
+KIND = JudgedKind(_schema)

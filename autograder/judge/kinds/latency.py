@@ -1,0 +1,22 @@
+"""Measurements: each run is a call, and says whether gradients are on afterwards."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.judge.field_checks import Check, fields, flag, nothing
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.oracles import runs_of
+from autograder.judge.schema import Parts, Runs
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    return nothing, [fields(forward=parts.record(i), afterwards=flag) for i in parts.inputs]
+
+
+def _canary(trial: Trial) -> Reference:
+    found = runs_of(trial.args[0], Trial(inputs=trial.args[2:]))
+    return Reference(None, found.runs * len(trial.inputs), found.tensors)
+
+
+KIND = JudgedKind(_schema, canary=_canary)

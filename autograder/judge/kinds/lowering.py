@@ -1,0 +1,19 @@
+"""Lowering to a device: a graph module, and the pieces that the compiler got."""
+
+from __future__ import annotations
+
+from autograder.judge.field_checks import Check, either, fields, flag, rows, table, text, whole
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.oracles import model_itself
+from autograder.judge.schema import Parts, Runs, data, graph_module
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return data(parts)
+    given = {"examples": parts.plain}
+    piece = either(fields(kind=text, **given), fields(graph_module=parts.bare_description, **given))
+    return graph_module(parts, new=flag, pieces=rows(piece), compiled=table(whole))
+
+
+KIND = JudgedKind(_schema, canary=model_itself)

@@ -1,0 +1,27 @@
+"""Functions that draw random numbers: each run calls twice."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.judge.field_checks import Check, fields
+from autograder.judge.judged_kind import JudgedKind, compared
+from autograder.judge.oracles import runs_of
+from autograder.judge.schema import Parts, Runs
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    eager = [{"eager": parts.record(i)} for i in parts.inputs]
+    if not parts.has_graph:
+        return fields(trace_error=parts.error), [fields(**way) for way in eager]
+    ways = ("forward", "interpreter")
+    runs = [way | {name: parts.record(i) for name in ways} for i, way in enumerate(eager)]
+    return fields(graph_module=parts.description), [fields(**run) for run in runs]
+
+
+KIND = JudgedKind(
+    _schema,
+    canary=lambda trial: runs_of(lambda x: (torch.sigmoid(x), torch.sigmoid(x)), trial),
+    # What the judge runs itself, it runs once.
+    canary_runs=lambda evidence, i: compared(evidence, evidence.outcome.runs[i]),
+)

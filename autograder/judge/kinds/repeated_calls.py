@@ -1,0 +1,16 @@
+"""Analyses that must not remember: earlier values, as they were and as they are."""
+
+from __future__ import annotations
+
+from autograder.core.outcome import Reference
+from autograder.judge.field_checks import Check, either, fields
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.schema import Parts, Runs
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    earlier = either(fields(error=parts.error), fields(value=parts.plain, then=parts.plain))
+    return parts.other, [fields(forward=earlier) for _ in parts.trial.watch]
+
+
+KIND = JudgedKind(_schema, canary=lambda trial: Reference({"list": ["layer.weight", "layer.bias"]}))

@@ -1,0 +1,14 @@
+"""Rewrites of a graph module: one with a graph of its own, and its `meta`."""
+
+from __future__ import annotations
+
+from autograder.judge.field_checks import Check, flag
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.schema import Parts, Runs, new_graph_module
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    return new_graph_module(parts, new=flag)
+
+
+KIND = JudgedKind(_schema)

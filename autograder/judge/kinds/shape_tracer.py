@@ -1,0 +1,31 @@
+"""Tracers that answer questions: graphs with names, and what was assumed."""
+
+from __future__ import annotations
+
+from torch import fx
+
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.judge.field_checks import Check, any_text, either, fields, rows, text
+from autograder.judge.judged_kind import JudgedKind
+from autograder.judge.schema import ERROR, WHERE, Parts, Runs, made_from_class
+from autograder.runner.canary import Small
+from autograder.runner.kinds.shape_tracer import told
+
+
+def _schema(parts: Parts) -> tuple[Check, Runs]:
+    _, turns = parts.trial.args
+    error = fields({**WHERE, "asked": any_text}, **ERROR)
+    found = fields(graph=rows(parts.instruction), assumed=parts.plain, empty=rows(text))
+    turn = either(fields(error=error), fields(value=found))
+    return made_from_class(parts, [fields(forward=turn) for _ in turns])
+
+
+def _canary(trial: Trial) -> Reference:
+    encoder, model = Encoder(), Small()
+    value = told(fx.Tracer().trace(model), None, encoder, model)
+    return Reference(None, [{"value": value}], encoder.tensors)
+
+
+KIND = JudgedKind(_schema, canary=_canary)

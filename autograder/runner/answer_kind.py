@@ -1,0 +1,41 @@
+"""One kind of answer, as the runner knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Outcome
+from autograder.runner.call import Answer
+from autograder.runner.canary import small_model
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _one_call(trial: Trial) -> list[Call]:
+    return [(trial.args, trial.kwargs)]
+
+
+@dataclass(frozen=True)
+class AnswerKind:
+    """How answers of one kind are run and called.
+
+    Attributes:
+        run: tries an answer on a case, and writes what happened into an outcome.
+        canary_trial: makes the objects of the canary's case from a seed.
+        call: the text of a call, from the answer's name and the case; by default, a call with the
+            case's arguments.
+        calls: the arguments of each call of an answer on a case.
+        is_wrapped: whether a function around the answer is exercised like the answer itself.
+        compiles: whether something is compiled: a compiler reads all of a module.
+    """
+
+    run: Callable[[Answer, Trial, Outcome, Encoder], None]
+    canary_trial: Callable[[int], Trial] = small_model
+    call: Callable[[str, Trial], str] | None = None
+    calls: Callable[[Trial], list[Call]] = _one_call
+    is_wrapped: bool = True
+    compiles: bool = False

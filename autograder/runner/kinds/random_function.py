@@ -1,0 +1,60 @@
+"""Functions that draw random numbers.
+
+A function of tensors whose trace draws new numbers in every call.
+
+**Input.** Tensors.
+
+**Result.** Tensors with random parts.
+
+* The check calls your function twice in a row, and also its trace. It sets no seed between the two
+  calls.
+* Two calls must give different numbers, in the trace as well.
+"""
+
+from __future__ import annotations
+
+from torch import fx
+
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
+from autograder.runner.answer_kind import AnswerKind
+from autograder.runner.call import Answer, run_recorded
+from autograder.runner.canary import inputs_alone
+from autograder.runner.kinds.traced_function import trace_of
+
+RIGHT = """\
+def NAME(x):
+    return torch.sigmoid(x)
+"""
+
+
+def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function of tensors that draws random numbers: called twice in each run, and so its trace.
+
+    Nothing is seeded between the two calls.
+    """
+
+    def twice(call: Answer) -> Answer:
+        return lambda *args: (call(*args), call(*args))
+
+    for inputs in trial.inputs:
+        record = run_recorded(twice(answer), answer, inputs, trial, encoder)
+        outcome.runs.append({"eager": record})
+    graph_module = trace_of(answer, trial, outcome, encoder)
+    if graph_module is None:
+        return
+    with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
+        for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
+            for way, call in (
+                ("forward", graph_module), ("interpreter", fx.Interpreter(graph_module).run),
+            ):  # fmt: skip
+                record[way] = run_recorded(twice(call), graph_module, inputs, trial, encoder)
+
+
+KIND = AnswerKind(
+    run,
+    canary_trial=inputs_alone,
+    call="gm = fx.symbolic_trace({}); gm(x), gm(x)".format,
+)

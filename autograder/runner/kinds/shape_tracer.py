@@ -1,0 +1,110 @@
+"""Tracers that answer questions.
+
+A tracer whose Proxies know more than the usual ones, such as shapes.
+
+**Input.** The arguments of your class, as the task describes them.
+
+**Result.** Graphs, and a list of the assumptions that the tracer made.
+
+* Each trace gives a graph, or an exception that names the line of the model that asked for an
+  unknown value.
+* `assumed` must name exactly the nodes that were asked: the graph is right only under these
+  conditions.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Trial
+from autograder.core.graph_record import describe_nodes
+from autograder.core.outcome import Outcome
+from autograder.runner.answer_kind import AnswerKind
+from autograder.runner.call import call_watched
+from autograder.runner.canary import one_tracer
+from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.kinds import tracer
+from autograder.runner.kinds.interpreter import is_made_from
+
+RIGHT = """\
+class NAME(fx.Tracer):
+    def is_leaf_module(self, module, path):
+        return True
+"""
+SPOILT = ("True", "False")
+
+_CONSTANT = re.compile(r"_tensor_constant\d+$")
+_WITH_NAMES = ("op", "name", "target", "args", "kwargs")
+
+
+def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A subclass of `fx.Tracer` whose traces may raise, and which says what it was asked.
+
+    The trial's arguments are those of `tracer.run`. Of each turn a record says the nodes of the
+    ``graph`` and what the tracer has ``assumed``; or the exception, with the model's line that
+    ``asked``.
+    """
+    if not is_made_from(fx.Tracer, answer, outcome):
+        return
+
+    def work(made: Any, turns: Any) -> None:
+        tracers = [answer(*args, **kwargs) for args, kwargs in made]
+        for place, model in turns:
+            try:
+                graph = tracers[place].trace(model)
+            except Exception as error:
+                if is_stub(error):
+                    raise
+                record = {**record_of(error), "asked": _line_of(model, error)}
+                outcome.runs.append({"forward": {"error": record}})
+                continue
+            if not isinstance(graph, fx.Graph):
+                outcome.value = f"a class whose `trace` gives a `{type(graph).__name__}`"
+                outcome.runs.clear()
+                return
+            assumed = getattr(tracers[place], "assumed", None)
+            value = told(graph, assumed, encoder, model)
+            outcome.runs.append({"forward": {"value": value}})
+
+    call_watched(work, trial, outcome)
+
+
+def told(graph: fx.Graph, assumed: Any, encoder: Encoder, model: nn.Module) -> Plain:
+    """A graph with the names of its nodes, and what its tracer was asked, in plain form.
+
+    Besides, the names under which tracing has put tensors on the model that have no data.
+    """
+    rows = describe_nodes(graph, encoder)
+    kept = [{key: row[key] for key in _WITH_NAMES} for row in rows]
+    constants = {name: value for name, value in vars(model).items() if _CONSTANT.match(name)}
+    constants |= {n: value for n, value in model.named_buffers() if _CONSTANT.match(n)}
+    empty = [
+        n for n, value in constants.items() if type(value) is not torch.Tensor or value.is_meta
+    ]
+    return {"graph": kept, "assumed": encoder.encode(assumed), "empty": empty}
+
+
+def _line_of(model: nn.Module, error: Exception) -> str:
+    """The last line of a model's ``forward`` that was running; ``""`` if none was."""
+    lines = {
+        type(part).forward.__code__: getattr(type(part), "source_code", "")
+        for part in model.modules()
+        if hasattr(type(part).forward, "__code__") and not part.__module__.startswith("torch.")
+    }
+    found = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if code in lines:
+            written = lines[code].splitlines()[line - 1 : line]
+            found = written[0] if written else linecache.getline(code.co_filename, line)
+    return found.strip()
+
+
+KIND = AnswerKind(run, canary_trial=one_tracer, call=tracer.call)
