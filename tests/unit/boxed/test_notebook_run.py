@@ -29,7 +29,7 @@ from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.contract import Timeouts
 from tests.support.hand_clock import HandClock
-from tests.support.numbers_syllabus import EXERCISES
+from tests.support.numbers.numbers_syllabus import EXERCISES
 
 TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
 

@@ -31,7 +31,7 @@ from autograder.submission.seeds import noted_seed
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.support import graded_class
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.Mo
     )
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    setting = "--ExecuteChecks.syllabus=tests.support.numbers_syllabus"
+    setting = "--ExecuteChecks.syllabus=tests.support.numbers.numbers_syllabus"
     names = ("--first-name==1+1", "--last-name=O'Neill, Jr")
     for command in (
         ("db", "student", "add", "ann", *names),

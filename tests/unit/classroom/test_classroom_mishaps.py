@@ -34,7 +34,7 @@ from tests.exam.submissions.edits import (
     place_of,
     set_metadata,
 )
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 AFTER = "def after(number):\n    return number + 1 if number >= 0 else number - 1"
 HALF = "def half(number):\n    return number / 2"

@@ -27,7 +27,7 @@ from tests.exam.submissions.edits import (
     set_metadata,
     split,
 )
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 AFTER = "def after(number):\n    return number + 1"
 HALF = "def half(number):\n    return number / 2"

@@ -21,7 +21,7 @@ from autograder.classroom.setup.pack import TORCH_CPU, CannotPack, make_wheel, p
 from autograder.classroom.setup.visible_cases import NotRemovable, without_hidden_cases
 from autograder.cli.classroom import app
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 CHAPTER = numbers.CHAPTER
 

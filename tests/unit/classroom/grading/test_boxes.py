@@ -15,7 +15,7 @@ from autograder.classroom.grading.grade_submission import Boxes, Untrue
 from autograder.sandbox.client import Image, NoBox
 from autograder.submission.contract import PreloadSpec
 
-CHAPTER = PreloadSpec("numbers", "tests.support.numbers_syllabus", ())
+CHAPTER = PreloadSpec("numbers", "tests.support.numbers.numbers_syllabus", ())
 KNOWN = {"exercises": [{"procedure": "analysis"}]}
 
 

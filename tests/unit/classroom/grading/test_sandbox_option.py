@@ -11,7 +11,7 @@ from autograder.classroom.grading import grade_class
 from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.cli.main import UNUSABLE, app
 from autograder.sandbox import probe
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 TRUST = "--i-trust-these-students"
 

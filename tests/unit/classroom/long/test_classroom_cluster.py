@@ -15,8 +15,9 @@ from autograder.classroom.grading.dask import driver
 from autograder.classroom.grading.dask.worker import WorkerUnfit, grade_on_worker
 from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.submission.result import Result
-from tests.support import dask_cluster, numbers_room
+from tests.support import dask_cluster
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
+from tests.support.numbers import numbers_room
 from tests.unit.classroom.grading.test_cluster_alone import NOBODY
 
 pytestmark = [

@@ -17,7 +17,7 @@ from autograder.submission.sanitize.outputs import clean_text
 from autograder.submission.sanitize.rewrite import clean_html, clean_svg
 from autograder.submission.source_cells import SourceCell
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 SHORT = 25_000
 LONG = 4 * SHORT

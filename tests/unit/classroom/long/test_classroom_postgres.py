@@ -17,8 +17,9 @@ from autograder.classroom.room import gradebook_url
 from autograder.classroom.setup.create import CannotCreate, create
 from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room, numbers_syllabus, postgres_server
+from tests.support import postgres_server
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
+from tests.support.numbers import numbers_room, numbers_syllabus
 from tests.unit.classroom.room.test_gradebook_url import NOWHERE, SECRET
 
 pytestmark = [

@@ -13,7 +13,7 @@ from autograder.classroom.setup.create import create
 from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 from tests.unit.classroom.setup.test_own_exercise import NAME, RIGHT
 
 

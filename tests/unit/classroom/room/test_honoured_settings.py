@@ -23,7 +23,7 @@ from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
 from tests.support import stub_class as stubs
-from tests.support.numbers_syllabus import EXERCISES
+from tests.support.numbers.numbers_syllabus import EXERCISES
 from tests.support.stub_class import ONE, scores
 
 pytestmark = pytest.mark.filterwarnings(

@@ -25,8 +25,9 @@ from autograder.classroom.setup.create import is_called
 from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited
-from tests.support import graded_class, moved_numbers
-from tests.support import numbers_room as numbers
+from tests.support import graded_class
+from tests.support.numbers import moved_numbers
+from tests.support.numbers import numbers_room as numbers
 
 CHAPTER = numbers.CHAPTER
 
