@@ -13,11 +13,12 @@ from typing import Any
 
 from nbgrader.api import InvalidEntry
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import LimitOutput
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from autograder.classroom.grading.chapter_preload import preload_spec
 from autograder.classroom.grading.server_cache import no_box
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.grading.worker_pool import grade_in_parallel
 from autograder.classroom.intake.attached_files import files_beside
 from autograder.classroom.intake.discover import Found, find_notebooks
@@ -30,7 +31,6 @@ from autograder.classroom.lateness.penalties import (
     Stamp,
     read_stamp,
 )
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
 from autograder.classroom.records.course_digest import deciding
 from autograder.classroom.records.gradebook_copy import address_of, copy_to
 from autograder.classroom.records.gradebook_writer import GradebookWriter, clean_up
@@ -235,7 +235,7 @@ class _Marking:
             raise CannotGrade(why_not)
         course = CourseDirectory(config=self.config)
         self.db_url = _usable(course.db_url)
-        self.execute = ExecuteChecks(config=self.config)
+        self.settings = GradingSettings.of(self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
         self.last_run = None if copy else LastRun(room, room / HOME, self.db_url)
         try:
@@ -282,7 +282,7 @@ class _Marking:
             warn(sentence)
         for sentence in clean_names(self.writer.gradebook, write=self.last_run is not None):
             warn(sentence)
-        if not self.execute.sandbox:
+        if not self.settings.sandbox:
             warn(f"This run has no sandbox. {GIVES_AWAY}")
         elif not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
@@ -351,7 +351,7 @@ class _Marking:
             for student in students:
                 yield _refused(student, chapter, *why_not)
             return
-        pools, terms = self.execute.pools(), self._terms(chapter)
+        pools, terms = self.settings.pools, self._terms(chapter)
         pool = terms.ready.pool
         if force and students:  # what is graded once more is tried on what it was tried on before
             ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
@@ -376,7 +376,7 @@ class _Marking:
                     old.append(_refused(student, chapter, NOT_KNOWN))
                     continue
                 handed = read_submission(self.room, student, chapter, places[student], ids, given)
-                key = key_of(self.execute.secret, student)
+                key = key_of(self.settings.secret, student)
                 # The course's own files come last, and win.
                 files = self.asked.not_ignored(handed.files) | given
                 depends = handed.text or b"", sorted(files.items()), key, how
@@ -429,13 +429,8 @@ class _Marking:
         return grade_in_parallel(submissions, terms, max(1, jobs))
 
     def _terms(self, chapter: str) -> GradingConfig:
-        source_cells = self.writer.source_cells(chapter)
-        ready, limit = self.execute.chapter(chapter, chapter), LimitOutput(config=self.config)
-        return GradingConfig(
-            chapter, source_cells, ready, self.execute.patience(), self.execute.sandbox,
-            proof=self.execute.proof, max_lines=limit.max_lines,
-            max_traceback=limit.max_traceback,
-        )  # fmt: skip
+        preload = preload_spec(self.settings, chapter, chapter)
+        return self.settings.for_chapter(preload, self.writer.source_cells(chapter))
 
     def _foreign(self, chapter: str) -> tuple[str, ...]:
         kernel = foreign_kernel(self.writer.kernelspec(chapter))

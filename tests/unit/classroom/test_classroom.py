@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from autograder.builder import as_text, build
 from autograder.builder.paths import ROOT
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.nbgrader_plugins.export import COLUMNS, safe
 from autograder.classroom.nbgrader_plugins.feedback import ForStudents
 from autograder.classroom.room.nbgrader_api import api
@@ -191,7 +191,7 @@ def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
     # A page shows what ann was tried on: others are not. She is, if she is graded once more.
     seed = noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER))
-    pools = ExecuteChecks(config=api(room).config).pools()
+    pools = GradingSettings.of(api(room).config).pools
     assert list(pools.used("ann", numbers.CHAPTER).values()) == [seed // OWN]
     assert pools.now(numbers.CHAPTER) != seed // OWN
     run = rooms.nbgrader(room, "autograde", numbers.CHAPTER, "--force", setting)

@@ -14,8 +14,8 @@ from autograder.boxed import graph_service, judge_service
 from autograder.boxed.remote_graphs import LIVES
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading.grade_submission import GRAPHS, JUDGE
+from autograder.classroom.grading.settings import ExecuteChecks
 from autograder.classroom.intake.discover import MAX_NOTEBOOK
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
 from autograder.classroom.reports.class_report import item_analysis
 from autograder.classroom.room.honoured_settings import NbgraderOptions
 from autograder.cli import settings_page

@@ -21,8 +21,8 @@ from autograder.classroom.grading.dask.worker import (
     grade_on_worker,
     show,
 )
-from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.classroom.records.course_digest import exact
+from autograder.classroom.room.lock import CannotGrade
 from autograder.environment.extras import how_to_install
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result

@@ -14,7 +14,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom.grading.grade_class import grade_class
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.records import gradebook_writer
 from autograder.classroom.records.journal import Journal
 from autograder.classroom.room.nbgrader_api import api
@@ -196,15 +196,15 @@ def test_what_is_graded_once_more_keeps_its_pool_after_a_page_was_made(
     monkeypatch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", noting)
     grade_class(room)
     (pool,) = set(tried.values())
-    execute = ExecuteChecks(config=api(room).config)
-    execute.pools().page_made(FIRST, CHAPTER)
-    assert execute.pools().now(CHAPTER) != pool
+    settings = GradingSettings.of(api(room).config)
+    settings.pools.page_made(FIRST, CHAPTER)
+    assert settings.pools.now(CHAPTER) != pool
     assert again(room) == set(), "a page is no reason to grade anybody again"
     work = edited(rooms.released(room, CHAPTER), fill("half", "def half(n):\n    return n / 2"))
     rooms.hand_in(room, SECOND, CHAPTER, work)
     assert again(room, force=True) == set(names(STUDENTS))
     new = tried.pop(SECOND)
-    assert (set(tried.values()), new) == ({pool}, execute.pools().now(CHAPTER))
+    assert (set(tried.values()), new) == ({pool}, settings.pools.now(CHAPTER))
 
 
 def test_torn_last_line_of_the_journal_costs_one_submission(room: Path, quick: None) -> None:

@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 from autograder.classroom.grading import grade_class as grading
 from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.nbgrader_plugins.class_points import PointsOfClass
 from autograder.classroom.nbgrader_plugins.class_solutions import SolutionsOfClass
 from autograder.classroom.nbgrader_plugins.execute_checks import CannotJudge, ExecuteChecks
@@ -114,8 +115,8 @@ def test_nbgraders_limit_of_a_cell_counts(
 ) -> None:
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(f"{lines}\n")
-    patience = ExecuteChecks(config=api(room).config).patience()
-    assert (patience.cell_cpu, patience.cell_wall) == limits
+    timeouts = GradingSettings.of(api(room).config).timeouts
+    assert (timeouts.cell_cpu, timeouts.cell_wall) == limits
 
 
 def test_without_running_anything_checks_wait_for_a_person() -> None:
