@@ -562,11 +562,12 @@ def grade(
     words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
     try:
         with grading_progress.Watch(out) as watch:
-            summary = grade_class.grade_class(
-                folder, words or None, students=student, jobs=jobs or os.cpu_count() or 1,
-                sandbox=boxed, force=force, db_url=db, cluster=cluster, say=watch.tell,
-                dry_run=dry_run, warn=watch.warn, expect=watch.expect,
+            options = grade_class.GradingOptions(
+                words or None, student, jobs or os.cpu_count() or 1, boxed, force, db, cluster,
+                dry_run=dry_run,
             )  # fmt: skip
+            listener = grade_class.Listener(watch.tell, watch.warn, watch.expect)
+            summary = grade_class.grade_class(folder, options, listener)
     except (grade_class.CannotGrade, grade_class.NoBox) as error:
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None

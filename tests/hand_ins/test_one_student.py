@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from autograder.classroom.grading.grade_class import CannotGrade, Summary, grade_class
+from autograder.classroom.grading.grade_class import CannotGrade, Listener, Summary, grade_class
 from autograder.classroom.intake.attached_files import Names, as_shown
 from autograder.classroom.lms.people import People
 from autograder.classroom.records import gradebook_writer
@@ -255,7 +255,7 @@ def test_names_in_a_gradebook_lose_what_is_html(room: Path) -> None:
         )
         book.add_student("<b>x", first_name="B\u202eo")
     said: list[str] = []
-    grade_class(room, warn=said.append)
+    grade_class(room, listener=Listener(warn=said.append))
     with stub_class.gradebook(room) as book:
         anna = book.find_student("anna")
         assert (

@@ -114,8 +114,8 @@ def scores(room: Path, chapter: str = ONE) -> dict[str, float]:
 
 def use_stubs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have classes graded without a box, by what stands in the notebooks."""
-    monkeypatch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", grade_at_once)
-    monkeypatch.setattr("autograder.classroom.grading.grade_class.no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", grade_at_once)
+    monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
 
 
 def grade_at_once(

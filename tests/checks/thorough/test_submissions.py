@@ -11,7 +11,7 @@ import pytest
 from autograder.api import verdict_on
 from autograder.builder import build, chapters
 from autograder.cards.wording import number
-from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.reports.replay import CannotReplay, replay
 from autograder.core.exercise import RANDOM
 from autograder.exercises import EXERCISES, of_chapter
@@ -131,7 +131,7 @@ def grade_in_boxes(room: Path, whose: set[tuple[str, str]]) -> None:
     chosen = [s for s in SUBMISSIONS if (s.student, s.chapter) in whose]
     assert len(chosen) == len(whose)
     make_room(room, chosen)
-    grade_class(room, jobs=1, settings={"proof": False})
+    grade_class(room, GradingOptions(jobs=1, settings={"proof": False}))
     rows = list(compare(room, chosen))
     odd = [row for row in rows if not row.agrees]
     assert odd == [], [card_of(room, row) for row in odd]

@@ -309,9 +309,9 @@ SOURCE_MENDS = (
     SourceMend(
         "ids-are-text",
         "No submission of an id that is a piece of a page is graded.",
-        "autograder/classroom/grading/grade_class.py",
-        "                if why_not := why_unsafe_id(student):\n",
-        '                if why_not := "":\n',
+        "autograder/classroom/grading/plan.py",
+        "        if why_not := why_unsafe_id(student):\n",
+        '        if why_not := "":\n',
         ("pages-id",),
         "ran",
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import CannotGrade, GradingOptions, grade_class
 from autograder.classroom.records import gradebook_copy
 from autograder.classroom.records.undo_log import CannotUndo
 from autograder.classroom.reports import undo
@@ -52,7 +52,7 @@ def dump(room: Path) -> str:
 
 def tried(room: Path, **options: object) -> dict[tuple[str, str], tuple[float | None, float, str]]:
     before = tree(room)
-    summary = grade_class(room, dry_run=True, **options)
+    summary = grade_class(room, GradingOptions(dry_run=True, **options))
     assert tree(room) == before, "it was only tried"
     return {(c.student, c.chapter): (c.before, c.after, c.why) for c in summary.changes}
 
@@ -112,7 +112,7 @@ def test_last_run_is_undone(room: Path, monkeypatch: pytest.MonkeyPatch, by_rows
     assert {row.student for row in grade_class(room).results if row.in_this_run} == {"bo", "cy"}
     undo.undo_last_run(room)
     assert tree(room) == first | handed_in
-    grade_class(room, force=True)
+    grade_class(room, GradingOptions(force=True))
     undo.undo_last_run(room)
     assert tree(room) == first | handed_in and untouched.keys() < first.keys()
 
@@ -144,7 +144,7 @@ def test_run_into_another_gradebook_is_not_undone_in_this_one(room: Path, tmp_pa
     other = tmp_path / "other.db"
     shutil.copy(room / "gradebook.db", other)
     before = dump(room)
-    grade_class(room, db_url=f"sqlite:///{other}")
+    grade_class(room, GradingOptions(db_url=f"sqlite:///{other}"))
     with pytest.raises(CannotUndo, match="wrote into another gradebook. Name it"):
         undo.undo_last_run(room, force=True)
     undo.undo_last_run(room, db_url=f"sqlite:///{other}")
@@ -182,7 +182,7 @@ def test_what_a_person_did_since_is_not_lost_unasked(room: Path) -> None:
 def test_undo_that_was_stopped_goes_on(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grade_class(room)
     first = tree(room)
-    grade_class(room, force=True)
+    grade_class(room, GradingOptions(force=True))
     (room / "autograded" / "ann" / ONE / "left.txt").write_text("x", encoding="utf-8")
 
     class Stopped(BaseException):

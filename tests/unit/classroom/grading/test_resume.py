@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.records import gradebook_writer
 from autograder.classroom.records.journal import Journal
@@ -59,10 +59,8 @@ def with_gradebook(room: Path, student: str, act: Callable[[Any], None]) -> None
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graders that know what everybody gets; no notebook is run."""
-    monkeypatch.setattr(
-        "autograder.classroom.grading.grade_class.grade_in_parallel", _known_at_once
-    )
-    monkeypatch.setattr("autograder.classroom.grading.grade_class.no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", _known_at_once)
+    monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
 
 
 def _known_at_once(
@@ -77,7 +75,11 @@ def _known_at_once(
 
 def again(room: Path, **options: Any) -> set[str]:
     """Grade; who was graded in this run."""
-    return {row.student for row in grade_class(room, **options).results if row.in_this_run}
+    return {
+        row.student
+        for row in grade_class(room, GradingOptions(**options)).results
+        if row.in_this_run
+    }
 
 
 def test_what_a_grader_could_not_finish_is_tried_again(
@@ -89,7 +91,7 @@ def test_what_a_grader_could_not_finish_is_tried_again(
         yield from (failed_result(unit, terms, "Its grader was lost.") for unit in units)
 
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", lost)
+        patch.setattr("autograder.classroom.grading.run.grade_in_parallel", lost)
         assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
     assert set(rooms.points(room, CHAPTER)[FIRST].values()) == {0}
     assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
@@ -165,7 +167,7 @@ def test_wherever_it_is_stopped_it_ends_the_same(
     place, name, stopping = STOPS[when]
     with monkeypatch.context() as patched, pytest.raises(Stopped):
         patched.setattr(place, name, stopping(getattr(place, name)))
-        grade_class(room, force=force)
+        grade_class(room, GradingOptions(force=force))
     grade_class(room)
     assert commands.snapshot(room, CHAPTER) == commands.snapshot(whole, CHAPTER)
     assert again(room) == set()
@@ -193,7 +195,7 @@ def test_what_is_graded_once_more_keeps_its_pool_after_a_page_was_made(
             assert terms.ready.pool == tried[FIRST], "what most are tried on is worked out ahead"
             yield dataclasses.replace(graded, code=code)
 
-    monkeypatch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", noting)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", noting)
     grade_class(room)
     (pool,) = set(tried.values())
     settings = GradingSettings.of(api(room).config)

@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from autograder.classroom.grading import worker_pool
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import CannotGrade, Listener, grade_class
 from autograder.classroom.records.gradebook_writer import GradebookWriter
 from autograder.cli import main
 from autograder.cli.grading_progress import Watch
@@ -40,7 +40,7 @@ def test_how_many_there_are_is_told_before_the_first_is_graded(room: Path) -> No
     def say(result: Result, done: int, count: int) -> None:
         told.append((done, count))
 
-    grade_class(room, expect=told.append, say=say)
+    grade_class(room, listener=Listener(expect=told.append, say=say))
     assert told == [3, (1, 3), (2, 3), (3, 3)]
 
 
@@ -173,7 +173,7 @@ def test_ctrl_c_gives_the_prompt_back_and_the_gradebook_is_whole(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grade_class(room, say=stop)
+        grade_class(room, listener=Listener(say=stop))
     assert scores(room) == {"ann": 10.0, "bo": 10.0}
     real = GradebookWriter._write_grades
 

@@ -12,7 +12,12 @@ from nbformat.v4 import new_notebook
 from nbgrader.apps import NbGraderAPI
 from rich.console import Console
 
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import (
+    CannotGrade,
+    GradingOptions,
+    Listener,
+    grade_class,
+)
 from autograder.classroom.nbgrader_plugins.export import SafeCsvExport
 from autograder.classroom.nbgrader_plugins.lateness import AssignLateness
 from autograder.classroom.reports.lateness_preview import CannotShow, preview
@@ -128,10 +133,10 @@ def test_extension_in_the_gradebook_and_late_days_over_chapters(room: Path) -> N
     with stubs.gradebook(room) as book:
         book.find_submission(ONE, "ann").extension = timedelta(days=1)
         book.db.commit()
-    grade_class(room, ["01"])
+    grade_class(room, GradingOptions(chapters=["01"]))
     assert (penalties(room)["ann"], penalties(room, TWO)["ann"]) == (0.0, 1.0)
     stubs.stamp(room, "ann", "2026-12-01 21:00:00")
-    grade_class(room, ["01"])
+    grade_class(room, GradingOptions(chapters=["01"]))
     assert penalties(room, TWO)["ann"] == 0.0, "its late days are free again"
 
 
@@ -244,7 +249,7 @@ def test_preview_shows_whom_an_extension_or_grace_has_saved(room: Path) -> None:
     rules(room, "grace_minutes = 90\n[students.bo]\nextensions = { all = 3 }\n[students.annn]")
     stubs.stamp(room, "ann", "2026-12-01 23:00:00 UTC")
     stubs.stamp(room, "bo", "2026-12-03 20:00:00 UTC")
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     assert [one.partition("toml, ")[2] for one in told] == [
         "students.annn: nobody in the class has this id. Did you mean ann?"
     ]

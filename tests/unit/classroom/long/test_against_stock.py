@@ -17,7 +17,7 @@ import nbgrader
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.result import Result
@@ -176,7 +176,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
                     stock, name, student
                 ):
                     rooms.nbgrader(stock, "autograde", name, "--student", student)
-        rows = grade_class(ours, jobs=2).results
+        rows = grade_class(ours, GradingOptions(jobs=2)).results
     found = {(row.chapter, row.student): row for row in rows}
     known = {key: scores for key, scores in _scores(stock).items() if _is_graded(stock, *key)}
     return Graded(known, _scores(ours), found)

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import CannotGrade, GradingOptions, grade_class
 from autograder.classroom.room import gradebook_url
 from autograder.classroom.setup.create import CannotCreate, create
 from autograder.cli.main import app
@@ -167,7 +167,7 @@ def test_gradebook_that_cannot_be_used_is_said_clearly(
     pytest.importorskip("psycopg")
     room = Path(shutil.copytree(source, tmp_path / "class"))
     with pytest.raises(CannotGrade, match=says) as stopped:
-        grade_class(room, db_url=address)
+        grade_class(room, GradingOptions(db_url=address))
     assert SECRET not in str(stopped.value)
     chapter = {"07_numbers": numbers_room.chapter(tmp_path)}
     with pytest.raises(CannotCreate, match=says) as stopped:
@@ -182,7 +182,9 @@ def test_role_that_may_not_make_tables_is_told_so(
     server.make_role_without_rights()
     address = server.address("not%20ours", who="stranger")
     with pytest.raises(CannotGrade, match="cannot be used: permission denied"):
-        grade_class(Path(shutil.copytree(source, tmp_path / "class")), db_url=address)
+        grade_class(
+            Path(shutil.copytree(source, tmp_path / "class")), GradingOptions(db_url=address)
+        )
     with pytest.raises(CannotCreate, match="cannot be used: permission denied"):
         create(tmp_path / "new", {"07_numbers": numbers_room.chapter(tmp_path)}, db_url=address)
 

@@ -15,7 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.classroom.grading.grade_class import HOME, Summary
+from autograder.classroom.grading.grade_class import Summary
 from autograder.classroom.lms import unusable
 from autograder.classroom.reports.class_report import make
 from autograder.classroom.reports.class_report.anonymity import without_names
@@ -34,6 +34,7 @@ from autograder.classroom.reports.class_report.records import (
     read_class,
 )
 from autograder.classroom.reports.forget import Forgetting
+from autograder.classroom.room.lock import HOME
 from autograder.cli import main
 from autograder.cli.classroom import app
 from autograder.submission.check_result import CheckResult, KeptFinding

@@ -10,8 +10,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from traitlets.config import Config
 
-from autograder.classroom.grading import grade_class as grading
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading import run as grading
+from autograder.classroom.grading.grade_class import CannotGrade, Listener, grade_class
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.nbgrader_plugins.class_points import PointsOfClass
 from autograder.classroom.nbgrader_plugins.class_solutions import SolutionsOfClass
@@ -37,7 +37,7 @@ def configured(room: Path, line: str) -> list[str]:
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
     told: list[str] = []
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     return told
 
 

@@ -137,20 +137,23 @@ def test_a_version_that_cannot_be_released_changes_nothing(desk: Desk, tmp_path:
 
 def test_a_student_who_handed_in_nothing_is_named(made: Path) -> None:
     with pytest.raises(CannotGrade, match="ann, zoe has handed in nothing of 07_numbers"):
-        grade_class.grade_class(made, [CHAPTER], students=["zoe", "ann"], sandbox=False)
+        grade_class.grade_class(
+            made,
+            grade_class.GradingOptions(chapters=[CHAPTER], students=["zoe", "ann"], sandbox=False),
+        )
 
 
 def test_the_command_takes_several_chapters_and_students(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, object] = {}
+    asked: list[grade_class.GradingOptions] = []
 
-    def grade(room: Path, chapters: list[str], **options: object) -> None:
-        asked.update(options, chapters=chapters)
+    def grade(room: Path, options: grade_class.GradingOptions, *_: object) -> None:
+        asked.append(options)
         raise CannotGrade("that will do")
 
     monkeypatch.setattr(grade_class, "grade_class", grade)
     words = ["grade", "DIR", "01", "3,04", "--student", "ann", "--student", "ben"]
     assert "that will do" in CliRunner().invoke(app, words).output
-    assert asked["chapters"] == ["01", "3", "04"] and asked["students"] == ["ann", "ben"]
+    assert (asked[0].chapters, asked[0].students) == (["01", "3", "04"], ["ann", "ben"])
 
 
 @pytest.mark.parametrize("word", ["07_numbers", "07_numbers/", "7", "07", "numbers"])
@@ -166,6 +169,6 @@ def test_an_exercise_that_moved_to_another_chapter_keeps_its_points(tmp_path: Pa
     rooms.hand_in(room, "bo", CHAPTER, edited(given, graded_class.RIGHT[0]))
     settings = graded_class.SETTINGS | {"syllabus": moved_numbers.__name__}
     with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
-        found = grade_class.grade_class(room, settings=settings)
+        found = grade_class.grade_class(room, grade_class.GradingOptions(settings=settings))
     earned = {row.student: (row.chapter, row.points, row.max_points) for row in found.results}
     assert earned == {"ann": (CHAPTER, 9, 9), "bo": (CHAPTER, 6, 9)}
