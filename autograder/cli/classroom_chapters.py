@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from autograder.cli.classroom_lms import Folder, said
+from autograder.cli.classroom_lms import Folder
+from autograder.cli.errors import explained
 from autograder.cli.terminal import out
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def add(folder: Folder, chapters: Chapters) -> None:
     from autograder.classroom.setup import change_chapters
     from autograder.classroom.setup.create import choose
 
-    with said("The class was not changed."), opened(folder) as desk:
+    with explained("The class was not changed.", ValueError, OSError), opened(folder) as desk:
         _print(change_chapters.add(desk, choose(",".join(chapters)), _say), "is in the class now")
 
 
@@ -41,7 +42,7 @@ def update(
     from autograder.classroom.setup import change_chapters
     from autograder.classroom.setup.create import choose
 
-    with said("The class was not changed."), opened(folder) as desk:
+    with explained("The class was not changed.", ValueError, OSError), opened(folder) as desk:
         known = choose(",".join(chapters) if chapters else None)
         if not chapters:
             known = {
@@ -59,7 +60,7 @@ def remove(folder: Folder, chapters: Chapters) -> None:
     from autograder.classroom.setup import change_chapters
     from autograder.classroom.setup.create import is_called
 
-    with said("The class was not changed."), opened(folder) as desk:
+    with explained("The class was not changed.", ValueError, OSError), opened(folder) as desk:
         known = sorted(one.name for one in desk.gradebook.assignments)
         found = {word: [name for name in known if is_called(name, word)] for word in chapters}
         if unknown := [word for word, names in found.items() if not names]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.classroom.lms.path_layouts import Layout
+from autograder.cli.errors import explained
 from autograder.cli.terminal import err, out, print_some
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def collect(
     from autograder.classroom.records.tables import read_table
     from autograder.classroom.room.open_classroom import opened
 
-    with said("Nothing was collected."), opened(folder) as desk:
+    with explained("Nothing was collected.", ValueError, OSError), opened(folder) as desk:
         zone = _zone(timezone)
         rows = participants(read_table(worksheet), zone) if worksheet else []
         people = People(students(desk.gradebook), records(desk.room), rows)
@@ -91,7 +90,7 @@ def roster(
     from autograder.classroom.records.roster import add_to_gradebook, read_roster
     from autograder.classroom.room.open_classroom import opened
 
-    with said("The gradebook was not changed."), opened(folder) as desk:
+    with explained("The gradebook was not changed.", ValueError, OSError), opened(folder) as desk:
         people = read_roster(table)
         new, changed = add_to_gradebook(desk.gradebook, people)
     out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
@@ -133,7 +132,7 @@ def export(
             raise ValueError(f"Name the chapter with --chapter: {', '.join(known)}.")
         return found[0]
 
-    with said("Nothing was written."), opened(folder) as desk:
+    with explained("Nothing was written.", ValueError, OSError), opened(folder) as desk:
         if moodle is None and canvas is None:
             raise ValueError("Name a file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
         known = sorted(one.name for one in desk.gradebook.assignments)
@@ -175,7 +174,7 @@ def pack(
     from autograder.classroom.room.open_classroom import opened
     from autograder.classroom.setup.pack import pack as packing
 
-    with said("Nothing was packed."), opened(folder) as desk:
+    with explained("Nothing was packed.", ValueError, OSError), opened(folder) as desk:
         place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
         place = place.expanduser()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -237,33 +236,6 @@ def _zone(name: str | None) -> ZoneInfo | None:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(f"There is no time zone {name!r}. An example: Europe/Berlin.") from None
-
-
-@contextlib.contextmanager
-def said(what: str) -> Iterator[None]:
-    """Print why a command cannot do its work, and end it."""
-    from autograder.classroom.grading.grade_class import CannotGrade
-    from autograder.classroom.intake.untrusted_files import CannotRead
-    from autograder.classroom.lms.export import CannotExport
-    from autograder.classroom.records.roster import NoRoster
-    from autograder.classroom.room.open_classroom import CannotOpen
-    from autograder.classroom.setup.change_chapters import CannotChange
-    from autograder.classroom.setup.create import CannotCreate
-    from autograder.classroom.setup.pack import CannotPack
-
-    try:
-        yield
-    except (
-        CannotChange, CannotCreate, CannotExport, CannotGrade, CannotOpen, CannotPack, CannotRead,
-        NoRoster, ValueError,
-    ) as error:  # fmt: skip
-        err.print(f"[red]{what}[/red] {escape(str(error))}")
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        err.print(f"[red]{what}[/red] {escape(f'{where}{error.strerror or error}.')}")
-    else:
-        return
-    raise typer.Exit(1)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -10,8 +10,9 @@ from autograder.classroom.grading.options import GradingOptions, Listener
 from autograder.classroom.grading.plan import make_plan
 from autograder.classroom.grading.record import Summary, open_record
 from autograder.classroom.grading.run import grade_plan
-from autograder.classroom.lateness.penalties import BadDeadlines
-from autograder.classroom.room.lock import CannotGrade, about_files, only_one
+from autograder.classroom.room.errors import ClassroomError
+from autograder.classroom.room.location import classroom_at
+from autograder.classroom.room.lock import about_files, only_one
 from autograder.sandbox.client import NoBox
 from autograder.submission.result import Result
 
@@ -33,25 +34,17 @@ def grade_class(
         listener: the functions that it calls.
 
     Raises:
-        CannotGrade: nothing was graded, or not everything.
+        ClassroomError: nothing was graded, or not everything.
     """
     start = time.perf_counter()
-    room = room.expanduser().resolve()
     try:
-        summary = _grade_class(room, options, listener)
+        summary = _grade_class(classroom_at(room), options, listener)
     except OSError as error:
-        raise CannotGrade(about_files(error)) from None
-    except BadDeadlines as error:
-        raise CannotGrade(str(error)) from None
+        raise ClassroomError(about_files(error)) from None
     return replace(summary, seconds=time.perf_counter() - start)
 
 
 def _grade_class(room: Path, options: GradingOptions, listener: Listener) -> Summary:
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotGrade(
-            f"{room} is not a classroom: it has no nbgrader_config.py. "
-            "Make one with: fxcourse classroom create DIR"
-        )
     with (
         only_one(room),
         open_record(room, options.config(room), dry_run=options.dry_run) as record,
@@ -65,4 +58,4 @@ def _grade_class(room: Path, options: GradingOptions, listener: Listener) -> Sum
         return record.finish(plan, results)
 
 
-__all__ = ["CannotGrade", "GradingOptions", "Listener", "NoBox", "Summary", "grade_class"]
+__all__ = ["GradingOptions", "Listener", "NoBox", "Summary", "grade_class"]

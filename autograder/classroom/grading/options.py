@@ -9,8 +9,8 @@ from typing import Any
 
 from traitlets.config import Config
 
+from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import refused
-from autograder.classroom.room.lock import CannotGrade
 from autograder.classroom.room.nbgrader_api import api
 from autograder.submission.result import Result
 
@@ -45,7 +45,7 @@ class GradingOptions:
         """The configuration of a classroom, with these options.
 
         Raises:
-            CannotGrade: it asks for something that is not done here.
+            ClassroomError: it asks for something that is not done here.
         """
         config: Config = api(room).config
         config.ExecuteChecks.update(self.settings)
@@ -54,7 +54,7 @@ class GradingOptions:
         if self.db_url:
             config.CourseDirectory.db_url = self.db_url
         if why_not := refused(config):
-            raise CannotGrade(why_not)
+            raise ClassroomError(why_not)
         return config
 
 

@@ -24,13 +24,13 @@ from autograder.classroom.records.journal import digest_of, parts_of
 from autograder.classroom.records.pools import Pools
 from autograder.classroom.records.roster import clean_names, why_unsafe_id
 from autograder.classroom.records.versions import PIN, differences, is_pinned, pin
+from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import (
     NOT_KNOWN,
     NOT_PYTHON,
     NbgraderOptions,
     foreign_kernel,
 )
-from autograder.classroom.room.lock import CannotGrade
 from autograder.sandbox.probe import GIVES_AWAY
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.seeds import key_of
@@ -185,7 +185,7 @@ def make_plan(
     """Find the submissions that are graded.
 
     Raises:
-        CannotGrade: there are none, or they cannot be graded here.
+        ClassroomError: there are none, or they cannot be graded here.
     """
     settings, submitted = GradingSettings.of(writer.config), writer.room / "submitted"
     chapters = which_chapters(options.chapters, writer.chapters())
@@ -200,7 +200,7 @@ def make_plan(
     students = whose_work(handed_in, nbgrader, only, writer.room, warn)
     if not any(students.values()):
         unread = "".join(f" Not read: {one}" for one in found.unread[:5])
-        raise CannotGrade(
+        raise ClassroomError(
             "Nothing was handed in. Put notebooks into "
             f"{submitted}/STUDENT/{chapters[0]}/{chapters[0]}.ipynb.{unread}"
         )
@@ -222,7 +222,7 @@ def _examine(
     if not settings.sandbox:
         yield f"This run has no sandbox. {GIVES_AWAY}"
     elif not options.cluster and (why_not := no_box()):
-        raise CannotGrade(why_not)
+        raise ClassroomError(why_not)
 
 
 def commonest_pool(pools: Pools, chapter: str, students: Sequence[str]) -> int:

@@ -22,8 +22,9 @@ from autograder.classroom.records.journal import CHANGED, THE_NOTEBOOK, Journal
 from autograder.classroom.records.regrade_queue import SecondLook, still_waiting
 from autograder.classroom.records.score_changes import Change, changes, standings
 from autograder.classroom.records.undo_log import LastRun
-from autograder.classroom.room.gradebook_url import NoGradebook, try_out, what_failed, with_driver
-from autograder.classroom.room.lock import HOME, CannotGrade, is_of_the_disk
+from autograder.classroom.room.errors import ClassroomError
+from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
+from autograder.classroom.room.lock import HOME, is_of_the_disk
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 
@@ -60,10 +61,11 @@ def open_record(room: Path, config: Config, *, dry_run: bool) -> Iterator[Gradin
     """Open the gradebook that a run writes to; in a dry run, a copy that is deleted afterwards.
 
     Raises:
-        CannotGrade: the gradebook does not answer, or does not answer any more.
+        ClassroomError: the gradebook does not answer, or does not answer any more.
     """
     course = CourseDirectory(config=config)
-    db_url = _usable(course.db_url)
+    db_url = with_driver(course.db_url)
+    try_out(db_url)
     last_run = None if dry_run else LastRun(room, room / HOME, db_url)
     with contextlib.ExitStack() as stack:
         try:
@@ -76,24 +78,14 @@ def open_record(room: Path, config: Config, *, dry_run: bool) -> Iterator[Gradin
             stack.callback(writer.close)
         except SQLAlchemyError as error:
             why = what_failed(error, db_url)
-            raise CannotGrade(f"The gradebook cannot be used: {why}") from None
+            raise ClassroomError(f"The gradebook cannot be used: {why}") from None
         try:
             yield GradingRecord(writer)
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
             why = what_failed(error, db_url)
-            raise CannotGrade(
+            raise ClassroomError(
                 f"The gradebook does not answer any more: {why} What is graded is kept."
             ) from None
-
-
-def _usable(db_url: str) -> str:
-    """The gradebook's address, once it has answered."""
-    try:
-        address = with_driver(db_url)
-        try_out(address)
-    except NoGradebook as error:
-        raise CannotGrade(str(error)) from None
-    return address
 
 
 class GradingRecord:

@@ -14,6 +14,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import as_text
 from autograder.classroom.records.grade_backup import grades_of, put_back, write_down
+from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.open_classroom import Desk
 from autograder.classroom.setup.create import is_as_made, remember
 from autograder.submission.source_cells import grade_id
@@ -25,10 +26,6 @@ LEFT_OUT = ".fxcourse/left_out"
 """Where chapters are kept that were left out, with their grades."""
 
 Say = Callable[[str], None]
-
-
-class CannotChange(Exception):
-    """The class is as it was; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +49,11 @@ def add(desk: Desk, notebooks: Mapping[str, NotebookNode], say: Say) -> list[Cha
     """Put chapters into a class; grades of one that was left out come back.
 
     Raises:
-        CannotChange: one is there already, or nbgrader cannot release it.
+        ClassroomError: one is there already, or nbgrader cannot release it.
     """
     there = [name for name in notebooks if (desk.room / "source" / name).exists()]
     if there:
-        raise CannotChange(
+        raise ClassroomError(
             f"{', '.join(there)} is already in the class. To update it: "
             "fxcourse classroom update DIR CHAPTER"
         )
@@ -66,7 +63,7 @@ def add(desk: Desk, notebooks: Mapping[str, NotebookNode], say: Say) -> list[Cha
         _write_source(desk.room, name, as_text(notebook))
         try:
             _release(desk, name)
-        except CannotChange:
+        except ClassroomError:
             shutil.rmtree(desk.room / "source" / name, ignore_errors=True)
             raise
         remember(desk.room, name, as_text(notebook))
@@ -91,12 +88,12 @@ def update(
         replace: do so, too, where the instructor has changed a chapter's source.
 
     Raises:
-        CannotChange: a chapter is not in the class, was changed there, or cannot be released.
+        ClassroomError: a chapter is not in the class, was changed there, or cannot be released.
     """
     sources = {name: desk.room / "source" / name / f"{name}.ipynb" for name in notebooks}
     missing = [name for name, path in sources.items() if not path.is_file()]
     if missing:
-        raise CannotChange(f"{', '.join(missing)} is not in the class; to put it there: add.")
+        raise ClassroomError(f"{', '.join(missing)} is not in the class; to put it there: add.")
     new = {
         name: as_text(notebook)
         for name, notebook in notebooks.items()
@@ -104,7 +101,7 @@ def update(
     }
     edited = [name for name in new if not is_as_made(desk.room, name)]
     if edited and not replace:
-        raise CannotChange(
+        raise ClassroomError(
             f"{', '.join(edited)}: the source was changed in this class, and a new version would "
             "replace it, with points and cells of yours. --replace does so, and keeps a copy."
         )
@@ -141,7 +138,7 @@ def remove(desk: Desk, names: Iterable[str]) -> list[Changed]:
     """Leave chapters out of a class. What was handed in stays, and grades are kept in a file.
 
     Raises:
-        CannotChange: there is no such chapter.
+        ClassroomError: there is no such chapter.
     """
     done = []
     for name in names:
@@ -170,7 +167,7 @@ def _release(desk: Desk, name: str) -> None:
     result = desk.nbgrader.generate_assignment(name, force=True)
     desk.gradebook.db.expire_all()
     if not result["success"]:
-        raise CannotChange(f"nbgrader could not release {name}:\n{result['log']}")
+        raise ClassroomError(f"nbgrader could not release {name}:\n{result['log']}")
 
 
 def _restore(desk: Desk, name: str, kept_in: Path) -> None:

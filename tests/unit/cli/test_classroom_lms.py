@@ -17,7 +17,8 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.setup.pack import TORCH_CPU, CannotPack, make_wheel, pack, unpacked
+from autograder.classroom.room.errors import ClassroomError
+from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
 from autograder.classroom.setup.visible_cases import NotRemovable, without_hidden_cases
 from autograder.cli.classroom import app
 from tests.exam.submissions import room as rooms
@@ -156,19 +157,19 @@ def test_what_is_not_for_students_is_not_packed(room: Path, tmp_path: Path) -> N
     assert len(secret) == 32
     try:
         path.write_text(before.replace("# Numbers", secret))
-        with pytest.raises(CannotPack, match="holds the secret of the class"):
+        with pytest.raises(ClassroomError, match="holds the secret of the class"):
             pack(room, tmp_path / "x.zip")
         path.write_text(before.replace("# Numbers", "### BEGIN HIDDEN TESTS"))
-        with pytest.raises(CannotPack, match="holds solutions or hidden tests"):
+        with pytest.raises(ClassroomError, match="holds solutions or hidden tests"):
             pack(room, tmp_path / "x.zip")
     finally:
         path.write_text(before)
-    with pytest.raises(CannotPack, match="is called 77"):
+    with pytest.raises(ClassroomError, match="is called 77"):
         pack(room, tmp_path / "x.zip", [CHAPTER[:2], "77"])
     assert not (tmp_path / "x.zip").exists()
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(CannotPack, match="Nothing was released"):
+    with pytest.raises(ClassroomError, match="Nothing was released"):
         pack(empty, tmp_path / "x.zip")
 
 

@@ -22,7 +22,7 @@ from autograder.classroom.grading.dask.worker import (
     show,
 )
 from autograder.classroom.records.course_digest import exact
-from autograder.classroom.room.lock import CannotGrade
+from autograder.classroom.room.errors import ClassroomError
 from autograder.environment.extras import how_to_install
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result
@@ -61,7 +61,7 @@ def on_cluster(
         address: the scheduler's.
 
     Raises:
-        CannotGrade: the cluster cannot grade, or cannot any more.
+        ClassroomError: the cluster cannot grade, or cannot any more.
     """
     waiting = iter(submissions)
     first = next(waiting, None)
@@ -78,12 +78,12 @@ def _connected(address: str) -> Iterator[Any]:
         import dask
         from distributed import Client
     except ImportError:
-        raise CannotGrade(_MISSING) from None
+        raise ClassroomError(_MISSING) from None
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         try:
             client = Client(address, timeout=ANSWER, set_as_default=False, name="fxcourse")
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
-            raise CannotGrade(
+            raise ClassroomError(
                 f"No Dask scheduler answers at {address} ({_short(error)}). "
                 "Start one with: dask scheduler"
             ) from None
@@ -98,20 +98,20 @@ def _examine(client: Any, terms: GradingConfig, address: str) -> None:
     try:
         client.run_on_scheduler(exact)
     except OSError as error:
-        raise CannotGrade(_scheduler_lost(address, error)) from None
+        raise ClassroomError(_scheduler_lost(address, error)) from None
     except Exception as error:
-        raise CannotGrade(f"The Dask scheduler at {address}: {_missing(error)}") from None
+        raise ClassroomError(f"The Dask scheduler at {address}: {_missing(error)}") from None
     try:
         client.wait_for_workers(1, timeout=WORKERS)
         found = client.run(show, terms.boxed, on_error="return")
     except TimeoutError:
-        raise CannotGrade(_no_workers(address)) from None
+        raise ClassroomError(_no_workers(address)) from None
     except OSError as error:
-        raise CannotGrade(_scheduler_lost(address, error)) from None
+        raise ClassroomError(_scheduler_lost(address, error)) from None
     own = exact()
     for name, worker in found.items():
         if why_not := _why_unfit(worker, own):
-            raise CannotGrade(f"The worker {name}: {why_not}")
+            raise ClassroomError(f"The worker {name}: {why_not}")
 
 
 def _why_unfit(worker: Worker | BaseException, own: str) -> str:
@@ -162,7 +162,7 @@ class _UnderWay:
         try:
             return sum(self._client.nthreads().values())
         except (OSError, RuntimeError) as error:
-            raise CannotGrade(_scheduler_lost(self._address, error)) from None
+            raise ClassroomError(_scheduler_lost(self._address, error)) from None
 
     def _next(self) -> str:
         """The key of one that has ended, however it has."""
@@ -180,7 +180,7 @@ class _UnderWay:
         if self._graders():
             self._workers_seen = time.monotonic()
         elif time.monotonic() - self._workers_seen > WORKERS:
-            raise CannotGrade(f"{_no_workers(self._address)} {_KEPT}")
+            raise ClassroomError(f"{_no_workers(self._address)} {_KEPT}")
 
     def _fetch(self, future: Any, submission: Submission) -> GradedNotebook | None:
         """What became of a submission; nothing where it is on its way again."""
@@ -195,14 +195,14 @@ class _UnderWay:
             self._ended.put(future.key)
             return None
         except WorkerUnfit as error:
-            raise CannotGrade(f"{error} {_KEPT}") from None
+            raise ClassroomError(f"{error} {_KEPT}") from None
         except (OSError, RuntimeError, CancelledError) as error:
-            raise CannotGrade(_scheduler_lost(self._address, error)) from None
+            raise ClassroomError(_scheduler_lost(self._address, error)) from None
         except Exception as error:
             what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
-            raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
+            raise ClassroomError(f"A worker {what} ({_short(error)}). {_KEPT}") from None
         if not isinstance(found, GradedNotebook) or not self._is_about(submission, found.result):
-            raise CannotGrade(f"A worker sent something that is not a result. {_KEPT}")
+            raise ClassroomError(f"A worker sent something that is not a result. {_KEPT}")
         return found
 
     def _is_about(self, submission: Submission, result: Result) -> bool:

@@ -165,7 +165,7 @@ def read_class(
         results: what the present run has found; it is newer than the journal.
 
     Raises:
-        BadDeadlines: `deadlines.toml` cannot be used.
+        ClassroomError: `deadlines.toml` cannot be used.
     """
     known = {(found.student, found.chapter): found for found in Journal(journal).results()}
     known |= {(found.student, found.chapter): found for found in results}

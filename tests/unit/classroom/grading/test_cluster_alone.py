@@ -9,8 +9,8 @@ import pytest
 
 from autograder.classroom.grading.dask import driver
 from autograder.classroom.grading.dask.worker import grade_on_worker
-from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.classroom.records.course_digest import exact
+from autograder.classroom.room.errors import ClassroomError
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from tests.support.graded_class import grade
@@ -20,7 +20,7 @@ NOBODY = "tcp://127.0.0.1:9"
 
 def test_dask_that_is_missing_is_named(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(CannotGrade, match=r"pip install .*cluster"):
+    with pytest.raises(ClassroomError, match=r"pip install .*cluster"):
         grade(room, cluster=NOBODY)
 
 

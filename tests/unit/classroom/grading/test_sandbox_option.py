@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.classroom.grading import grade_class, plan
-from autograder.classroom.grading.grade_class import CannotGrade
+from autograder.classroom.room.errors import ClassroomError
 from autograder.cli.main import UNUSABLE, app
 from autograder.sandbox import probe
 from tests.support import numbers_room as numbers
@@ -22,7 +22,7 @@ def graded_with(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str,
 
     def grade(room: Path, options: grade_class.GradingOptions, *_: object) -> None:
         asked.append(options.sandbox)
-        raise CannotGrade("that will do")
+        raise ClassroomError("that will do")
 
     monkeypatch.setattr(grade_class, "grade_class", grade)
     monkeypatch.setattr("autograder.sandbox.client.start_ahead", lambda: None)
@@ -64,11 +64,11 @@ def test_the_configuration_file_turns_the_sandbox_off_and_a_run_says_so(
 ) -> None:
     monkeypatch.setattr(plan, "no_box", lambda: "There is no sandbox here.")
     room, said = numbers.room(tmp_path), list[str]()
-    with pytest.raises(CannotGrade, match="no sandbox here"):
+    with pytest.raises(ClassroomError, match="no sandbox here"):
         grade_class.grade_class(room, listener=grade_class.Listener(warn=said.append))
     assert not said
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write("\nc.ExecuteChecks.sandbox = False\n")
-    with pytest.raises(CannotGrade, match="Nothing was handed in"):
+    with pytest.raises(ClassroomError, match="Nothing was handed in"):
         grade_class.grade_class(room, listener=grade_class.Listener(warn=said.append))
     assert said == [f"This run has no sandbox. {probe.GIVES_AWAY}"]

@@ -16,8 +16,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from autograder.classroom.grading import worker_pool
-from autograder.classroom.grading.grade_class import CannotGrade, Listener, grade_class
+from autograder.classroom.grading.grade_class import Listener, grade_class
 from autograder.classroom.records.gradebook_writer import GradebookWriter
+from autograder.classroom.room.errors import ClassroomError
 from autograder.cli import main
 from autograder.cli.grading_progress import Watch
 from autograder.sandbox.client import ForkServer
@@ -212,7 +213,7 @@ def test_full_disk_and_read_only_folder_are_one_sentence(
 
     with monkeypatch.context() as patch:
         patch.setattr(GradebookWriter, "_write_folder", fail)
-        with pytest.raises(CannotGrade) as found:
+        with pytest.raises(ClassroomError) as found:
             grade_class(room)
         assert str(found.value).startswith(says)
         done = CliRunner().invoke(main.app, ["grade", str(room)])

@@ -34,6 +34,7 @@ from autograder.classroom.reports.class_report.records import (
     read_class,
 )
 from autograder.classroom.reports.forget import Forgetting
+from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.lock import HOME
 from autograder.cli import main
 from autograder.cli.classroom import app
@@ -254,7 +255,7 @@ def test_lateness_is_that_of_the_class_and_forgetting_takes_reports_away(tmp_pat
     assert forgetting.held().reports == () and not list(room.glob("report*"))
     assert student not in make.report(room).with_name("report.csv").read_text(encoding="utf-8")
     (room / "deadlines.toml").write_text("grace_minutes = 'none'\n")
-    with pytest.raises(make.CannotReport, match="grace_minutes"):
+    with pytest.raises(ClassroomError, match="grace_minutes"):
         make.report(room)
 
 

@@ -11,12 +11,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from traitlets.config import Config
 
 from autograder.classroom.grading import run as grading
-from autograder.classroom.grading.grade_class import CannotGrade, Listener, grade_class
+from autograder.classroom.grading.grade_class import Listener, grade_class
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.nbgrader_plugins.class_points import PointsOfClass
 from autograder.classroom.nbgrader_plugins.class_solutions import SolutionsOfClass
 from autograder.classroom.nbgrader_plugins.execute_checks import CannotJudge, ExecuteChecks
 from autograder.classroom.nbgrader_plugins.save_verdicts import SCORES
+from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import foreign_kernel
 from autograder.classroom.room.nbgrader_api import api
 from autograder.core.verdict import Finding, Share, Verdict
@@ -91,12 +92,12 @@ def test_files_that_are_ignored_are_not_taken_along(room: Path) -> None:
 
 
 def test_folders_that_are_not_read_are_named(room: Path) -> None:
-    with pytest.raises(CannotGrade, match="submitted_directory is 'in' in nbgrader_config.py"):
+    with pytest.raises(ClassroomError, match="submitted_directory is 'in' in nbgrader_config.py"):
         configured(room, 'c.CourseDirectory.submitted_directory = "in"')
 
 
 def test_class_that_runs_nothing_is_refused_by_name(room: Path) -> None:
-    with pytest.raises(CannotGrade, match=r"c\.Execute\.enabled is off .* --no-execute"):
+    with pytest.raises(ClassroomError, match=r"c\.Execute\.enabled is off .* --no-execute"):
         configured(room, "c.Execute.enabled = False")
 
 

@@ -17,10 +17,9 @@ from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading import grade_class
-from autograder.classroom.grading.grade_class import CannotGrade
+from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.open_classroom import Desk, opened
 from autograder.classroom.setup import change_chapters
-from autograder.classroom.setup.change_chapters import CannotChange
 from autograder.classroom.setup.create import is_called
 from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
@@ -88,7 +87,7 @@ def test_grades_survive_leaving_and_coming_back(desk: Desk, tmp_path: Path) -> N
     (back,) = change_chapters.add(desk, {CHAPTER: version(tmp_path)}, quiet)
     assert points(desk) == before and back.gone == () and back.graded == 1
     assert rooms.released(desk.room, CHAPTER).cells
-    with pytest.raises(CannotChange, match="is already in the class"):
+    with pytest.raises(ClassroomError, match="is already in the class"):
         change_chapters.add(desk, {CHAPTER: version(tmp_path)}, quiet)
 
 
@@ -114,7 +113,7 @@ def test_cells_come_and_go_and_what_goes_is_kept_in_a_file(desk: Desk, tmp_path:
 def test_an_instructors_own_source_is_not_replaced_unasked(desk: Desk, tmp_path: Path) -> None:
     path = desk.room / "source" / CHAPTER / f"{CHAPTER}.ipynb"
     path.write_text(path.read_text().replace("# Numbers", "# My numbers"))
-    with pytest.raises(CannotChange, match="--replace"):
+    with pytest.raises(ClassroomError, match="--replace"):
         change_chapters.update(desk, {CHAPTER: version(tmp_path)}, quiet)
     (done,) = change_chapters.update(desk, {CHAPTER: version(tmp_path)}, quiet, replace=True)
     assert "# My numbers" not in path.read_text()
@@ -125,18 +124,18 @@ def test_a_version_that_cannot_be_released_changes_nothing(desk: Desk, tmp_path:
     before, release = points(desk), rooms.released(desk.room, CHAPTER)
     broken = version(tmp_path, without="half")
     broken.cells[3].metadata["nbgrader"]["grade_id"] = "check-after"
-    with pytest.raises(CannotChange, match="could not release"):
+    with pytest.raises(ClassroomError, match="could not release"):
         change_chapters.update(desk, {CHAPTER: broken}, quiet)
     assert points(desk) == before and rooms.released(desk.room, CHAPTER) == release
-    with pytest.raises(CannotChange, match="is not in the class"):
+    with pytest.raises(ClassroomError, match="is not in the class"):
         change_chapters.update(desk, {"08_more": broken}, quiet)
-    with pytest.raises(CannotChange, match="could not release 08_more"):
+    with pytest.raises(ClassroomError, match="could not release 08_more"):
         change_chapters.add(desk, {"08_more": broken}, quiet)
     assert not (desk.room / "source" / "08_more").exists()
 
 
 def test_a_student_who_handed_in_nothing_is_named(made: Path) -> None:
-    with pytest.raises(CannotGrade, match="ann, zoe has handed in nothing of 07_numbers"):
+    with pytest.raises(ClassroomError, match="ann, zoe has handed in nothing of 07_numbers"):
         grade_class.grade_class(
             made,
             grade_class.GradingOptions(chapters=[CHAPTER], students=["zoe", "ann"], sandbox=False),
@@ -148,7 +147,7 @@ def test_the_command_takes_several_chapters_and_students(monkeypatch: pytest.Mon
 
     def grade(room: Path, options: grade_class.GradingOptions, *_: object) -> None:
         asked.append(options)
-        raise CannotGrade("that will do")
+        raise ClassroomError("that will do")
 
     monkeypatch.setattr(grade_class, "grade_class", grade)
     words = ["grade", "DIR", "01", "3,04", "--student", "ann", "--student", "ben"]
