@@ -389,7 +389,7 @@ def _run_notebook(
     """Have a notebook run; what came of it."""
     exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
     run = NotebookRun(
-        nb, exercises, supply, files=submission.files, patience=terms.patience, only=terms.only,
+        nb, exercises, supply, files=submission.files, timeouts=terms.patience, only=terms.only,
         warn=notes.append,
     )  # fmt: skip
     supply.arrive(run.look_ahead)
@@ -404,7 +404,7 @@ def _run_notebook(
         note_seed(nb, seed)
     checks = checks_of(verdicts.values())
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
-    return _Ran(shares, run.ends, checks, run.cases, run.restarts)
+    return _Ran(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

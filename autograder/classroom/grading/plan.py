@@ -69,6 +69,7 @@ class ChapterPlan:
         nbgrader: nbgrader's own settings.
         secret: the seeds of all random models come from it.
         pools: the pools of the class.
+        pool: the number of the pool for new work.
         course_files: the course's own files, which replace a student's.
         places: where the notebooks are.
         grade_ids: the grade ids of each chapter.
@@ -82,6 +83,7 @@ class ChapterPlan:
     nbgrader: NbgraderOptions
     secret: str
     pools: Pools
+    pool: int
     course_files: Mapping[str, bytes]
     places: Mapping[str, Place]
     grade_ids: GradeIds
@@ -115,7 +117,7 @@ class ChapterPlan:
         files = {**self.nbgrader.not_ignored(raw.files), **course}  # the last ones win
         depends = raw.text or b"", sorted(files.items()), key, self._deciding
         submission = Submission(
-            student, raw.text, files, key, pool=self.config.ready.pool,
+            student, raw.text, files, key, pool=self.pool,
             pools=self.pools.used(student, self.chapter), notes=raw.notes,
         )  # fmt: skip
         raw = replace(raw, files=files)
@@ -174,8 +176,8 @@ class GradingPlan:
         course_files, _ = files_beside(settings.source(chapter))
         return ChapterPlan(
             writer.room, students, settings.for_chapter(preload, writer.source_cells(chapter)),
-            nbgrader, settings.secret, pools, nbgrader.without_excluded(chapter, course_files),
-            self.found.places[chapter], writer.grade_ids(), writer.students(), graded,
+            nbgrader, settings.secret, pools, pools.now(chapter),
+            nbgrader.without_excluded(chapter, course_files), self.found.places[chapter], writer.grade_ids(), writer.students(), graded,
         )  # fmt: skip
 
 
