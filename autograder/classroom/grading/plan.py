@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from autograder.classroom.grading.chapter_preload import preload_spec
 from autograder.classroom.grading.options import GradingOptions
 from autograder.classroom.grading.server_cache import no_box
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.intake.attached_files import files_beside
-from autograder.classroom.intake.discover import Found, GradeIds, Place, find_notebooks
+from autograder.classroom.intake.discover import Found, find_notebooks
 from autograder.classroom.intake.preflight import RawSubmission, read_submission
 from autograder.classroom.intake.selection import which_chapters, whose_work
 from autograder.classroom.lateness.penalties import Penalties
@@ -63,30 +62,22 @@ class ChapterPlan:
     """How the submissions of one chapter are read and graded.
 
     Attributes:
-        room: the classroom.
-        students: the students whose work is graded.
-        config: how it is graded.
+        run: the plan of the whole run.
+        config: how the chapter is graded.
         nbgrader: nbgrader's own settings.
-        secret: the seeds of all random models come from it.
         pools: the pools of the class.
         pool: the number of the pool for new work.
         course_files: the course's own files, which replace a student's.
-        places: where the notebooks are.
-        grade_ids: the grade ids of each chapter.
         known: the students that the gradebook knows.
         graded: those with a complete grade that stays if their work is unchanged.
     """
 
-    room: Path
-    students: Sequence[str]
+    run: GradingPlan
     config: GradingConfig
     nbgrader: NbgraderOptions
-    secret: str
     pools: Pools
     pool: int
     course_files: Mapping[str, bytes]
-    places: Mapping[str, Place]
-    grade_ids: GradeIds
     known: AbstractSet[str]
     graded: AbstractSet[str]
 
@@ -94,6 +85,11 @@ class ChapterPlan:
     def chapter(self) -> str:
         """The chapter's name."""
         return self.config.chapter
+
+    @property
+    def students(self) -> Sequence[str]:
+        """The students whose work is graded."""
+        return self.run.students[self.chapter]
 
     @cached_property
     def _deciding(self) -> GradingConfig:
@@ -111,10 +107,12 @@ class ChapterPlan:
 
     def read(self, student: str) -> Work:
         """Read a student's work."""
-        place, course = self.places[student], self.course_files
-        raw = read_submission(self.room, student, self.chapter, place, self.grade_ids, course)
-        key = key_of(self.secret, student)
-        files = {**self.nbgrader.not_ignored(raw.files), **course}  # the last ones win
+        place, writer = self.run.found.places[self.chapter][student], self.run.writer
+        raw = read_submission(
+            writer.room, student, self.chapter, place, writer.grade_ids(), self.course_files
+        )
+        key = key_of(self.run.settings.secret, student)
+        files = {**self.nbgrader.not_ignored(raw.files), **self.course_files}  # the last ones win
         depends = raw.text or b"", sorted(files.items()), key, self._deciding
         submission = Submission(
             student, raw.text, files, key, pool=self.pool,
@@ -174,10 +172,10 @@ class GradingPlan:
         if self.options.force and students:  # graded again on the models of the first time
             preload = replace(preload, pool=commonest_pool(pools, chapter, students))
         course_files, _ = files_beside(settings.source(chapter))
+        config = settings.for_chapter(preload, writer.source_cells(chapter))
         return ChapterPlan(
-            writer.room, students, settings.for_chapter(preload, writer.source_cells(chapter)),
-            nbgrader, settings.secret, pools, pools.now(chapter),
-            nbgrader.without_excluded(chapter, course_files), self.found.places[chapter], writer.grade_ids(), writer.students(), graded,
+            self, config, nbgrader, pools, pools.now(chapter),
+            nbgrader.without_excluded(chapter, course_files), writer.students(), graded,
         )  # fmt: skip
 
 
