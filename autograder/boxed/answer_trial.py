@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 
 from autograder.boxed.known_outcomes import recognise
-from autograder.boxed.notebook_process import ANSWER_GRACE
-from autograder.boxed.untrusted import sound_outcome
+from autograder.boxed.notebook_process import ANSWER_GRACE_SECONDS
+from autograder.boxed.untrusted import parse_outcome
 from autograder.boxed.work_ahead import LOOKING, look_at
 from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case, Exercise
-from autograder.core.limits import AWAKE, waited
+from autograder.core.limits import CLOCK, charged_wait
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
 from autograder.runner import CPU_AFTER_TIMEOUT
@@ -76,13 +76,13 @@ class Trial:
         Raises:
             ProcessLost: its process is gone, or took too long for all cases together.
         """
-        self._began, self._looked, self._queued = AWAKE.now(), 0.0, child.queued()
+        self._began, self._looked, self._queued = CLOCK.now(), 0.0, child.queued()
         if seals:
             self.sealed |= {case.name for case in cases}
         try:
             self._go(child, cases, warn)
         finally:
-            self._left -= waited(self._passed(), child.queued() - self._queued)
+            self._left -= charged_wait(self._passed(), child.queued() - self._queued)
 
     def _go(self, child: Process, cases: Sequence[Case], warn: Callable[[str], None]) -> None:
         for case in cases:
@@ -110,7 +110,7 @@ class Trial:
         if outcome is not None:
             self.found[case.name] = []
         else:
-            outcome = sound_outcome(blobs, number)
+            outcome = parse_outcome(blobs, number)
         if outcome is None:
             return
         outcome = replace(outcome, case=case.name)
@@ -121,13 +121,13 @@ class Trial:
 
     def _passed(self) -> float:
         """Seconds since `go`, without the judge's own."""
-        return AWAKE.now() - self._began - self._looked
+        return CLOCK.now() - self._began - self._looked
 
     def _patience(self, child: Process) -> float:
         """Seconds that the next case may take. Waiting for a processor is no reason to end it."""
-        most, passed = self._wall + ANSWER_GRACE, self._passed()
+        most, passed = self._wall + ANSWER_GRACE_SECONDS, self._passed()
         if self._left - passed < most:
-            passed = waited(passed, child.queued() - self._queued)
+            passed = charged_wait(passed, child.queued() - self._queued)
         return min(most, self._left - passed)
 
     def handed_over(self) -> list[Outcome]:
@@ -141,7 +141,7 @@ class Trial:
 
         What is not judged here is judged with the answer as a whole, which has a time of its own.
         """
-        began = AWAKE.now()
+        began = CLOCK.now()
         look_at(self._exercise, case)
         if self._unseen and self._sought < LOOKING.cpu:
             seen, outcome = self._unseen.popleft()
@@ -149,7 +149,7 @@ class Trial:
             if (found := self._find(seen, outcome)) is not None:
                 self.found[seen.name] = found
             self._sought += time.process_time() - start
-        self._looked += AWAKE.now() - began
+        self._looked += CLOCK.now() - began
 
     def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
         if outcome.ended == "out of time":

@@ -13,8 +13,8 @@ from nbformat.notebooknode import NotebookNode
 from autograder.boxed.notebook_cells import NotebookCells, as_outputs, is_failed, matters, note
 from autograder.boxed.process_source import ProcessSource
 from autograder.core.exercise import Exercise
-from autograder.core.limits import AWAKE
-from autograder.core.process_exit import End, Ending
+from autograder.core.limits import CLOCK
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.wire import MAX_OUTPUTS
 from autograder.submission.contract import Timeouts
@@ -23,18 +23,18 @@ from autograder.submission.sanitize import clean_outputs, taken_ids
 MOST_CELLS = 2_000
 """Cells of a notebook that are run; each is a step of the box."""
 
-MOST_ASTRAY = 3
+MAX_UNRESPONSIVE = 3
 """How many times a notebook's process may be lost although it has not ended: it does not answer, or
 answers something else. Each time costs as long as a cell may take, and it may be another cell's
 doing than the one that is waited for."""
 
-_USED_UP = (End.OUT_OF_MEMORY, End.OUT_OF_TIME, End.TOO_MANY_PROCESSES)
+_USED_UP = (ExitReason.OUT_OF_MEMORY, ExitReason.OUT_OF_TIME, ExitReason.TOO_MANY_PROCESSES)
 """Ends by which a process has used up what it may use."""
 
-AT_ONCE = 20.0
+QUICK_STEP_SECONDS = 20.0
 """Seconds for what takes a moment, such as setting an answer aside."""
 
-ANSWER_GRACE = 5.0
+ANSWER_GRACE_SECONDS = 5.0
 """Seconds after its time is over in which a process may still answer."""
 
 SetAside = Literal["parked", "undefined", "not callable", "untried", "lost"]
@@ -58,7 +58,7 @@ class Parked:
     kind: str = ""
     child: Process | None = None
     pid: int = 0
-    how: End = End.EXITED
+    how: ExitReason = ExitReason.EXITED
     is_judged: bool = False
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class NotebookProcess:
     ) -> None:
         self.cells, self.supply, self.timeouts, self.files = cells, supply, timeouts, files
         self._warn, self._meanwhile = warn, meanwhile
-        self.ends: list[End] = []
+        self.ends: list[ExitReason] = []
         """How processes of this notebook ended that did not get to its end."""
         self.restarts = -1
         """How many processes it took, after the first."""
@@ -102,10 +102,10 @@ class NotebookProcess:
         self.seals = False
         """Whether a hidden case was given to an answer of this notebook."""
         self.deadline = 0.0
-        """On `AWAKE`: the end of the notebook's time."""
+        """On `CLOCK`: the end of the notebook's time."""
         self._process: Process | None = None
         self._taken = taken_ids(cells.nb)
-        self._used = self._astray = 0
+        self._used = self._unresponsive = 0
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
         self._hungry: set[int] = set()  # cells that ran out of memory, and may hold what there is
@@ -118,25 +118,25 @@ class NotebookProcess:
             ProcessLost: there is none.
         """
         if self._process is None:
-            raise ProcessLost(Ending(End.EXITED))
+            raise ProcessLost(ProcessExit(ExitReason.EXITED))
         return self._process
 
     def is_open(self) -> bool:
         """Whether cells can still be run, and answers tried."""
-        if self._process is not None and AWAKE.now() > self.deadline:
+        if self._process is not None and CLOCK.now() > self.deadline:
             self._warn(f"The notebook took longer than {self.timeouts.notebook:g} seconds.")
-            self.ends.append(End.OUT_OF_TIME)
+            self.ends.append(ExitReason.OUT_OF_TIME)
             self.stop()
         return self._process is not None
 
-    def ended(self) -> Ending | None:
+    def ended(self) -> ProcessExit | None:
         """How the process ended, if it did."""
-        return Ending(End.EXITED) if self._process is None else self._process.ended(0.5)
+        return ProcessExit(ExitReason.EXITED) if self._process is None else self._process.ended(0.5)
 
     def lose(self, what: str, lost: ProcessLost) -> None:
         """Note that a process was lost."""
         self.ends.append(lost.ending.end)
-        self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
+        self._unresponsive += lost.ending.end in (ExitReason.UNRESPONSIVE, ExitReason.OUT_OF_TIME)
         how = lost.ending.end if self.seals else lost.ending  # a code of an exit can tell things
         self._warn(f"{what} ended or blocked Python ({how}).")
 
@@ -147,7 +147,7 @@ class NotebookProcess:
         self._process = self.supply.process("student")
         if self.files:
             step = {"do": "files", "names": list(self.files)}
-            self.process.step(step, list(self.files.values()), patience=AT_ONCE)
+            self.process.step(step, list(self.files.values()), patience=QUICK_STEP_SECONDS)
 
     def stop(self) -> None:
         """End the process, and those that were forked from it."""
@@ -165,7 +165,7 @@ class NotebookProcess:
         """
         while True:
             self.stop()
-            if self._used >= self.timeouts.restarts or self._astray >= MOST_ASTRAY:
+            if self._used >= self.timeouts.restarts or self._unresponsive >= MAX_UNRESPONSIVE:
                 self._warn(f"The notebook used up {self._used} processes; the rest is not run.")
                 self._gave_up = before
                 return
@@ -183,7 +183,7 @@ class NotebookProcess:
         """If cells have used up all processes, give the answers above them one more."""
         if self._process is None and self._gave_up is not None and self.supply.can_fork:
             self._used -= 1
-            self._astray -= 1
+            self._unresponsive -= 1
             self.restart(self._gave_up)
 
     def _replay(self, before: int) -> int | None:
@@ -237,7 +237,7 @@ class NotebookProcess:
         times = self.timeouts
         step = {"do": "run", "source": cell.source, "bare": not matters(cell)}
         step |= {"cpu": times.cell_cpu, "wall": times.cell_wall}
-        patience = times.cell_wall + ANSWER_GRACE
+        patience = times.cell_wall + ANSWER_GRACE_SECONDS
         return self.process.step(
             step, patience=patience, largest=MAX_OUTPUTS, meanwhile=self._meanwhile
         )[0]
@@ -261,7 +261,7 @@ class NotebookProcess:
     def _quarantine_memory_hogs(self, lost: ProcessLost) -> bool:
         """Bar the cells that left no memory to the one that now lacked it, if there are any."""
         new = self._hungry - self._barred
-        if lost.ending.end is not End.OUT_OF_MEMORY or not new:
+        if lost.ending.end is not ExitReason.OUT_OF_MEMORY or not new:
             return False
         for index in sorted(new):
             self._warn(f"Cell {index + 1} had used up the memory, and is not run again.")
@@ -281,7 +281,7 @@ class NotebookProcess:
             note(cell, "CellFailed", "This cell did not come to its end.")
         if head.get("out_of_time") is True:
             self._barred.add(index)
-            self.ends.append(End.OUT_OF_TIME)
+            self.ends.append(ExitReason.OUT_OF_TIME)
             self._warn(f"Cell {index + 1} used up its time and was stopped.")
 
     # ------------------------------------------------------------------ answers
@@ -328,13 +328,16 @@ class NotebookProcess:
     def _set_aside(self, exercise: Exercise) -> Parked:
         step = {"do": "park", "name": exercise.name, "wired": self.supply.can_fork}
         if not self.supply.can_fork:
-            head, _ = self.process.step(step, patience=AT_ONCE)
+            head, _ = self.process.step(step, patience=QUICK_STEP_SECONDS)
             return _parked(head, None, self.process)
         ours, theirs = socket.socketpair()
         with theirs:
             try:
                 head, _ = self.process.step(
-                    step, patience=AT_ONCE, hand_over=(theirs,), meanwhile=self._meanwhile
+                    step,
+                    patience=QUICK_STEP_SECONDS,
+                    hand_over=(theirs,),
+                    meanwhile=self._meanwhile,
                 )
             except BaseException:
                 ours.close()
@@ -343,7 +346,7 @@ class NotebookProcess:
         if parked.child is None:
             ours.close()
         else:  # many that begin at once would be put behind, as a crowd is
-            parked.child.step({"do": "ready"}, patience=AT_ONCE)
+            parked.child.step({"do": "ready"}, patience=QUICK_STEP_SECONDS)
         return parked
 
 

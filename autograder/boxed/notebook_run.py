@@ -1,4 +1,4 @@
-"""One notebook's way through the boxes: its cells are run, its answers tried, and judged here.
+"""Runs the cells of a notebook in sandboxes, tries its answers there, and judges them here.
 
 A cell that ends the notebook's process, blocks it or uses up its memory costs what that cell was
 good for, not the notebook: a new process runs the earlier cells again, without it, and goes on.
@@ -26,13 +26,13 @@ from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_cells import NotebookCells
 from autograder.boxed.notebook_process import NotebookProcess, Parked, SetAside
 from autograder.boxed.process_source import ProcessSource
-from autograder.boxed.remote_graphs import GraphsElsewhere
+from autograder.boxed.remote_graphs import RemoteGraphRunner
 from autograder.boxed.work_ahead import GLANCE, LOOKING, look_at
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import preserve_global_state
-from autograder.core.limits import AWAKE, Limits, OutOfTime, bounded_output, time_limit
+from autograder.core.limits import CLOCK, Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
-from autograder.core.process_exit import End
+from autograder.core.process_exit import ExitReason
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
 from autograder.judge import findings_of
@@ -85,7 +85,7 @@ class NotebookRun:
         """By the number of the check cell, from 0."""
         self.cases: list[CaseReport] = []
         """If one exercise is asked for: the result of each of its cases."""
-        self._graphs = GraphsElsewhere(supply)
+        self._graphs = RemoteGraphRunner(supply)
         self._trials: dict[int, Trial] = {}
         self._ahead = self.cells.first_cases()
         self._end = len(self.cells)
@@ -96,7 +96,7 @@ class NotebookRun:
         Raises:
             NoBox: there is no box here.
         """
-        self.notebook.deadline = AWAKE.now() + self.timeouts.notebook
+        self.notebook.deadline = CLOCK.now() + self.timeouts.notebook
         try:
             self.notebook.start()
             self._end = self.cells.end_of_work()
@@ -138,10 +138,10 @@ class NotebookRun:
     def _look_at_next(
         self, cases: Iterator[tuple[Exercise, Case]], limits: Limits = LOOKING
     ) -> bool:
-        began = AWAKE.now()
+        began = CLOCK.now()
         if (found := next(cases, None)) is not None:
             look_at(*found, limits)
-        self.notebook.deadline += AWAKE.now() - began  # that is no time of the notebook's
+        self.notebook.deadline += CLOCK.now() - began  # that is no time of the notebook's
         return found is not None
 
     # ------------------------------------------------------------------ setting answers aside
@@ -278,7 +278,7 @@ class NotebookRun:
         try:
             trial.go(parked.child, ordered, self.warn, seals=self.notebook.seals)
             if trial.timed_out and not told:
-                self.notebook.ends.append(End.OUT_OF_TIME)
+                self.notebook.ends.append(ExitReason.OUT_OF_TIME)
                 self.warn(f"`{exercise.name}` used up its time on a case and was stopped.")
         except ProcessLost as lost:
             self.notebook.recover(index, lost, self._end if self.supply.can_fork else index)

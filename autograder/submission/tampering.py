@@ -81,14 +81,14 @@ def _parsed_by_ipython(source: str) -> ast.Module | None:
         return None
 
 
-def what_changed(source: str, master: SourceCell) -> str:
+def what_changed(source: str, source_cell: SourceCell) -> str:
     """In a few fixed words, how a cell's text differs from what was given out."""
     text = normal(source)
     if not text:
         return "it was empty"
-    if _added_to(text, master) is not None:
+    if _added_to(text, source_cell) is not None:
         return "something was added to it"
-    if master.cell_type == "code":
+    if source_cell.cell_type == "code":
         if _is_comment(text):
             return "it was commented out"
         if _CALL.search(text):
@@ -96,36 +96,36 @@ def what_changed(source: str, master: SourceCell) -> str:
     return "its text was another one"
 
 
-def is_replaced(source: str, master: SourceCell) -> bool:
+def is_replaced(source: str, source_cell: SourceCell) -> bool:
     """Whether other code stands in a cell's place, not only something beside or around its own."""
-    words = what_changed(source, master)
-    return master.cell_type == "code" and words == "its text was another one"
+    words = what_changed(source, source_cell)
+    return source_cell.cell_type == "code" and words == "its text was another one"
 
 
-def pretends(source: str, master: SourceCell) -> bool:
+def pretends(source: str, source_cell: SourceCell) -> bool:
     """Whether a cell's code can have no other aim than points: it passes whatever the answer is.
 
     That is a test that asserts a constant or ends with a number, where the cell's own test is
     gone, and any code that gives `check` or `grade` another meaning.
     """
     tree = tree_of(source)
-    if tree is None or not tree.body or master.cell_type != "code":
+    if tree is None or not tree.body or source_cell.cell_type != "code":
         return False
     names = {name for node in ast.walk(tree) for name in _bound(node)}
-    if master.exercise and names & _OURS:
+    if source_cell.exercise and names & _OURS:
         return True
-    if not is_replaced(source, master):
+    if not is_replaced(source, source_cell):
         return False
     asserts = [node for node in tree.body if isinstance(node, ast.Assert)]
     return any(map(_asserts_nothing, asserts)) or _is_number(tree.body[-1])
 
 
-def own_code(source: str, master: SourceCell) -> str:
+def own_code(source: str, source_cell: SourceCell) -> str:
     """What a student wrote into a cell beside what was given out, if that is worth keeping."""
     text = normal(source)
-    added = _added_to(text, master)
+    added = _added_to(text, source_cell)
     own = text if added is None else added
-    if master.cell_type != "code":
+    if source_cell.cell_type != "code":
         return own
     own = _TIMED.sub("", own, count=1)
     tree = tree_of(own)
@@ -134,9 +134,9 @@ def own_code(source: str, master: SourceCell) -> str:
     return own if any(map(_does_something, tree.body)) else ""
 
 
-def _added_to(text: str, master: SourceCell) -> str | None:
+def _added_to(text: str, source_cell: SourceCell) -> str | None:
     """The lines that were added to what was given out; ``None`` if that is not whole any more."""
-    found = (_beside(text.split("\n"), given.split("\n")) for given in master.texts if given)
+    found = (_beside(text.split("\n"), given.split("\n")) for given in source_cell.texts if given)
     return next((added for added in found if added is not None), None)
 
 

@@ -21,16 +21,16 @@ def preload_spec(settings: GradingSettings, assignment: str, chapter: str) -> Pr
         assignment: the assignment.
         chapter: its notebook.
     """
-    released = _text_of(settings.source(assignment) / f"{chapter}.ipynb")
+    released_text = _text_of(settings.source(assignment) / f"{chapter}.ipynb")
     return PreloadSpec(
         chapter,
         syllabus=settings.syllabus,
-        imports=imports_of(released),
+        imports=imports_of(released_text),
         covered=_hidden_by_name(settings.room),
         bounds=settings.bounds,
         pool=settings.pools.now(chapter),
         own=tuple(own_exercises.texts_in(settings.room / own_exercises.FOLDER).items()),
-        given=released,
+        released_text=released_text,
     )
 
 

@@ -94,8 +94,8 @@ class ChapterPlan:
     @cached_property
     def _deciding(self) -> GradingConfig:
         """The part of `config` that a grade depends on."""
-        preload = self.config.ready
-        return replace(self.config, ready=replace(preload, own=deciding(preload.own)))
+        preload = self.config.preload
+        return replace(self.config, preload=replace(preload, own=deciding(preload.own)))
 
     def why_not(self, student: str) -> str:
         """The reason why a student's work is refused; empty if it is read."""

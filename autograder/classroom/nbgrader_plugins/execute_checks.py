@@ -17,8 +17,8 @@ from traitlets import Integer, Unicode
 
 from autograder.classroom.grading import settings
 from autograder.classroom.grading.chapter_preload import preload_spec
-from autograder.classroom.grading.grade_submission import Untrue, ask, notes_in, shares_in
-from autograder.classroom.grading.server_cache import boxes_for
+from autograder.classroom.grading.grade_submission import InvalidJudgement, ask, notes_in, shares_in
+from autograder.classroom.grading.server_cache import servers_for
 from autograder.classroom.intake.attached_files import files_beside, keep_as_text
 from autograder.classroom.intake.release_history import given_out
 from autograder.classroom.nbgrader_plugins.save_verdicts import SCORES
@@ -75,7 +75,7 @@ class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
         released = given_out(grading.course, ids["assignment"], ids["notebook"])
         source_cells = source_cells_of(ids["db_url"], ids["notebook"], ids["assignment"], released)
         preload = preload_spec(grading, ids["assignment"], ids["notebook"])
-        terms = grading.for_chapter(preload, source_cells, self.only)
+        config = grading.for_chapter(preload, source_cells, self.only)
         pools, whose = grading.pools, (ids["student"], ids["notebook"])
         graded = Path(resources["metadata"]["path"])
         files, _ = files_beside(graded)
@@ -84,28 +84,28 @@ class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
             ids["student"], None, files,
             key_of(grading.secret, ids["student"]), self.seed, preload.pool, pools.used(*whose),
         )  # fmt: skip
-        said, text, code = self._asked(nb, submission, terms)
+        said, text, code = self._asked(nb, submission, config)
         if code:
             pools.note(*whose, code, submission.pool_for(code))
         for note in notes_in(said):
             self._warn(ids["student"], ids["notebook"], note)
-        resources[SCORES] = shares_in(said, terms)
+        resources[SCORES] = shares_in(said, config)
         if self.only:
             resources[CASES] = said.get("cases")
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
     def _asked(
-        self, nb: NotebookNode, submission: Submission, terms: GradingConfig
+        self, nb: NotebookNode, submission: Submission, config: GradingConfig
     ) -> tuple[Any, bytes, str]:
-        boxes = boxes_for(terms)
+        servers = servers_for(config)
         written = nbformat.writes(nb).encode("utf-8", "replace")
         why: Exception | None = None
         for _ in range(2):
             try:
-                said, text, code = ask("run", submission, terms, boxes, written)
-                shares_in(said, terms)
+                said, text, code = ask("run", submission, config, servers, written)
+                shares_in(said, config)
                 return said, text, code
-            except (ProcessLost, Untrue) as error:
+            except (ProcessLost, InvalidJudgement) as error:
                 why = error
         raise CannotJudge(
             f"Judging the notebook of {submission.student} ended the judge, twice ({why}). "

@@ -10,7 +10,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.classroom.grading.chapter_preload import preload_spec
 from autograder.classroom.grading.grade_submission import repaired
-from autograder.classroom.grading.server_cache import boxes_for
+from autograder.classroom.grading.server_cache import servers_for
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.intake.release_history import given_out
 from autograder.classroom.records.gradebook_cells import source_cells_of
@@ -65,6 +65,6 @@ class ForgivingReader(NotebookExporter):
         released = given_out(settings.course, assignment, notebook)
         source_cells = source_cells_of(ids["db_url"], notebook, assignment, released)
         preload = preload_spec(settings, assignment, notebook)
-        boxes = boxes_for(settings.for_chapter(preload, source_cells))
-        mended, _ = repaired(text, source_cells, boxes)
+        servers = servers_for(settings.for_chapter(preload, source_cells))
+        mended, _ = repaired(text, source_cells, servers)
         return mended

@@ -51,13 +51,15 @@ def _with_given(
         if one.name not in source_cells:
             renamed.setdefault((one.cell_type, normal(one.source), one.solution), []).append(one)
     found = {}
-    for name, master in source_cells.items():
+    for name, source_cell in source_cells.items():
         before = [
             old
-            for text in (master.released, *(one.source for one in own.get(name, ())))
-            for old in renamed.get((master.cell_type, normal(text), master.solution), ())
+            for text in (source_cell.released, *(one.source for one in own.get(name, ())))
+            for old in renamed.get((source_cell.cell_type, normal(text), source_cell.solution), ())
         ]
-        found[name] = replace(master, given=tuple(dict.fromkeys([*own.get(name, ()), *before])))
+        found[name] = replace(
+            source_cell, given=tuple(dict.fromkeys([*own.get(name, ()), *before]))
+        )
     return found
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from autograder.classroom.room.errors import ClassroomError
 from autograder.environment.extras import advice
 
-PATIENCE = 15
+CONNECT_SECONDS = 15
 """Seconds in which a server must answer."""
 
 MAX_NAME = 128
@@ -44,7 +44,9 @@ def try_out(address: str) -> None:
     url = _url(address)
     postgres = url.get_backend_name() == "postgresql"
     try:
-        engine = create_engine(url, connect_args={"connect_timeout": PATIENCE} if postgres else {})
+        engine = create_engine(
+            url, connect_args={"connect_timeout": CONNECT_SECONDS} if postgres else {}
+        )
         try:
             engine.connect().close()
         finally:

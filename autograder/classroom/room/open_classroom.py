@@ -1,4 +1,4 @@
-"""Opens a classroom for one who works at its desk: nobody else writes to it meanwhile."""
+"""Opens a classroom for one process: locked, and connected to its gradebook."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.classroom.room.private import private
 
 
 @dataclass
-class Desk:
+class OpenClassroom:
     """An open classroom.
 
     Attributes:
@@ -36,7 +36,7 @@ class Desk:
 
 
 @contextlib.contextmanager
-def opened(folder: Path) -> Iterator[Desk]:
+def open_classroom(folder: Path) -> Iterator[OpenClassroom]:
     """A classroom, held so that there is one writer.
 
     Raises:
@@ -55,6 +55,6 @@ def opened(folder: Path) -> Iterator[Desk]:
             why = what_failed(error, course.db_url)
             raise ClassroomError(f"The gradebook cannot be used: {why}") from None
         try:
-            yield Desk(room, nbgrader, gradebook)
+            yield OpenClassroom(room, nbgrader, gradebook)
         finally:
             gradebook.close()

@@ -21,9 +21,9 @@ from autograder.builder.cell_ids import digest_of
 from autograder.builder.solution_regions import STUB
 from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import do_here
-from autograder.core.limits import AwakeClock, Limits
+from autograder.core.limits import Limits, SuspendAwareClock
 from autograder.core.outcome import Outcome
-from autograder.core.process_exit import End, Ending
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, TryHere
 from autograder.judge import findings_of
@@ -46,7 +46,7 @@ class Notebook:
     def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict[str, Any], list[bytes]]:
         source = head["source"]
         if source == NEEDS and TAKES in self.ran:
-            raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+            raise ProcessLost(ProcessExit(ExitReason.OUT_OF_MEMORY))
         self.ran.append(source)
         failed = new_output("error", ename="MemoryError", evalue="", traceback=[])
         outputs = [failed] if source == TAKES else []
@@ -83,7 +83,7 @@ def test_where_nobody_ran_out_of_memory_the_cell_itself_is_given_up() -> None:
     class Greedy(Notebook):
         def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict, list[bytes]]:
             if head["source"] == NEEDS:
-                raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+                raise ProcessLost(ProcessExit(ExitReason.OUT_OF_MEMORY))
             return super().step(head)
 
     supply = Notebooks()
@@ -272,7 +272,7 @@ def test_an_answer_that_used_up_its_time_is_told_once() -> None:
     run.notebook.parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
     for case in EXERCISES["after"].cases:
         run._go(0, [case])
-    assert run.notebook.ends == [End.OUT_OF_TIME]
+    assert run.notebook.ends == [ExitReason.OUT_OF_TIME]
     assert told == ["`after` used up its time on a case and was stopped."]
 
 
@@ -443,7 +443,7 @@ def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
         seconds.move(0.9)
 
     seconds = HandClock()
-    monkeypatch.setattr("autograder.boxed.answer_trial.AWAKE", AwakeClock(seconds))
+    monkeypatch.setattr("autograder.boxed.answer_trial.CLOCK", SuspendAwareClock(seconds))
 
     given: list[float] = []
     monkeypatch.setattr("autograder.boxed.answer_trial.look_at", look)
@@ -475,8 +475,8 @@ def test_a_wait_for_a_processor_is_no_time_of_the_answers(
             return share * seconds()
 
     seconds, found = HandClock(), list[float]()
-    awake = AwakeClock(seconds)
-    monkeypatch.setattr("autograder.boxed.answer_trial.AWAKE", awake)
+    awake = SuspendAwareClock(seconds)
+    monkeypatch.setattr("autograder.boxed.answer_trial.CLOCK", awake)
     trial = Trial(EXERCISES["after"], Timeouts(case_wall=600.0, trial=100.0), lambda *_: None)
     trial.go(Busy(), EXERCISES["after"].cases[:2], [].append)  # type: ignore[arg-type]
     trial.go(Busy(), EXERCISES["after"].cases[2:3], [].append)  # type: ignore[arg-type]

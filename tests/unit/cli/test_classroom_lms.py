@@ -36,7 +36,7 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(app, list(map(str, words)))
 
 
-def opened(room: Path) -> Gradebook:
+def open_classroom(room: Path) -> Gradebook:
     return Gradebook(f"sqlite:///{room}/gradebook.db")
 
 
@@ -70,7 +70,7 @@ def test_roster_collect_and_export(room: Path, tmp_path: Path) -> None:
     assert stamp.read_text() == "2026-11-02 09:00:00 UTC"
     assert (room / "submitted/ae1" / CHAPTER / f"{CHAPTER}.ipynb").read_bytes() == work
     assert os.name == "nt" or _open_to_others(room) == []
-    with opened(room) as book:
+    with open_classroom(room) as book:
         new = book.find_student("Zoe New")
         assert (new.first_name, new.last_name) == ("Zoe", "New")
         for student, score in (("ae1", 4.5), ("Zoe New", 9.0)):

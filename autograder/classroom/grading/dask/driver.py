@@ -27,16 +27,16 @@ from autograder.environment.extras import how_to_install
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result
 
-ANSWER = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler must answer."""
 
-WORKERS = 60.0
+NO_WORKERS_SECONDS = 60.0
 """Seconds for which there may be no worker."""
 
-LOOK = 5.0
+IDLE_SECONDS = 5.0
 """Seconds without a result after which the cluster is looked at."""
 
-AHEAD = 2
+SUBMISSIONS_PER_GRADER = 2
 """Submissions under way for each grader: one that it works on, and one that waits for it."""
 
 _MISSING = f"Dask is not installed. {how_to_install('distributed')}"
@@ -48,7 +48,7 @@ _LOST = (
 
 
 def on_cluster(
-    submissions: Iterable[Submission], terms: GradingConfig, address: str
+    submissions: Iterable[Submission], config: GradingConfig, address: str
 ) -> Iterator[GradedNotebook]:
     """Grade submissions on the workers of a cluster, and yield each as it is done.
 
@@ -57,7 +57,7 @@ def on_cluster(
 
     Args:
         submissions: the submissions; read one at a time, as they are needed.
-        terms: how they are graded.
+        config: how they are graded.
         address: the scheduler's.
 
     Raises:
@@ -68,8 +68,8 @@ def on_cluster(
     if first is None:  # nothing has changed: there need be no cluster
         return
     with _connected(address) as client:
-        _examine(client, terms, address)
-        yield from _UnderWay(client, terms, address, chain([first], waiting)).graded()
+        _examine(client, config, address)
+        yield from _UnderWay(client, config, address, chain([first], waiting)).graded()
 
 
 @contextlib.contextmanager
@@ -81,7 +81,7 @@ def _connected(address: str) -> Iterator[Any]:
         raise ClassroomError(_MISSING) from None
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         try:
-            client = Client(address, timeout=ANSWER, set_as_default=False, name="fxcourse")
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="fxcourse")
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
             raise ClassroomError(
                 f"No Dask scheduler answers at {address} ({_short(error)}). "
@@ -90,10 +90,10 @@ def _connected(address: str) -> Iterator[Any]:
         try:
             yield client
         finally:
-            client.close(timeout=ANSWER)
+            client.close(timeout=CONNECT_SECONDS)
 
 
-def _examine(client: Any, terms: GradingConfig, address: str) -> None:
+def _examine(client: Any, config: GradingConfig, address: str) -> None:
     """See that there are workers, that each can grade, and that the scheduler knows the course."""
     try:
         client.run_on_scheduler(exact)
@@ -102,8 +102,8 @@ def _examine(client: Any, terms: GradingConfig, address: str) -> None:
     except Exception as error:
         raise ClassroomError(f"The Dask scheduler at {address}: {_missing(error)}") from None
     try:
-        client.wait_for_workers(1, timeout=WORKERS)
-        found = client.run(show, terms.boxed, on_error="return")
+        client.wait_for_workers(1, timeout=NO_WORKERS_SECONDS)
+        found = client.run(show, config.boxed, on_error="return")
     except TimeoutError:
         raise ClassroomError(_no_workers(address)) from None
     except OSError as error:
@@ -126,10 +126,15 @@ class _UnderWay:
     """The submissions of one chapter, and those that are under way."""
 
     def __init__(
-        self, client: Any, terms: GradingConfig, address: str, submissions: Iterator[Submission]
+        self, client: Any, config: GradingConfig, address: str, submissions: Iterator[Submission]
     ) -> None:
-        self._client, self._terms, self._address, self._units = client, terms, address, submissions
-        self._packed, self._course = pickle.dumps(terms), exact()
+        self._client, self._config, self._address, self._units = (
+            client,
+            config,
+            address,
+            submissions,
+        )
+        self._packed, self._course = pickle.dumps(config), exact()
         self._under_way: dict[str, tuple[Any, Submission]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()
@@ -150,7 +155,7 @@ class _UnderWay:
 
     def _send(self) -> None:
         """Send submissions, as many as the workers that there are now can use."""
-        most = max(1, AHEAD * self._graders())
+        most = max(1, SUBMISSIONS_PER_GRADER * self._graders())
         while len(self._under_way) < most and (submission := next(self._units, None)) is not None:
             future = self._client.submit(
                 grade_on_worker, pickle.dumps(submission), self._packed, self._course, pure=False
@@ -168,7 +173,7 @@ class _UnderWay:
         """The key of one that has ended, however it has."""
         while True:
             try:
-                key = self._ended.get(timeout=LOOK)
+                key = self._ended.get(timeout=IDLE_SECONDS)
             except queue.Empty:
                 self._look()
             else:
@@ -179,7 +184,7 @@ class _UnderWay:
         """See whether somebody is still at work."""
         if self._graders():
             self._workers_seen = time.monotonic()
-        elif time.monotonic() - self._workers_seen > WORKERS:
+        elif time.monotonic() - self._workers_seen > NO_WORKERS_SECONDS:
             raise ClassroomError(f"{_no_workers(self._address)} {_KEPT}")
 
     def _fetch(self, future: Any, submission: Submission) -> GradedNotebook | None:
@@ -187,9 +192,9 @@ class _UnderWay:
         from distributed import CancelledError, KilledWorker
 
         try:
-            found = future.result(timeout=WORKERS)
+            found = future.result(timeout=NO_WORKERS_SECONDS)
         except KilledWorker:
-            return failed_result(submission, self._terms, _LOST)
+            return failed_result(submission, self._config, _LOST)
         except TimeoutError:  # its worker was lost after it was done; another one does it again
             self._look()
             self._ended.put(future.key)
@@ -206,7 +211,7 @@ class _UnderWay:
         return found
 
     def _is_about(self, submission: Submission, result: Result) -> bool:
-        return (result.student, result.chapter) == (submission.student, self._terms.chapter)
+        return (result.student, result.chapter) == (submission.student, self._config.chapter)
 
 
 def _missing(error: object) -> str:
@@ -220,8 +225,8 @@ def _is_missing(error: object) -> bool:
 
 def _no_workers(address: str) -> str:
     return (
-        f"The Dask scheduler at {address} has had no workers for {WORKERS:g} seconds. On each "
-        f"machine, start some with: dask worker {address} --nworkers 1 --nthreads CORES"
+        f"The Dask scheduler at {address} has had no workers for {NO_WORKERS_SECONDS:g} seconds. "
+        f"On each machine, start some with: dask worker {address} --nworkers 1 --nthreads CORES"
     )
 
 

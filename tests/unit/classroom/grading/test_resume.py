@@ -64,12 +64,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _known_at_once(
-    units: Iterable[Submission], terms: GradingConfig, jobs: int
+    units: Iterable[Submission], config: GradingConfig, jobs: int
 ) -> Iterator[GradedNotebook]:
     for unit in units:
         points = work_of(unit.student, seed=3).points
         scores = {f"check-{name}": Score(value, 6.0) for name, value in points.items()}
-        result = Result(unit.student, terms.chapter, SubmissionStatus.GRADED, seconds=0.1)
+        result = Result(unit.student, config.chapter, SubmissionStatus.GRADED, seconds=0.1)
         yield GradedNotebook.of(result, unit.text.decode(), scores, ("half",))
 
 
@@ -86,9 +86,9 @@ def test_what_a_grader_could_not_finish_is_tried_again(
     room: Path, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(
-        units: Iterable[Submission], terms: GradingConfig, jobs: int
+        units: Iterable[Submission], config: GradingConfig, jobs: int
     ) -> Iterator[GradedNotebook]:
-        yield from (failed_result(unit, terms, "Its grader was lost.") for unit in units)
+        yield from (failed_result(unit, config, "Its grader was lost.") for unit in units)
 
     with monkeypatch.context() as patch:
         patch.setattr("autograder.classroom.grading.run.grade_in_parallel", lost)
@@ -186,13 +186,13 @@ def test_what_is_graded_once_more_keeps_its_pool_after_a_page_was_made(
     tried: dict[str, int] = {}
 
     def noting(
-        units: Iterable[Submission], terms: GradingConfig, jobs: int
+        units: Iterable[Submission], config: GradingConfig, jobs: int
     ) -> Iterator[GradedNotebook]:
         for unit in units:
-            (graded,) = _known_at_once([unit], terms, jobs)
+            (graded,) = _known_at_once([unit], config, jobs)
             code = hashlib.sha256(unit.text or b"").hexdigest()
             tried[unit.student] = unit.pool_for(code)
-            assert terms.ready.pool == tried[FIRST], "what most are tried on is worked out ahead"
+            assert config.preload.pool == tried[FIRST], "what most are tried on is worked out ahead"
             yield dataclasses.replace(graded, code=code)
 
     monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", noting)

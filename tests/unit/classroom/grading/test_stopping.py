@@ -57,7 +57,7 @@ def test_what_had_been_graded_before_does_not_count_as_fast() -> None:
 # ------------------------------------------------------------------ Ctrl-C
 
 
-class Boxes:
+class ChapterServers:
     """Boxes in which nothing happens."""
 
     closed: list[bool] = []
@@ -90,12 +90,12 @@ def test_no_more_is_done_at_a_time_than_was_asked_for(
             busy -= 1
         return "done"
 
-    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "ChapterServers", ChapterServers)
     monkeypatch.setattr(worker_pool, "grade", work)
     monkeypatch.setattr(worker_pool, "prove", work)
     handed_in = [Submission(str(number), b"") for number in range(8)]
-    terms = GradingConfig(ONE, {}, PreloadSpec(ONE))
-    assert list(worker_pool.grade_in_parallel(handed_in, terms, jobs)) == ["done"] * 8
+    config = GradingConfig(ONE, {}, PreloadSpec(ONE))
+    assert list(worker_pool.grade_in_parallel(handed_in, config, jobs)) == ["done"] * 8
     assert most <= max(jobs, 2)  # the proof, and whoever is graded meanwhile
 
 
@@ -124,33 +124,33 @@ def test_the_first_submissions_have_the_machine_to_themselves(
         return submission.student
 
     seen: list[str] = []
-    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "ChapterServers", ChapterServers)
     monkeypatch.setattr(worker_pool, "grade", work)
     monkeypatch.setattr(worker_pool, "HEAD_START", patience)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     handed_in = [Submission(str(number), b"") for number in range(6)]
-    terms = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
-    done = set(worker_pool.grade_in_parallel(handed_in, terms, 3))
+    config = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
+    done = set(worker_pool.grade_in_parallel(handed_in, config, 3))
     assert done == {"0", "1", "2", "3", "4", "5"}
     assert len(seen) == 1 + beside_the_first
 
 
 def test_stopped_run_waits_for_no_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    def graded(submission: Submission, terms: GradingConfig, boxes: Boxes) -> str:
+    def graded(submission: Submission, config: GradingConfig, servers: ChapterServers) -> str:
         return submission.student
 
-    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "ChapterServers", ChapterServers)
     monkeypatch.setattr(worker_pool, "grade", graded)
-    terms = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
+    config = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
     work = [Submission(name, b"") for name in ("ann", "bo", "cy")]
-    assert set(worker_pool.grade_in_parallel(work, terms, 2)) == {"ann", "bo", "cy"}
-    assert Boxes.closed == [False]
-    assert Boxes.told == ["work ahead"]
-    run = worker_pool.grade_in_parallel(work, terms, 2)
+    assert set(worker_pool.grade_in_parallel(work, config, 2)) == {"ann", "bo", "cy"}
+    assert ChapterServers.closed == [False]
+    assert ChapterServers.told == ["work ahead"]
+    run = worker_pool.grade_in_parallel(work, config, 2)
     next(run)
     with pytest.raises(KeyboardInterrupt):
         run.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
-    assert Boxes.closed == [True]
+    assert ChapterServers.closed == [True]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")

@@ -34,7 +34,7 @@ HOME = Path(nbgrader.__file__).parent
 FILES = HOME / "tests" / "apps" / "files"
 GUIDE = HOME / "docs" / "source" / "user_guide"
 
-MENDED = "graded after repair"
+REPAIRED = "graded after repair"
 
 OLD = {("squares", f"test-{version}") for version in ("v0", "v1", "v2")}
 
@@ -225,7 +225,7 @@ def test_what_stock_leaves_open_earns_points_after_a_repair_that_is_listed(grade
     }
     # Those of which nothing is said have nbgrader's metadata of old, which stock refuses.
     assert {key for key, status in more.items() if status == "graded"} <= OLD
-    assert set(more.values()) <= {"graded", MENDED, "restored"}
+    assert set(more.values()) <= {"graded", REPAIRED, "restored"}
 
 
 def test_nobody_gets_less_than_stock_gives(graded: Graded) -> None:

@@ -107,7 +107,7 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
         machines.worker()
         summary = grade(room, cluster=machines.address, say=after(2, lambda: kill(lost.pid)))
     given_up = {row.student for row in summary.results if "time and again" in " ".join(row.notes)}
-    assert 1 <= len(given_up) <= driver.AHEAD
+    assert 1 <= len(given_up) <= driver.SUBMISSIONS_PER_GRADER
     for row in summary.results:
         assert row.points == (0 if row.student in given_up else WORTH[row.student])
         if row.student in given_up:
@@ -131,12 +131,12 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
 def test_last_worker_that_is_lost_is_missed(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "LOOK", 0.5)
+    monkeypatch.setattr(driver, "IDLE_SECONDS", 0.5)
     only = machines.worker("--no-nanny")
 
     def lose() -> None:
         kill(only.pid)
-        monkeypatch.setattr(driver, "WORKERS", 2.0)
+        monkeypatch.setattr(driver, "NO_WORKERS_SECONDS", 2.0)
 
     with pytest.raises(ClassroomError, match="has had no workers for 2 seconds.*is kept"):
         grade(room, cluster=machines.address, say=after(1, lose))
@@ -146,7 +146,7 @@ def test_last_worker_that_is_lost_is_missed(
 def test_scheduler_that_does_not_answer_is_said(
     room: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "ANSWER", 2.0)
+    monkeypatch.setattr(driver, "CONNECT_SECONDS", 2.0)
     with pytest.raises(ClassroomError, match=f"No Dask scheduler answers at {address}"):
         grade(room, cluster=address)
 
@@ -154,7 +154,7 @@ def test_scheduler_that_does_not_answer_is_said(
 def test_scheduler_without_workers_is_said(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "WORKERS", 1.0)
+    monkeypatch.setattr(driver, "NO_WORKERS_SECONDS", 1.0)
     with pytest.raises(ClassroomError, match="has had no workers for 1 seconds"):
         grade(room, cluster=machines.address)
 

@@ -137,9 +137,9 @@ def test_limits_of_output_are_those_of_the_class(
 ) -> None:
     seen = []
 
-    def look(submissions: object, terms: object, jobs: int) -> object:
-        seen.append((terms.max_lines, terms.max_traceback))  # type: ignore[attr-defined]
-        return stubs.grade_at_once(submissions, terms, jobs)  # type: ignore[arg-type]
+    def look(submissions: object, config: object, jobs: int) -> object:
+        seen.append((config.max_lines, config.max_traceback))  # type: ignore[attr-defined]
+        return stubs.grade_at_once(submissions, config, jobs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(grading, "grade_in_parallel", look)
     configured(room, "c.LimitOutput.max_lines = 7")
