@@ -62,7 +62,7 @@ _ROOMS = (
 
 
 @dataclass
-class State:
+class JudgeState:
     """What a server of judges has got ready.
 
     Attributes:
@@ -78,7 +78,7 @@ class State:
     ahead: Iterator[None] = field(default_factory=lambda: iter(()))
 
 
-def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
+def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
     """Import what judging needs.
 
     Args:
@@ -105,7 +105,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _read_sources()
     _rehearse()
     image = pickle.loads(images[0]) if images else None
-    state = State(exercises, canary_exercises.exercises(), image)
+    state = JudgeState(exercises, canary_exercises.exercises(), image)
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
     works = config.get("works", 1)
     state.ahead = chain(
@@ -172,7 +172,7 @@ def _rehearse() -> None:
     _written(nb)
 
 
-def public(state: State) -> bytes:
+def public(state: JudgeState) -> bytes:
     """What a student's process may know of the exercises, as JSON; see `preload.configure`."""
     known = [*state.exercises.values(), *state.canary.values()]
     cases = [case for exercise in known for case in exercise.cases]
@@ -200,13 +200,13 @@ def random_models_like_all(exercise: Exercise) -> tuple[Case, ...]:
     return exercise.random.cases(0, None if own else 1)
 
 
-def _own_procedures(state: State) -> set[str]:
+def _own_procedures(state: JudgeState) -> set[str]:
     """Modules with procedures of the instructor's own exercises; there, no file can be read."""
     found = {one.procedure.partition(":")[0] for one in state.exercises.values()}
     return {name for name in found if name.startswith(f"{own_exercises.PACKAGE}.")}
 
 
-def idle(state: State) -> bool:
+def idle(state: JudgeState) -> bool:
     """Work out a bit of what is the same for every answer."""
     return next(state.ahead, False) is None
 
@@ -282,7 +282,7 @@ class _Starting:
         return self._source.process(entry)
 
 
-def serve(state: State, wire: socket.socket) -> None:
+def serve(state: JudgeState, wire: socket.socket) -> None:
     """Do what the client asks for, one submission's worth."""
     gc.set_threshold(*JUDGE_GC_THRESHOLD)
     steps = {"grade": _grade, "repair": _repair, "run": _run}
@@ -308,7 +308,7 @@ Said = tuple[dict[str, Any], bytes]
 """What is told of a submission, and its notebook as a file's text."""
 
 
-def _repair(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _repair(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Put a notebook right."""
     text, source_cells = blobs[0], pickle.loads(blobs[1])
     nb, why_unread = read_forgivingly(text)
@@ -317,7 +317,7 @@ def _repair(state: State, supply: _Supply, wire: socket.socket, blobs: list[byte
     return {"repairs": rows, "unreadable": bool(why_unread)}, _written(nb)
 
 
-def _run(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _run(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Have a repaired notebook run, and judge its answers."""
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
     submission, config = pickle.loads(blobs[1])
@@ -328,7 +328,7 @@ def _run(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes])
     return {"shares": ran.shares, "notes": notes, "cases": cases}, _written(nb)
 
 
-def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Grade a submission; whatever is in it, there is a result."""
     submission, config = pickle.loads(blobs[0])
     nb, why_unread = read_forgivingly(submission.text if submission.text is not None else b"")
@@ -378,7 +378,7 @@ class _Ran:
 
 
 def _run_notebook(
-    state: State,
+    state: JudgeState,
     supply: _Supply,
     wire: socket.socket,
     nb: NotebookNode,

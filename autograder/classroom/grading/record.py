@@ -20,7 +20,7 @@ from autograder.classroom.records.gradebook_copy import address_of, copy_to
 from autograder.classroom.records.gradebook_writer import GradebookWriter
 from autograder.classroom.records.journal import CHANGED, THE_NOTEBOOK, Journal
 from autograder.classroom.records.regrade_queue import SecondLook, still_waiting
-from autograder.classroom.records.score_changes import Change, changes, standings
+from autograder.classroom.records.score_changes import ScoreChange, changes, standings
 from autograder.classroom.records.undo_log import LastRun
 from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
@@ -48,7 +48,7 @@ class Summary:
     results: tuple[Result, ...]
     seconds: float
     late: tuple[LateRow, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ScoreChange, ...] = ()
     unread: tuple[str, ...] = ()
     waiting: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     again: tuple[SecondLook, ...] = ()
@@ -177,7 +177,7 @@ class GradingRecord:
         )
         return {why: count for why, count in reasons.items() if THE_NOTEBOOK not in why}
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[ScoreChange]:
         """The scores that a dry run would change."""
         if not self.writer.last_run:
             after = standings(self.writer.gradebook)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeVar
 
-from autograder.classroom.reports.class_report.records import Answer, ClassRecord
+from autograder.classroom.reports.class_report.records import ClassRecord, GradedAnswer
 from autograder.submission.check_result import LIMITS, KeptFinding
 
 ENOUGH = 20
@@ -143,7 +143,7 @@ def analyse(record: ClassRecord, *, shown_to: int = 1) -> list[Statistics]:
         record: the class.
         shown_to: a message or a model is quoted only if so many students got the same.
     """
-    tried: dict[tuple[str, str], list[tuple[str, Answer]]] = defaultdict(list)
+    tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]] = defaultdict(list)
     handed_in: Counter[tuple[str, str]] = Counter()
     waits: Counter[tuple[str, str]] = Counter()
     worth: dict[tuple[str, str], float] = {}
@@ -166,7 +166,7 @@ _Ahead = dict[str, tuple[float, int]]
 """By student: by how much they were ahead of the class in all exercises together, and how many."""
 
 
-def _ahead(tried: dict[tuple[str, str], list[tuple[str, Answer]]]) -> _Ahead:
+def _ahead(tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]]) -> _Ahead:
     sums: dict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for rows in tried.values():
@@ -179,7 +179,7 @@ def _ahead(tried: dict[tuple[str, str], list[tuple[str, Answer]]]) -> _Ahead:
 
 def _statistics(
     key: tuple[str, str],
-    rows: list[tuple[str, Answer]],
+    rows: list[tuple[str, GradedAnswer]],
     ahead: _Ahead,
     handed_in: int,
     waits: int,
@@ -218,11 +218,11 @@ def _groups(rows: Sequence[_Row], count: int) -> list[Sequence[_Row]]:
     return [rows[len(rows) * i // count : len(rows) * (i + 1) // count] for i in range(count)]
 
 
-def _codes(answer: Answer) -> set[str]:
+def _codes(answer: GradedAnswer) -> set[str]:
     return {finding.code for finding in answer.check.findings} if answer.check else set()
 
 
-def _commonest(answers: Iterable[Answer], shown_to: int) -> Iterable[CommonFinding]:
+def _commonest(answers: Iterable[GradedAnswer], shown_to: int) -> Iterable[CommonFinding]:
     """The commonest findings, each as the student with the smallest model reads it."""
     found: dict[str, list[KeptFinding]] = defaultdict(list)
     for answer in answers:
@@ -241,7 +241,7 @@ def _size(text: tuple[str, str]) -> tuple[bool, int, str, str]:
     return not model, len(model), model, message
 
 
-def _faults(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[str, str]]:
+def _faults(found: Statistics, by_ability: Sequence[GradedAnswer]) -> Iterable[tuple[str, str]]:
     """What stands out about an exercise: a key, and why, in words."""
     if found.tried < ENOUGH:
         return
@@ -261,7 +261,7 @@ def _faults(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[s
         )
 
 
-def _ambiguous(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[str, str]]:
+def _ambiguous(found: Statistics, by_ability: Sequence[GradedAnswer]) -> Iterable[tuple[str, str]]:
     r, count = found.discrimination, len(by_ability)
     if r is None or not 1 - EASY < found.mean < EASY:
         return

@@ -18,7 +18,11 @@ from autograder.classroom.nbgrader_plugins.export import safe
 from autograder.classroom.reports.class_report.anonymity import ALIKE, without_names
 from autograder.classroom.reports.class_report.item_analysis import analyse
 from autograder.classroom.reports.class_report.page import page
-from autograder.classroom.reports.class_report.records import ClassRecord, Entry, read_class
+from autograder.classroom.reports.class_report.records import (
+    ClassRecord,
+    SubmissionEntry,
+    read_class,
+)
 from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
@@ -118,7 +122,7 @@ def _rows(record: ClassRecord) -> Iterator[dict[str, Any]]:
         }
 
 
-def _exercises(entry: Entry) -> str:
+def _exercises(entry: SubmissionEntry) -> str:
     parts = (f"{a.exercise} {a.points:.4g} of {a.max_points:g}" for a in entry.answers)
     return "; ".join(parts)
 

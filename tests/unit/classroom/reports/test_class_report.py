@@ -28,9 +28,9 @@ from autograder.classroom.reports.class_report.records import (
     NOT_GRADED,
     NOT_HANDED_IN,
     UNUSABLE,
-    Answer,
     ClassRecord,
-    Entry,
+    GradedAnswer,
+    SubmissionEntry,
     read_class,
 )
 from autograder.classroom.reports.forget import Forgetting
@@ -155,7 +155,7 @@ def test_notes_that_many_share_are_shown_once() -> None:
     why = ("The points of `x` are those of an earlier release; the new ones count.",)
     graded, repaired = str(SubmissionStatus.GRADED), str(SubmissionStatus.REPAIRED)
     ended = {"ann": graded, "bo": graded, "cy": graded, "dan": repaired}
-    entries = tuple(Entry(student, ONE, word, why) for student, word in ended.items())
+    entries = tuple(SubmissionEntry(student, ONE, word, why) for student, word in ended.items())
     names = {"ann": "Ann Lee", "bo": "", "cy": "", "dan": "Dan Day"}
     record = ClassRecord("class", names, (ONE,), entries)
     html = report_page(record, [], made=datetime(2026, 1, 1), anonymous=False)
@@ -190,9 +190,11 @@ def test_order_without_names_is_another_each_time(small: tuple[Path, Simulated])
 
 
 def test_without_names_is_quoted_only_what_several_got() -> None:
-    def entry(student: str, model: str) -> Entry:
+    def entry(student: str, model: str) -> SubmissionEntry:
         check = CheckResult("e", "failed", 0.0, (KeptFinding("code", "says", model),))
-        return Entry(student, "c", "graded", answers=(Answer("e", 0.0, 1.0, check=check),))
+        return SubmissionEntry(
+            student, "c", "graded", answers=(GradedAnswer("e", 0.0, 1.0, check=check),)
+        )
 
     models = {"ann": "own words of ann", "bo": "the same", "cy": "the same", "di": "the same"}
     entries = tuple(entry(student, model) for student, model in models.items())
@@ -290,8 +292,8 @@ def test_discrimination_is_a_correlation() -> None:
 def test_few_students_say_nothing_against_an_exercise() -> None:
     simulated = simulated_class.simulate(seed=3, students=15)
     entries = [
-        Entry(r.student, r.chapter, r.status, answers=tuple(
-            Answer(check.exercise, check.score, 1.0, check=check) for check in r.checks
+        SubmissionEntry(r.student, r.chapter, r.status, answers=tuple(
+            GradedAnswer(check.exercise, check.score, 1.0, check=check) for check in r.checks
         ))
         for r in simulated.results
     ]  # fmt: skip
