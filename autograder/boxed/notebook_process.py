@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
 from autograder.boxed.notebook_cells import NotebookCells, as_outputs, is_failed, matters, note
+from autograder.boxed.parked_answers import QUICK_STEP_SECONDS, Parked, set_aside
 from autograder.boxed.process_source import ProcessSource
-from autograder.core.exercise import Exercise
 from autograder.core.limits import CLOCK
 from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox.client import Process, ProcessLost
@@ -31,41 +28,8 @@ doing than the one that is waited for."""
 _USED_UP = (ExitReason.OUT_OF_MEMORY, ExitReason.OUT_OF_TIME, ExitReason.TOO_MANY_PROCESSES)
 """Ends by which a process has used up what it may use."""
 
-QUICK_STEP_SECONDS = 20.0
-"""Seconds for what takes a moment, such as setting an answer aside."""
-
 ANSWER_GRACE_SECONDS = 5.0
 """Seconds after its time is over in which a process may still answer."""
-
-SetAside = Literal["parked", "undefined", "not callable", "untried", "lost"]
-"""What came of setting an answer aside."""
-
-
-@dataclass
-class Parked:
-    """An answer that was set aside at its check.
-
-    Attributes:
-        state: ``"parked"``; or ``"undefined"``, ``"not callable"``, ``"untried"``, ``"lost"``.
-        kind: of what it is that cannot be called.
-        child: the process in which it waits.
-        pid: the number of that process in its box.
-        how: how its process ended.
-        is_judged: whether it need not be set aside again.
-    """
-
-    state: SetAside
-    kind: str = ""
-    child: Process | None = None
-    pid: int = 0
-    how: ExitReason = ExitReason.EXITED
-    is_judged: bool = False
-
-    def close(self) -> None:
-        """Let the process end."""
-        if self.child is not None:
-            self.child.close()
-        self.child = None
 
 
 class NotebookProcess:
@@ -198,11 +162,10 @@ class NotebookProcess:
             if not self.is_open():
                 return None
             try:
-                exercise = self.cells.checked(index)
-                if exercise is None:
+                if self.cells.checked(index) is None:
                     self._step(self.cells[index])
                 elif self.supply.can_fork and self._waits(index):
-                    self.parked[index] = self._set_aside(exercise)
+                    self.parked[index] = self._set_aside(index)
             except ProcessLost as lost:
                 self.lose(f"Cell {index + 1}, run again,", lost)
                 return index
@@ -298,7 +261,7 @@ class NotebookProcess:
                 self.parked[index] = Parked("untried")
                 return
             try:
-                self.parked[index] = self._set_aside(self.cells.exercise(index))
+                self.parked[index] = self._set_aside(index)
                 return
             except ProcessLost as lost:
                 self.lose(f"Cell {index + 1}", lost)
@@ -325,48 +288,6 @@ class NotebookProcess:
         else:
             self.restart(before)
 
-    def _set_aside(self, exercise: Exercise) -> Parked:
-        step = {"do": "park", "name": exercise.name, "wired": self.supply.can_fork}
-        if not self.supply.can_fork:
-            head, _ = self.process.step(step, patience=QUICK_STEP_SECONDS)
-            return _parked(head, None, self.process)
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                head, _ = self.process.step(
-                    step,
-                    patience=QUICK_STEP_SECONDS,
-                    hand_over=(theirs,),
-                    meanwhile=self._meanwhile,
-                )
-            except BaseException:
-                ours.close()
-                raise
-        parked = _parked(head, ours, self.process)
-        if parked.child is None:
-            ours.close()
-        else:  # many that begin at once would be put behind, as a crowd is
-            parked.child.step({"do": "ready"}, patience=QUICK_STEP_SECONDS)
-        return parked
-
-
-def _parked(head: dict[str, Any], talk: socket.socket | None, process: Process) -> Parked:
-    """The answer that a notebook's process was told to set aside.
-
-    Args:
-        head: what that process says.
-        talk: over which the process in which the answer waits is talked to; without one, the answer
-            waits in the notebook's own process.
-        process: the notebook's own.
-    """
-    state, kind, pid = head.get("state"), head.get("type"), head.get("pid")
-    if state == "parked":
-        number = pid if type(pid) is int and pid > 1 else 0
-        queued = partial(process.queued_of, number)
-        child = process if talk is None else Process(talk, None, queued=queued)
-        return Parked("parked", child=child, pid=number)
-    if state == "undefined":
-        return Parked("undefined")
-    if state == "not callable":
-        return Parked("not callable", kind=kind if isinstance(kind, str) else "")
-    return Parked("untried")
+    def _set_aside(self, index: int) -> Parked:
+        name, can_fork = self.cells.exercise(index).name, self.supply.can_fork
+        return set_aside(self.process, name, self._meanwhile, can_fork=can_fork)

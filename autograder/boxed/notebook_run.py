@@ -24,7 +24,8 @@ from nbformat.notebooknode import NotebookNode
 from autograder.boxed.answer_trial import Trial
 from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_cells import NotebookCells
-from autograder.boxed.notebook_process import NotebookProcess, Parked, SetAside
+from autograder.boxed.notebook_process import NotebookProcess
+from autograder.boxed.parked_answers import Parked, SetAside
 from autograder.boxed.process_source import ProcessSource
 from autograder.boxed.remote_graphs import RemoteGraphRunner
 from autograder.boxed.work_ahead import GLANCE, LOOKING, look_at

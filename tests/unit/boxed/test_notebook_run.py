@@ -14,8 +14,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from autograder.boxed.answer_trial import Trial
 from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_cells import NotebookCells
-from autograder.boxed.notebook_process import Parked
 from autograder.boxed.notebook_run import NotebookRun
+from autograder.boxed.parked_answers import Parked
 from autograder.boxed.work_ahead import GLANCE
 from autograder.builder.cell_ids import digest_of
 from autograder.builder.solution_regions import STUB
@@ -380,7 +380,7 @@ def test_what_is_shown_in_a_students_words_comes_before_any_hidden_case(
     ]
     nb = new_notebook(cells=[*checks, new_code_cell("def half(x): return x / 2")])
     run = NotebookRun(nb, EXERCISES, supply)  # type: ignore[arg-type]
-    aside = lambda exercise: Parked("parked", child=children.pop(0))  # type: ignore[arg-type] # noqa: E731
+    aside = lambda index: Parked("parked", child=children.pop(0))  # type: ignore[arg-type] # noqa: E731
     monkeypatch.setattr(run.notebook, "_set_aside", aside)
     verdicts = run.run()
     assert [verdict.status for verdict in verdicts.values()] == ["passed", "passed"]
