@@ -13,11 +13,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.submission.source_cells import SourceCell, normal
 
-_LONG, _MANY = 20_000, 400
+_MAX_CHARACTERS, _MAX_LINES = 20_000, 400
 """Characters and lines of a cell beyond which nobody asks whether it is Python: parsing it may
 take for ever, and nobody splits or merges such a cell by mistake."""
 
-_BUDGET = 250_000
+_MAX_MAGIC_SQUARES = 250_000
 """Squares of lines of all cells with magic commands that are looked at: IPython's parser takes
 time with the square of a cell's lines, some 40 microseconds for each."""
 
@@ -41,7 +41,7 @@ def defined(source: str) -> frozenset[str]:
 @contextmanager
 def within_budget(sources: Iterable[str]) -> Iterator[None]:
     """Look at no more of a notebook's cells than a bounded time allows; others count as long."""
-    left, beyond = _BUDGET, set[str]()
+    left, beyond = _MAX_MAGIC_SQUARES, set[str]()
     for source in dict.fromkeys(sources):
         if not is_long(source) and _parsed(source) is None:
             left -= (source.count("\n") + 1) ** 2
@@ -56,7 +56,9 @@ def within_budget(sources: Iterable[str]) -> Iterator[None]:
 
 def is_long(source: str) -> bool:
     """Whether a cell is too long to be looked at as Python."""
-    return len(source) > _LONG or source.count("\n") > _MANY or source in _BEYOND.get()
+    return (
+        len(source) > _MAX_CHARACTERS or source.count("\n") > _MAX_LINES or source in _BEYOND.get()
+    )
 
 
 def tree_of(source: str) -> ast.Module | None:

@@ -124,10 +124,10 @@ def test_the_limits_of_the_sandbox_are_those_of_the_code() -> None:
 
 def test_the_thresholds_of_the_report_are_those_of_the_code() -> None:
     page = text_of("instructors/report.md")
-    assert f"If at least {item_analysis.ENOUGH} students" in page
-    assert f"fewer than {item_analysis.HARD:.0%}".replace("%", " %") in page
-    assert f"{item_analysis.EASY:.0%} or more".replace("%", " %") in page
-    assert f"{item_analysis.AT_LIMITS:.0%} or more".replace("%", " %") in page
+    assert f"If at least {item_analysis.MIN_TRIED} students" in page
+    assert f"fewer than {item_analysis.HARD_BELOW:.0%}".replace("%", " %") in page
+    assert f"{item_analysis.EASY_ABOVE:.0%} or more".replace("%", " %") in page
+    assert f"{item_analysis.MIN_LIMITS_SHARE:.0%} or more".replace("%", " %") in page
 
 
 def test_the_size_that_is_refused_is_the_codes() -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
 
-ALIKE = 3
+MIN_SAME_TEXT = 3
 """A message or a model is quoted in a report without names only if so many students got the same:
 it may hold a student's own words, and random models are each student's own."""
 

@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.nbgrader_plugins.export import safe
-from autograder.classroom.reports.class_report.anonymity import ALIKE, without_names
+from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT, without_names
 from autograder.classroom.reports.class_report.item_analysis import analyse
 from autograder.classroom.reports.class_report.page import page
 from autograder.classroom.reports.class_report.records import (
@@ -65,7 +65,7 @@ def report(
     record = _read(room, db_url, results)
     if anonymous:
         record = without_names(record)
-    statistics = analyse(record, shown_to=ALIKE if anonymous else 1)
+    statistics = analyse(record, shown_to=MIN_SAME_TEXT if anonymous else 1)
     html = page(record, statistics, made=now or datetime.now(), anonymous=anonymous)
     folder = room / (PLACE_WITHOUT_NAMES if anonymous else PLACE)
     try:

@@ -14,12 +14,12 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.classroom.reports.class_report import charts
-from autograder.classroom.reports.class_report.anonymity import ALIKE
+from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT
 from autograder.classroom.reports.class_report.item_analysis import (
-    EASY,
-    ENOUGH,
-    HARD,
-    POOR,
+    EASY_ABOVE,
+    HARD_BELOW,
+    MIN_TRIED,
+    POOR_DISCRIMINATION,
     Statistics,
 )
 from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
@@ -57,7 +57,7 @@ class PageRow:
     repairs: int
 
 
-SHARED = 3
+MIN_SAME_NOTES = 3
 """From this many submissions on, the same notes on ordinary ones are shown once."""
 
 
@@ -86,7 +86,8 @@ def page(
         facts=_facts(record, handed_in, waiting),
         standouts=[each for each in statistics if each.faults],
         anchors={(s.chapter, s.exercise): f"e{i}" for i, s in enumerate(statistics)},
-        enough=ENOUGH, hard=HARD, easy=EASY, poor=POOR, alike=ALIKE,
+        enough=MIN_TRIED, hard=HARD_BELOW, easy=EASY_ABOVE, poor=POOR_DISCRIMINATION,
+        alike=MIN_SAME_TEXT,
         overview=charts.overview(statistics),
         waiting=[who for those in waiting.values() for who in those],
         waiting_by_exercise=sorted(waiting.items()),
@@ -103,7 +104,7 @@ def page(
 def _shared_notes(entries: Sequence[SubmissionEntry]) -> dict[tuple[str, tuple[str, ...]], int]:
     """Notes that many ordinary submissions of a chapter have, as after a change of points."""
     counts = Counter(filter(None, map(_notes_of, entries)))
-    return {notes: count for notes, count in counts.items() if count >= SHARED}
+    return {notes: count for notes, count in counts.items() if count >= MIN_SAME_NOTES}
 
 
 def _notes_of(entry: SubmissionEntry) -> tuple[str, tuple[str, ...]] | None:
