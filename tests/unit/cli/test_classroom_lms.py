@@ -179,7 +179,7 @@ from pathlib import Path
 import autograder
 from autograder import grade
 from autograder.exercises import of_chapter
-from autograder import doctor
+from autograder.cli import doctor
 from autograder.cli.main import app, name_of
 from autograder.workspace import update
 from torch import fx
