@@ -1,0 +1,7 @@
+"""The exception of every command for a class."""
+
+from __future__ import annotations
+
+
+class ClassroomError(Exception):
+    """A command cannot do its work, or not all of it; the message says why, and what to do."""
