@@ -29,7 +29,8 @@ class NotebookCells:
         self.nb, self.exercises, self.only = nb, exercises, only
 
     def __getitem__(self, index: int) -> NotebookNode:
-        return self.nb.cells[index]
+        cell: NotebookNode = self.nb.cells[index]
+        return cell
 
     def __len__(self) -> int:
         return len(self.nb.cells)

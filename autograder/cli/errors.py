@@ -23,9 +23,10 @@ def explained(outcome: str, *kinds: type[Exception]) -> Iterator[None]:
         outcome: the beginning of the message, such as "Nothing was written."
         kinds: exceptions that users can act on, next to `ClassroomError`.
     """
+    expected: tuple[type[Exception], ...] = (ClassroomError, *kinds)
     try:
         yield
-    except (ClassroomError, *kinds) as error:
+    except expected as error:
         why = str(error)
         if isinstance(error, OSError):
             where = f"{error.filename}: " if error.filename else ""
