@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import typer
 from rich.markup import escape
 
-from autograder.classroom.room.errors import ClassroomError
 from autograder.cli.terminal import err
+from autograder.environment.errors import ClassroomError
 
 STOPPED = 130
 """The exit status of a command that was stopped with Ctrl-C."""

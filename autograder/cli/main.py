@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.markup import escape
 
-from autograder.classroom.room.errors import ClassroomError
 from autograder.cli.errors import STOPPED, explained, interruptible
 from autograder.cli.help_panels import Panels, arrange, name_of
 from autograder.cli.terminal import Progress, err, out
 from autograder.core.quick_imports import quick_imports
 from autograder.environment import extras
 from autograder.environment.characters import accept_every_character
+from autograder.environment.errors import ClassroomError
 from autograder.environment.versions import issues_page, version_line
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import keyword
 from pathlib import Path
 
 from autograder.builder import BuildRefused, as_text, source_notebook
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.setup.create import is_as_made, remember
 from autograder.core.exercise import Exercise
 from autograder.core.own_exercises import FOLDER
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES
 
 TEMPLATE = Path(__file__).with_name("template")

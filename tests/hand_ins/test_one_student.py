@@ -20,7 +20,7 @@ from autograder.classroom.intake.attached_files import Names, as_shown
 from autograder.classroom.lms.people import People
 from autograder.classroom.records import gradebook_writer
 from autograder.classroom.records.roster import Person
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.sanitize.harmless_files import HARMLESS, is_harmless
 from tests.support import stub_class

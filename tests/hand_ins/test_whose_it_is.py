@@ -14,7 +14,7 @@ from autograder.classroom.lms.collect import collect
 from autograder.classroom.lms.path_layouts import Layout, Origin, Undecided, origins
 from autograder.classroom.lms.people import People
 from autograder.classroom.records.roster import Person
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from tests.support import drawn_hand_ins as hand_ins
 
 CLASS = [Person(name) for name in (*hand_ins.STUDENTS, hand_ins.EVE)]

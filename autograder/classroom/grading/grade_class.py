@@ -10,9 +10,9 @@ from autograder.classroom.grading.options import GradingOptions, Listener
 from autograder.classroom.grading.plan import make_plan
 from autograder.classroom.grading.record import Summary, open_record
 from autograder.classroom.grading.run import grade_plan
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import about_files, only_one
+from autograder.environment.errors import ClassroomError
 from autograder.sandbox.client import NoBox
 from autograder.submission.result import Result
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from traitlets.config import Config
 
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import refused
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
 
 

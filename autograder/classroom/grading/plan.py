@@ -23,13 +23,13 @@ from autograder.classroom.records.journal import digest_of, parts_of
 from autograder.classroom.records.pools import Pools
 from autograder.classroom.records.roster import clean_names, why_unsafe_id
 from autograder.classroom.records.versions import PIN, differences, is_pinned, pin
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import (
     NOT_KNOWN,
     NOT_PYTHON,
     NbgraderOptions,
     foreign_kernel,
 )
+from autograder.environment.errors import ClassroomError
 from autograder.sandbox.probe import GIVES_AWAY
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.seeds import key_of

@@ -22,9 +22,9 @@ from autograder.classroom.records.journal import CHANGED, THE_NOTEBOOK, Journal
 from autograder.classroom.records.regrade_queue import SecondLook, still_waiting
 from autograder.classroom.records.score_changes import ScoreChange, changes, standings
 from autograder.classroom.records.undo_log import LastRun
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
 from autograder.classroom.room.lock import HOME, is_of_the_disk
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 

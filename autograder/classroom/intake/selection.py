@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from autograder.classroom.room.chapter_names import is_called
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import NbgraderOptions
+from autograder.environment.errors import ClassroomError
 from autograder.submission.sanitize import in_a_line
 
 

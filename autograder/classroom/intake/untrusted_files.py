@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograder.classroom.intake.discover import MAX_NOTEBOOK
 from autograder.classroom.intake.regular_files import read_regular
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 MAX_FILES = 100_000
 """Files that are looked at in all."""

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from nbgrader.utils import parse_utc
 
 from autograder.classroom.room.chapter_names import is_called
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 FILE = "deadlines.toml"
 

@@ -28,7 +28,7 @@ from autograder.classroom.lateness.deadlines import (
     read_policy,
     work_out,
 )
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 MOST_READ = 200
 """Bytes of a timestamp's file that are looked at."""

@@ -26,8 +26,8 @@ from autograder.classroom.lms.path_layouts import (
 from autograder.classroom.lms.people import People, Unknown
 from autograder.classroom.lms.submitted_folder import HandIn, Keeper, What, time_of
 from autograder.classroom.lms.unusable import note
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.lock import is_of_the_disk
+from autograder.environment.errors import ClassroomError
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom.lms.people import identifiers, not_a_worksheet, number_in
 from autograder.classroom.records.roster import Person, squashed
 from autograder.classroom.records.tables import Cell, Table, guarded
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 
 @dataclass(frozen=True)

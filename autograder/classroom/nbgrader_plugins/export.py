@@ -15,7 +15,7 @@ from nbgrader.plugins import ExportPlugin
 from autograder.classroom.lateness.penalties import Penalties
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.tables import guarded
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 COLUMNS = (
     "assignment",

@@ -15,8 +15,8 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from autograder.classroom.records.tables import Table, read_table
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import MAX_NAME, is_storable
+from autograder.environment.errors import ClassroomError
 from autograder.submission.sanitize import in_a_line
 
 

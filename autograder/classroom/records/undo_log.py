@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.records.gradebook_copy import content_of, copy_to, restore
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 NAME = "last_run"
 GROWING = ("journal.jsonl", "second_looks.jsonl")

@@ -21,11 +21,11 @@ from autograder.classroom.lms.submitted_folder import OLDER, records
 from autograder.classroom.records.grade_backup import write_down
 from autograder.classroom.records.undo_log import NAME as LAST_RUN
 from autograder.classroom.reports.class_report.make import PLACE, PLACE_WITHOUT_NAMES
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import HOME, only_one
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.sanitize import in_a_line
 
 FOLDERS = ("submitted", "autograded", "feedback", OLDER)

@@ -14,10 +14,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.lateness.deadlines import shown
 from autograder.classroom.lateness.penalties import LateRow, Penalties, Stamp, read_stamp
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 
 
 def preview(folder: Path) -> RenderableType:

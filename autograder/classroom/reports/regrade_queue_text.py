@@ -16,10 +16,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.classroom.grading.grade_submission import plain_text
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.regrade_queue import SecondLook, still_waiting
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.source_cells import CHECK
 
 

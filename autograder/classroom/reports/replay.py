@@ -16,9 +16,9 @@ from autograder.classroom.grading.grade_submission import plain_text
 from autograder.classroom.nbgrader_plugins.execute_checks import CASES, ExecuteChecks
 from autograder.classroom.nbgrader_plugins.save_verdicts import SCORES
 from autograder.classroom.records.course_digest import LIBRARIES, code
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.nbgrader_api import api
 from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.outcome_notes import outcome_of

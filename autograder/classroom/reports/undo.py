@@ -10,11 +10,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.records.undo_log import LastRun
 from autograder.classroom.reports.class_report import make
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import HOME, only_one
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 
 
 def undo_last_run(

@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus, unquote
 from sqlalchemy import URL, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.environment.extras import advice
 
 CONNECT_SECONDS = 15

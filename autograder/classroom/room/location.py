@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 
 def classroom_at(folder: Path) -> Path:

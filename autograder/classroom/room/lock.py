@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 HOME = ".fxcourse"
 """The folder in a classroom that holds the journal, and the lock."""

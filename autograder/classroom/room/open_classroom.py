@@ -12,12 +12,12 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import only_one
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.room.private import private
+from autograder.environment.errors import ClassroomError
 
 
 @dataclass

@@ -14,9 +14,9 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import as_text
 from autograder.classroom.records.grade_backup import grades_of, put_back, write_down
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.open_classroom import OpenClassroom
 from autograder.classroom.setup.create import is_as_made, remember
+from autograder.environment.errors import ClassroomError
 from autograder.submission.source_cells import grade_id
 
 KEPT = ".fxcourse/kept"

@@ -19,7 +19,6 @@ from autograder.builder.problems import BuildRefused
 from autograder.classroom.lateness import deadlines
 from autograder.classroom.records import versions
 from autograder.classroom.room.chapter_names import is_called as is_called
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import (
     shown,
     try_out,
@@ -30,6 +29,7 @@ from autograder.classroom.room.gradebook_url import (
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.room.private import private
 from autograder.classroom.room.scripts_path import find_scripts
+from autograder.environment.errors import ClassroomError
 from autograder.lessons.course_map import NoTrack, track_called
 
 CONFIG = '''\

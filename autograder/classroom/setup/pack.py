@@ -20,10 +20,10 @@ import nbformat
 
 from autograder.builder.outputs import lock
 from autograder.classroom.room.chapter_names import is_called
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.setup.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
 from autograder.environment.package_folder import PACKAGE_FOLDER
 
 NAME = "fxcourse"

@@ -13,8 +13,8 @@ from autograder.builder import build, chapters
 from autograder.cards.wording import number
 from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.reports.replay import replay
-from autograder.classroom.room.errors import ClassroomError
 from autograder.core.exercise import RANDOM
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES, of_chapter
 from tests.exam.submissions import NOTHING, all_but, all_submissions
 from tests.exam.submissions.demo import Row, compare, grade, make_room

@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from tests.support.classes import exam
 
 SHOWN = 20

@@ -20,12 +20,12 @@ from autograder.builder.paths import ROOT
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.nbgrader_plugins.export import COLUMNS, safe
 from autograder.classroom.nbgrader_plugins.feedback import ForStudents
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.room.scripts_path import find_scripts
 from autograder.classroom.setup import create as making
 from autograder.classroom.setup.create import choose, create
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
 from autograder.submission.seeds import noted_seed

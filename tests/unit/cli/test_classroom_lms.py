@@ -17,10 +17,10 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
 from autograder.classroom.setup.visible_cases import NotRemovable, without_hidden_cases
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
 from tests.support.numbers import numbers_room as numbers
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.location import classroom_at
 from autograder.cli.errors import STOPPED, explained, interruptible
+from autograder.environment.errors import ClassroomError
 
 
 @pytest.mark.parametrize(

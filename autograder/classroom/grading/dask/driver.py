@@ -22,7 +22,7 @@ from autograder.classroom.grading.dask.worker import (
     show,
 )
 from autograder.classroom.records.course_digest import exact
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.environment.extras import how_to_install
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result

@@ -23,11 +23,11 @@ from autograder.classroom.reports.class_report.records import (
     SubmissionEntry,
     read_class,
 )
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import HOME
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
 
 PLACE, PLACE_WITHOUT_NAMES = "report", "report-without-names"

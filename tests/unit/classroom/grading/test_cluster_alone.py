@@ -10,7 +10,7 @@ import pytest
 from autograder.classroom.grading.dask import driver
 from autograder.classroom.grading.dask.worker import grade_on_worker
 from autograder.classroom.records.course_digest import exact
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from tests.support.graded_class import grade

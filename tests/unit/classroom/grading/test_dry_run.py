@@ -13,8 +13,8 @@ from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.records import gradebook_copy
 from autograder.classroom.reports import undo
 from autograder.classroom.reports.class_report.make import report
-from autograder.classroom.room.errors import ClassroomError
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, hand_in, scores
 

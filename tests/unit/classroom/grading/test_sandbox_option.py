@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.classroom.grading import grade_class, plan
-from autograder.classroom.room.errors import ClassroomError
 from autograder.cli.main import UNUSABLE, app
+from autograder.environment.errors import ClassroomError
 from autograder.sandbox import probe
 from tests.support.numbers import numbers_room as numbers
 

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from autograder.classroom.grading import worker_pool
 from autograder.classroom.grading.grade_class import Listener, grade_class
 from autograder.classroom.records.gradebook_writer import GradebookWriter
-from autograder.classroom.room.errors import ClassroomError
 from autograder.cli import main
 from autograder.cli.grading_progress import Watch
+from autograder.environment.errors import ClassroomError
 from autograder.sandbox.client import ForkServer
 from autograder.sandbox.zygote import ForkedServer
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission

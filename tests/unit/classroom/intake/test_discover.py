@@ -9,8 +9,8 @@ from rich.console import Console
 
 from autograder.classroom.grading.grade_class import Summary, grade_class
 from autograder.classroom.intake.discover import Found, find_notebooks
-from autograder.classroom.room.errors import ClassroomError
 from autograder.cli.grading_progress import print_summary
+from autograder.environment.errors import ClassroomError
 from tests.support import stub_class as stubs
 from tests.support.stub_class import CELLS, ONE, TWO, scores, text_of
 

@@ -19,7 +19,7 @@ from autograder.classroom.lateness.deadlines import (
     read_policy,
     work_out,
 )
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 CHAPTERS = ["01_one", "02_two", "09b_more"]
 DUE = datetime(2026, 12, 1, 23, 0)

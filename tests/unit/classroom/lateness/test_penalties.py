@@ -16,9 +16,9 @@ from autograder.classroom.grading.grade_class import GradingOptions, Listener, g
 from autograder.classroom.nbgrader_plugins.export import SafeCsvExport
 from autograder.classroom.nbgrader_plugins.lateness import AssignLateness
 from autograder.classroom.reports.lateness_preview import preview
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.nbgrader_api import api
 from autograder.cli.grading_progress import print_summary
+from autograder.environment.errors import ClassroomError
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, due, hand_in, penalties
 

@@ -21,7 +21,7 @@ from autograder.classroom.lms.unusable import FILE, note, noted, notes_for_expor
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.roster import Person
 from autograder.classroom.records.tables import read_table
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result, SubmissionStatus
 
 MONDAY, TUESDAY = (2026, 11, 2, 10, 0, 0), (2026, 11, 3, 18, 30, 0)

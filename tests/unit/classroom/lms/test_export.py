@@ -21,7 +21,7 @@ from autograder.classroom.lms.export import (
 from autograder.classroom.lms.packed_feedback import feedback_zip
 from autograder.classroom.records.roster import Person
 from autograder.classroom.records.tables import Table, read_table
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 WORKSHEET = (
     '\ufeffIdentifier,"Full name","Email address",Status,Grade,"Maximum Grade",'

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.classroom.grading.dask import driver
 from autograder.classroom.grading.dask.worker import WorkerUnfit, grade_on_worker
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
 from tests.support import dask_cluster
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.room import gradebook_url
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.setup.create import create
 from autograder.cli.main import app
+from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
 from tests.support import postgres_server
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.classroom.records.roster import Person, as_id, read_roster, split_name, why_no_id
 from autograder.classroom.records.tables import guarded, read_table, unguarded
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 
 ODD = '\ufeffa,"b ""q""",c\r\n1,"two, ""2""",\r\n\r\n"x\r\ny",,"3"\r\n4,5,'
 

@@ -34,10 +34,10 @@ from autograder.classroom.reports.class_report.records import (
     read_class,
 )
 from autograder.classroom.reports.forget import Forgetting
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.lock import HOME
 from autograder.cli import main
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from autograder.submission.check_result import CheckResult, KeptFinding
 from autograder.submission.result import Result, SubmissionStatus
 from tests.support import simulated_class

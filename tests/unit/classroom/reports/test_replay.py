@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.classroom.reports.replay import Replayed, replay
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from autograder.submission.case_report import CaseReport
 from autograder.submission.outcome_notes import note_outcome
 

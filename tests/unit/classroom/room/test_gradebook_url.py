@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from autograder.classroom.room import gradebook_url
-from autograder.classroom.room.errors import ClassroomError
+from autograder.environment.errors import ClassroomError
 from tests.support import postgres_server
 
 SECRET = quote(postgres_server.PASSWORD, safe="")

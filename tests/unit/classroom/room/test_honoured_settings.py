@@ -17,10 +17,10 @@ from autograder.classroom.nbgrader_plugins.class_points import PointsOfClass
 from autograder.classroom.nbgrader_plugins.class_solutions import SolutionsOfClass
 from autograder.classroom.nbgrader_plugins.execute_checks import CannotJudge, ExecuteChecks
 from autograder.classroom.nbgrader_plugins.save_verdicts import SCORES
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.honoured_settings import foreign_kernel
 from autograder.classroom.room.nbgrader_api import api
 from autograder.core.verdict import Finding, Share, Verdict
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading import grade_class
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.room.open_classroom import OpenClassroom, open_classroom
 from autograder.classroom.setup import change_chapters
 from autograder.classroom.setup.create import is_called
 from autograder.cli.main import app
+from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited
 from tests.support import graded_class

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from autograder.boxed.preload import not_allowed
-from autograder.classroom.room.errors import ClassroomError
 from autograder.classroom.setup.pack import make_wheel, unpacked
 from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.new_exercise.trying import DoesNotWork, load, tried
 from autograder.new_exercise.write import write

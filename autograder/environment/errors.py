@@ -1,4 +1,4 @@
-"""The exception of every command for a class."""
+"""The exception that commands for a class explain; a student's copy has the command, not the class."""
 
 from __future__ import annotations
 
