@@ -1,4 +1,4 @@
-"""The exception that commands for a class explain; a student's copy has the command, not the class."""
+"""The exception that commands explain. It lies here: a student's copy has no `classroom`."""
 
 from __future__ import annotations
 
