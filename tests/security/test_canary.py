@@ -1,4 +1,4 @@
-"""Before any work is graded, a notebook with known scores goes through the sandboxes."""
+"""Before any work is graded, a notebook with known scores goes through the sandservers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.classroom.grading import canary
-from autograder.classroom.grading.grade_submission import Boxes
+from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.exercises import of_chapter
 from autograder.judge import canary as judged
 from autograder.runner.kinds import KINDS
@@ -46,12 +46,12 @@ def test_what_a_chapter_uses_is_tried(
 ) -> None:
     tried: list[set[str]] = []
 
-    def grade(submission: object, terms: GradingConfig, boxes: object) -> GradedNotebook:
-        tried.append(set(terms.source_cells))
+    def grade(submission: object, config: GradingConfig, servers: object) -> GradedNotebook:
+        tried.append(set(config.source_cells))
         return GradedNotebook(Result("canary", "canary", SubmissionStatus.GRADED), "", known())
 
     monkeypatch.setattr(canary, "grade_submission", grade)
-    canary.prove(boxes_with(kinds), CHAPTER)
+    canary.prove(servers_with(kinds), CHAPTER)
     assert tried == [{f"check-{name}" for name in canary.scores(kinds or canary.KINDS)}]
     assert len(tried[0]) == 2 * len(kinds or canary.KINDS)
 
@@ -61,18 +61,18 @@ def known() -> dict[str, Score]:
     return {f"check-{name}": Score(score, 1.0) for name, score in canary.scores().items()}
 
 
-def boxes_with(kinds: tuple[str, ...]) -> Boxes:
+def servers_with(kinds: tuple[str, ...]) -> ChapterServers:
     """Fork servers of a chapter with these kinds of answers; they are never started."""
-    boxes = Boxes.__new__(Boxes)
-    boxes.boxed, boxes.kinds = True, frozenset(kinds)
-    return boxes
+    servers = ChapterServers.__new__(ChapterServers)
+    servers.boxed, servers.kinds = True, frozenset(kinds)
+    return servers
 
 
 @needs_box
 def test_each_chapter_says_which_kinds_of_answers_it_has() -> None:
-    boxes = Boxes(CHAPTER)
-    boxes.close()
-    assert boxes.kinds == {one.kind for one in of_chapter(CHAPTER.name)}
+    servers = ChapterServers(CHAPTER)
+    servers.close()
+    assert servers.kinds == {one.kind for one in of_chapter(CHAPTER.name)}
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_other_scores_stop_everything(
     graded = GradedNotebook(result, "", known() | change.get("scores", {}))
     monkeypatch.setattr(canary, "grade_submission", lambda *_: graded)
     with pytest.raises(NoBox, match="Nothing was graded"):
-        canary.prove(boxes_with(()), CHAPTER)
+        canary.prove(servers_with(()), CHAPTER)

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.classroom.grading.grade_submission import Boxes, grade_submission
+from autograder.classroom.grading.grade_submission import ChapterServers, grade_submission
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.result import SubmissionStatus
@@ -87,16 +87,18 @@ def notebook(kinds: Iterable[str] = KINDS) -> bytes:
     return str(text).encode()
 
 
-def prove(boxes: Boxes, ready: PreloadSpec) -> None:
+def prove(servers: ChapterServers, preload: PreloadSpec) -> None:
     """Grade the notebook, and compare its scores with the known ones.
 
     Raises:
         NoBox: they differ; the message says which, and what to do.
     """
-    used = tuple(kind for kind in KINDS if kind in boxes.kinds) or KINDS
+    used = tuple(kind for kind in KINDS if kind in servers.kinds) or KINDS
     known, text = scores(used), notebook(used)
-    terms = GradingConfig(CHAPTER, source_cells(used), ready, Timeouts(case_cpu=20.0), boxes.boxed)
-    graded = grade_submission(Submission(CHAPTER, text, key=CHAPTER.encode()), terms, boxes)
+    config = GradingConfig(
+        CHAPTER, source_cells(used), preload, Timeouts(case_cpu=20.0), servers.boxed
+    )
+    graded = grade_submission(Submission(CHAPTER, text, key=CHAPTER.encode()), config, servers)
     wrong = [
         f"a {'right' if score else 'wrong'} answer to `{name}` earned {earned}"
         for name, score in known.items()

@@ -23,7 +23,7 @@ from autograder.book.questions import questions
 from autograder.builder import paths
 from autograder.cli import main
 from tests.questions import questions as questions_of_tests
-from tests.support import built_pages, small_book
+from tests.support.pages import built_pages, small_book
 
 
 @pytest.fixture(scope="module")
