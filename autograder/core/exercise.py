@@ -58,6 +58,12 @@ class Trial:
     noted: bool = False
     copied: bool = True
 
+    @property
+    def given_model(self) -> nn.Module:
+        """The model, of a case that has one."""
+        assert self.model is not None
+        return self.model
+
 
 @dataclass(frozen=True)
 class Expect:

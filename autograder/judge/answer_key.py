@@ -7,20 +7,17 @@ answers can import.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
 
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
 from autograder.fuzz.model_builder import Builder
 from autograder.judge import references
+from autograder.judge.evidence import Evidence
 from autograder.judge.references import MissingReference, stored
-
-if TYPE_CHECKING:
-    from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Rule
 
 Oracle = Callable[[Trial], Reference]
 """Works out what must come of a case from fresh objects of it, without the course's solution."""
@@ -37,20 +34,6 @@ class OfChoice:
     work_out: Callable[[Trial, int], Reference]
 
 
-class Property(Protocol):
-    """One thing a good result has; yields a finding for each way it is missing."""
-
-    @property
-    def name(self) -> str:
-        """Its stable key."""
-
-    @property
-    def stage(self) -> int:
-        """When it is looked at."""
-
-    def __call__(self, evidence: Evidence) -> Iterable[Finding]: ...
-
-
 @dataclass(frozen=True)
 class AnswerKey:
     """What must come of an exercise's cases.
@@ -63,7 +46,7 @@ class AnswerKey:
         remark: what is said of an answer that passes, from what it did on the first case.
     """
 
-    rules: tuple[Property, ...]
+    rules: tuple[Rule, ...]
     oracle: Oracle | OfChoice | None = None
     oracle_alone: bool = False
     remark: Callable[[Evidence], str] | None = None

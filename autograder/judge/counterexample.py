@@ -14,13 +14,14 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, kind_of, show, show_values
+from autograder.core.codec import Encoded, Encoder, kind_of, named_node, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.exported import is_exported
+from autograder.core.graph_record import GraphRecord
 from autograder.core.graph_view import boxes_of, target_text
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, ResultRecord
 from autograder.core.verdict import Box, Example
-from autograder.judge.answer_key import AnswerKey
+from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.repro_code import graph_text, pasteable, piece_of
@@ -34,9 +35,10 @@ def example_of(
     if case.hidden:
         return Example(case=case.name, fine_print=fine_print)
     trial = case.make(seed)
-    evidence = Evidence(exercise, case, outcome, seed, key=key)
+    key = key or key_of(exercise)
+    evidence = Evidence(exercise, case, outcome, key, seed)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
-    expected, obtained = _expected_and_obtained(evidence)
+    expected, obtained = _expected_and_obtained(evidence, key)
     made = construction(case, trial.model)
     returned = _boxes(lambda: evidence.graph) if evidence.has_graph else ()
     before = _boxes(lambda: evidence.traced_graph) if pictured else ()
@@ -49,7 +51,7 @@ def example_of(
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
         obtained=obtained,
-        code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
+        code=_code_text(evidence.value) if evidence.has_graph else "",
         before=before,
         after=returned,
         fine_print=fine_print,
@@ -71,7 +73,7 @@ def _is_traced(model: Any) -> bool:
     return isinstance(model, nn.Module) and not fx.Tracer().is_leaf_module(model, "")
 
 
-def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
+def _boxes(description: Callable[[], GraphRecord]) -> tuple[Box, ...]:
     """The boxes of a description. A model that cannot be traced has no picture, nor has a
     description that does not fit together."""
     try:
@@ -80,7 +82,7 @@ def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
         return ()
 
 
-def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
+def _expected_and_obtained(evidence: Evidence, key: AnswerKey) -> tuple[str, str]:
     outcome = evidence.outcome
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
@@ -93,7 +95,7 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
         return "", ""  # the finding says what is wrong
     want = evidence.reference.value
-    if evidence.key.oracle_alone and _kind(want) != _kind(outcome.value):
+    if key.oracle_alone and _kind(want) != _kind(outcome.value):
         return "", show(outcome.value, 600)  # what the oracle says is no value of this kind
     named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
     return (
@@ -102,7 +104,7 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     )
 
 
-def _kind(value: Plain) -> str:
+def _kind(value: Encoded) -> str:
     """The kind of a value; what came from an answer may be of any form."""
     return kind_of(value) if not isinstance(value, dict) or len(value) == 1 else ""
 
@@ -127,7 +129,7 @@ _NO_VALUES = ("trace_error", "keys")
 """Under these stands what came of an answer whose result is no value to be compared."""
 
 
-def _code_text(value: Plain) -> str:
+def _code_text(value: ResultRecord) -> str:
     """The code of the result; of a model that was cut, that of all parts."""
     code = (value["graph_module"]["code"] or "").strip()
     if "pieces" in value:
@@ -140,23 +142,23 @@ def _code_text(value: Plain) -> str:
     return f"# head\n{code}\n\n# tail\n{(value['tail']['code'] or '').strip()}"
 
 
-def _by_name(rows: Plain, trial: Trial) -> Plain:
+def _by_name(rows: Encoded, trial: Trial) -> Encoded:
     """Results for each node, as a dictionary from the node's name; nodes by name, too."""
     names = [node.name for node in trial.args[0].graph.nodes]
 
-    def named(value: Plain) -> Plain:
+    def named(value: Encoded) -> Encoded:
         if isinstance(value, dict) and "list" in value:
             return {"list": [named(item) for item in value["list"]]}
         if isinstance(value, dict) and "node" in value:
             place = value["node"]
             known = type(place) is int and 0 <= place < len(names)
-            return {"node": names[place] if known else "?"}
+            return named_node(names[place] if known else "?")
         return value
 
     if not (isinstance(rows, dict) and "list" in rows):
         return rows
     named_rows = zip(names, rows["list"], strict=False)
-    return {"dict": [[{"node": name}, named(row)] for name, row in named_rows]}
+    return {"dict": [[named_node(name), named(row)] for name, row in named_rows]}
 
 
 def _call_text(exercise: Exercise, trial: Trial) -> str:

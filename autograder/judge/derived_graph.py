@@ -11,7 +11,8 @@ from functools import cached_property
 
 from torch import fx
 
-from autograder.core.codec import Plain, reads
+from autograder.core.codec import Tagged
+from autograder.core.graph_record import GraphRecord, Signature, reads
 
 OPCODES = ("placeholder", "call_function", "call_method", "call_module", "get_attr", "output")
 
@@ -23,7 +24,7 @@ class Form:
         description: the description, whose rows alone are believed.
     """
 
-    def __init__(self, description: Plain, graph: Callable[[], fx.Graph | None]) -> None:
+    def __init__(self, description: GraphRecord, graph: Callable[[], fx.Graph | None]) -> None:
         """Take a description, and what gives the graph that was rebuilt from it, if it can be."""
         self.description, self._graph = description, graph
 
@@ -59,9 +60,9 @@ class Form:
         ]
 
     @cached_property
-    def signature(self) -> list[Plain]:
+    def signature(self) -> Signature:
         """The parameters that the placeholders make, as `describe.signature_of` writes them."""
-        found: list[Plain] = []
+        found: Signature = []
         kind = "POSITIONAL_OR_KEYWORD"
         for row in self.description["nodes"]:
             if row["op"] != "placeholder":
@@ -76,7 +77,7 @@ class Form:
         return found
 
     @property
-    def signatures(self) -> tuple[Plain, Plain]:
+    def signatures(self) -> tuple[Signature | None, Signature]:
         """The parameters that are claimed, and those that the placeholders make."""
         return self.description["signature"], self.signature
 
@@ -116,5 +117,5 @@ class Form:
             return None
 
 
-def _places(links: list[Plain]) -> set[int]:
+def _places(links: list[Tagged]) -> set[int]:
     return {link["node"] for link in links if "node" in link}

@@ -13,8 +13,7 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-
-from autograder.core.codec import Plain
+from typing import Any
 
 FILE = "references.jsonl"
 HIDDEN = "references_hidden.jsonl"
@@ -35,7 +34,7 @@ def path_of(module: str, *, hidden: bool = False) -> Path:
 
 
 @lru_cache(maxsize=256)
-def stored(module: str) -> dict[str, Plain]:
+def stored(module: str) -> dict[str, Any]:
     """What is stored beside an answer key, by the case's name; see `Reference.to_json`.
 
     It is empty for a hidden case whose reference is not installed.
@@ -53,7 +52,7 @@ def stored(module: str) -> dict[str, Plain]:
     }
 
 
-def _rows(path: Path) -> Iterator[dict[str, Plain]]:
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines_of(path), start=1):
         try:
             row = json.loads(line)

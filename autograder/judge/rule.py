@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograder.core.verdict import Finding
-    from autograder.judge import Evidence
+from autograder.core.verdict import Finding
+from autograder.judge.evidence import Evidence
 
 
 class Stage(IntEnum):
     """When a property is looked at. A case that fails one stage is not judged further:
     later findings would only repeat the first in other words."""
 
+    ANSWER = 0
     KIND = 1
     CALLER = 2
     FORM = 3

@@ -8,9 +8,13 @@ from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from autograder.core.codec import Plain, kind_of, show
+import torch
+
+from autograder.core.codec import kind_of, show
+from autograder.core.execution import CallResult, ErrorRecord
 from autograder.core.exported import is_exported
-from autograder.core.outcome import Part
+from autograder.core.graph_record import GraphRecord, Signature
+from autograder.core.outcome import Part, Way
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
@@ -101,7 +105,7 @@ _SHARED = (
 _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 
 
-def _written(parameters: Plain) -> str:
+def _written(parameters: Signature | None) -> str:
     """Parameters as one writes them; what their annotations are is not told."""
     return ", ".join(
         _STARS.get(row[1], "") + row[0] + (f"={show(row[2])}" if len(row) > 2 else "")
@@ -143,23 +147,23 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
                 return
 
 
-def _look_at(evidence: Evidence, error: Plain) -> str:
+def _look_at(evidence: Evidence, error: ErrorRecord) -> str:
     known = advice_for(evidence.exercise, error, "result")
     return known or "Print `gm.code` and read what it computes line by line."
 
 
-def ways_to_run(evidence: Evidence) -> tuple[str, ...]:
+def ways_to_run(evidence: Evidence) -> tuple[Way, ...]:
     """How a result was run where the answer was: an Interpreter runs only graph modules."""
     return ("forward", "interpreter") if evidence.has_graph else ("forward",)
 
 
-_CALLS = {
+_CALLS: dict[Way, str] = {
     "forward": "Calling the result",
     "interpreter": "Running the result with `fx.Interpreter`",
 }
 
 
-def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) -> Rule:
+def same_result_by(*ways: Way, look: Callable[[Evidence], str] | None = None) -> Rule:
     """The result's value, and its effect on its arguments, are those of the reference.
 
     Args:
@@ -185,7 +189,9 @@ def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) ->
 same_result = same_result_by("forward", "interpreter", "rebuilt")
 
 
-def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) -> Finding | None:
+def _compare_run(
+    evidence: Evidence, i: int, how: Way, got: CallResult, want: CallResult
+) -> Finding | None:
     if "error" in got:
         return evidence.finding(
             "result-raises",
@@ -237,7 +243,7 @@ def _where_to_look(evidence: Evidence) -> str:
     )
 
 
-def _calls(data: Plain) -> Counter[str]:
+def _calls(data: GraphRecord) -> Counter[str]:
     rows = (row for row in data["nodes"] if row["op"].startswith("call_"))
     return Counter(kind_of_node(row, data) for row in rows)
 
@@ -260,13 +266,18 @@ def copies(evidence: Evidence) -> Iterable[Finding]:
             "Copying the result with `copy.deepcopy` and calling the copy raised "
             f"{error_text(error)}."
         )
-    elif any(difference(record.get(k), tensors, want.get(k), tensors) for k in ("value", "args")):
+    elif _differ(record, want, tensors):
         text = "A `copy.deepcopy` of the result computes something else than the result."
     else:
         return
     yield evidence.finding(
         "copy-breaks", text, "Look for state that is kept outside the module and its graph."
     )
+
+
+def _differ(one: CallResult, other: CallResult, tensors: list[torch.Tensor]) -> bool:
+    pairs = ((run.get("value"), run.get("args")) for run in (one, other))
+    return any(difference(a, tensors, b, tensors) for a, b in zip(*pairs, strict=True))
 
 
 GRAPH_MODULE = (returns_graph_module, caller_untouched, wellformed, known_targets)

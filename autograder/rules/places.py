@@ -11,7 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import (
+    CallRecord,
+    GraphRecord,
+    called_function,
+    classes_of,
+    target_path,
+)
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
@@ -159,22 +165,18 @@ def _places(count: int) -> str:
     return {0: "there is no place", 1: "there is one place"}.get(count, f"there are {count} places")
 
 
-def kind_of_node(row: Plain, graph: Plain) -> str:
+def kind_of_node(row: CallRecord, graph: GraphRecord) -> str:
     """A described node's kind, in words: spellings of one operation are the same kind."""
     op, target = row["op"], row["target"]
     if op == "call_function":
-        ((_, name),) = target.items()
-        return _KINDS.get(name) or f"a call of `{target_text(target)}`"
+        return _KINDS.get(called_function(row)) or f"a call of `{target_text(target)}`"
     if op == "call_method":
         return f"a call of `.{target}()`"
     if op == "call_module":
-        return f"a call of a `{class_of(target, graph).rpartition('.')[2]}`"
+        return f"a call of a `{class_of(target_path(row), graph).rpartition('.')[2]}`"
     return f"a `{op}` node"
 
 
-def class_of(path: str, graph: Plain) -> str:
+def class_of(path: str, graph: GraphRecord) -> str:
     """The full name of the class of a described module; ``""`` where there is none."""
-    rows = {row["path"]: row for row in graph["modules"]}
-    row = rows.get(path, {})
-    name: str = rows.get(row.get("same_as"), row).get("class", "")
-    return name
+    return classes_of(graph).get(path, "")

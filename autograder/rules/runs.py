@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain
+from autograder.core.execution import CallResult, ErrorRecord
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
@@ -23,7 +23,7 @@ def runs_as_asked(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding | None:
+def _run_problem(evidence: Evidence, i: int, got: CallResult, want: CallResult) -> Finding | None:
     number = i % len(evidence.trial.inputs)
     where = f"run {i + 1}, on {evidence.inputs_text(number)}"
     if "error" in want:
@@ -60,7 +60,9 @@ def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
     return None
 
 
-def _error_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+def _error_problem(
+    evidence: Evidence, where: str, got: CallResult, want: ErrorRecord
+) -> Finding | None:
     if "error" not in got:
         return evidence.finding(
             "should-raise",

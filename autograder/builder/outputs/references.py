@@ -13,7 +13,7 @@ from autograder.builder.paths import EXERCISES, SOLUTIONS, choose
 from autograder.builder.problems import BuildRefused, CourseRefused, Problem
 from autograder.builder.source import read
 from autograder.core.case_builder import CannotBeSent, builder_of
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
@@ -84,7 +84,7 @@ def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
                 f"{outcome.ended}{said}."
             )
             raise _refused(exercise, message, "Correct the solution, or the case.")
-        found[case.name] = _reference_of(Evidence(exercise, case, outcome))
+        found[case.name] = _reference_of(Evidence(exercise, case, outcome, key_of(exercise)))
     return found
 
 
@@ -243,10 +243,10 @@ def _differ(a: Reference, b: Reference) -> bool:
     return difference(_values(a), a.tensors, _values(b), b.tensors) is not None
 
 
-def _values(reference: Reference) -> Plain:
+def _values(reference: Reference) -> Encoded:
     """All values of a reference as one; what was raised is no value."""
     rows = [
-        {"dict": [[key, run[key]] for key in sorted(run) if key != "error"]}
+        {"dict": [[key, value] for key, value in sorted(run.items()) if key != "error"]}
         for run in reference.runs
     ]
     return {"list": [reference.value, *rows]}

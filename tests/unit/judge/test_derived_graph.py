@@ -53,7 +53,7 @@ def evidence_with(forge: Callable[[Plain], object]) -> Evidence:
     """What the judge sees of a plain trace whose description was changed."""
     outcome = run_trial("transform", fx.symbolic_trace, make, CASE.name)
     forge(outcome.value["graph_module"])
-    return Evidence(EXERCISE, CASE, outcome)
+    return Evidence(EXERCISE, CASE, outcome, KEY)
 
 
 def test_what_describes_itself_truly_is_well_formed() -> None:
@@ -115,7 +115,7 @@ def test_relu_reads_a_sum_by_its_arguments() -> None:
     data = traced(lambda x: torch.relu(torch.relu(x) + 1) + torch.add(x, 2))
     place = next(i for i, row in enumerate(data["nodes"]) if row["name"] == "add_1")
     data["nodes"][-2]["inputs"] = [{"node": place}]
-    evidence = Evidence(EXERCISE, CASE, Outcome(CASE.name, value={"graph_module": data}))
+    evidence = Evidence(EXERCISE, CASE, Outcome(CASE.name, value={"graph_module": data}), KEY)
     assert [f.code for f in one_relu_for_each_sum(evidence)] == ["relu-missing"]
 
 
@@ -148,7 +148,7 @@ def test_own_code_is_taken_for_what_is_allowed() -> None:
 
     def evidence(allowed: str) -> Evidence:
         exercise = replace(EXERCISE, own_code=allowed)  # type: ignore[arg-type]
-        return Evidence(exercise, CASE, deepcopy(outcome))
+        return Evidence(exercise, CASE, deepcopy(outcome), KEY)
 
     assert [called for _, called in evidence("refused").own_code] == ["copies", "does_all"]
     assert [called for _, called in evidence("copies").own_code] == ["does_all"]

@@ -20,6 +20,7 @@ from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.exercises import EXERCISES
 from autograder.grading import Tried, is_missing, not_tried
 from autograder.judge import judge
+from autograder.judge.answer_key import key_of
 from autograder.judge.evidence import Evidence
 from autograder.rules.passes import caller_untouched
 from autograder.runner.snapshot import Snapshot
@@ -90,7 +91,7 @@ def test_where_to_look_follows_the_part_and_not_its_name() -> None:
     looks = []
     for act in ("model.code_graph += 1", "model.inner.eval()"):
         outcome = Outcome("one", changed=[changed_by(act)])
-        (found,) = caller_untouched.find(Evidence(exercise, case, outcome))
+        (found,) = caller_untouched.find(Evidence(exercise, case, outcome, key_of(exercise)))
         assert str(outcome.changed[0]) in found.message
         looks.append(found.look)
     assert "shares its submodules" in looks[0] and "`eval()`" in looks[1]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoded, kind_of
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -23,7 +23,7 @@ def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
     """For each node of the case: the right nodes, each once, in the right order."""
     nodes = list(evidence.trial.args[0].graph.nodes)
     names = [node.name for node in nodes]
-    rows, wanted = evidence.outcome.value["list"], evidence.reference.value["list"]
+    rows, wanted = evidence.value["list"], evidence.reference.value["list"]
     for node, row, want in zip(nodes, rows, wanted, strict=True):
         found = _inputs_problem(names, row, want["list"])
         if found:
@@ -35,7 +35,9 @@ def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[str, str, str] | None:
+def _inputs_problem(
+    names: list[str], row: Encoded, want: list[Encoded]
+) -> tuple[str, str, str] | None:
     """Code, clause and place to look for what is wrong with one node's inputs."""
     if not (isinstance(row, dict) and "list" in row):
         look = "Return a list for every node, even if it reads nothing."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from torch import fx
 
@@ -47,7 +48,8 @@ _WHERE = {
 @rule("right codes", Stage.RESULT)
 def right_codes(evidence: Evidence) -> Iterable[Finding]:
     """Each code that applies, once, sorted, and no other."""
-    got, want = evidence.outcome.value["list"], evidence.reference.value["list"]
+    got: list[Any] = evidence.value["list"]
+    want: list[Any] = evidence.reference.value["list"]
     for code in got:
         if code not in CODES:
             yield evidence.finding(
@@ -107,7 +109,7 @@ def _reads_something(gm: fx.GraphModule) -> bool:
 @OfChoice
 def codes(trial: Trial, choice: int) -> Reference:
     """The codes, from doing it all once more."""
-    gm = fx.symbolic_trace(trial.model)
+    gm = fx.symbolic_trace(trial.given_model)
     found: set[str] = set()
     for step in spoilt(gm, choice):
         found |= codes_of(step, gm)

@@ -57,7 +57,8 @@ def a_name_or_none(evidence: Evidence) -> Iterable[Finding]:
 @rule("the first that is not finite", Stage.RESULT)
 def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
     """The node where finite values become a NaN or an infinity."""
-    got, want = evidence.outcome.value, evidence.reference.value
+    got: Any = evidence.outcome.value
+    want = evidence.reference.value
     if got == want:
         return
     names = {node.name for node in evidence.traced.graph.nodes}

@@ -12,13 +12,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, Tagged, kind_of, show
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, TimerRecord
 from autograder.core.verdict import Finding
 from autograder.exercises.ch06b_measuring.OpTimer.cases import Timing
 from autograder.exercises.ch06b_measuring.OpTimer.models import SPIN
@@ -42,7 +43,7 @@ def call_names(evidence: Evidence) -> list[str]:
     return [node.name for node in nodes if node.op.startswith("call_")]
 
 
-def records(evidence: Evidence) -> Iterator[tuple[int, dict[str, Plain]]]:
+def records(evidence: Evidence) -> Iterator[tuple[int, TimerRecord]]:
     """The notes taken after each run of the first timer."""
     for i in range(len(evidence.trial.inputs)):
         yield i, evidence.outcome.runs[i]["timer"]
@@ -81,7 +82,7 @@ def _refusing(evidence: Evidence) -> list[str | None]:
     return found
 
 
-def _table(data: Plain) -> dict[str, Plain]:
+def _table(data: Tagged) -> dict[str, Any]:
     return {key: value for key, value in data["dict"]}
 
 
@@ -89,8 +90,9 @@ def _table(data: Plain) -> dict[str, Plain]:
 def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
     """`seconds` and `calls` have names as keys and numbers as values; `slowest` gives names."""
     for _, note in records(evidence):
-        for word, kinds in (("seconds", (float, int)), ("calls", (int,))):
-            text = _dictionary_problem(note[word], kinds)
+        both = ("seconds", note["seconds"], (float, int)), ("calls", note["calls"], (int,))
+        for word, table, kinds in both:
+            text = _dictionary_problem(table, kinds)
             if text:
                 look = "The exercise says what the keys and the values are."
                 yield evidence.finding("wrong-kind", f"`{word}` {text}.", look)
@@ -104,7 +106,7 @@ def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
                 return
 
 
-def _dictionary_problem(data: Plain, kinds: tuple[type, ...]) -> str | None:
+def _dictionary_problem(data: Encoded, kinds: tuple[type, ...]) -> str | None:
     if not (isinstance(data, dict) and "dict" in data):
         return f"is {kind_of(data)}, not a dictionary"
     for key, value in data["dict"]:
@@ -147,7 +149,7 @@ def _counts(evidence: Evidence, names: list[str], i: int) -> list[int]:
 
 def _count_problem(
     evidence: Evidence, name: str, times: int, i: int,
-    calls: dict[str, Plain], seconds: dict[str, Plain],
+    calls: dict[str, Any], seconds: dict[str, Any],
 ) -> Finding | None:  # fmt: skip
     count = calls.get(name, 0)
     if count == times and (name in seconds or not count):
@@ -303,7 +305,7 @@ def _times(seconds: dict[str, float]) -> str:
 def ran_twice(trial: Trial) -> Reference:
     """What the model itself gives: on each input, and on the first once more."""
     trial = replace(trial, inputs=(*trial.inputs, trial.inputs[0]))
-    return runs_of(trial.model.forward, trial)
+    return runs_of(trial.given_model.forward, trial)
 
 
 KEY = AnswerKey(

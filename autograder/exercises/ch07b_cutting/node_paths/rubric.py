@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -72,7 +73,7 @@ def _later(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _problem(value: Plain, reference: Plain, model: nn.Module | None) -> Words | None:
+def _problem(value: Encoded, reference: Encoded, model: nn.Module | None) -> Words | None:
     """What is wrong with one dictionary, if anything is."""
     if not (isinstance(value, dict) and "dict" in value):
         return "wrong-kind", f"The result is {kind_of(value)}, not a `dict`.", _KIND, ()
@@ -98,7 +99,7 @@ def _problem(value: Plain, reference: Plain, model: nn.Module | None) -> Words |
     return None
 
 
-def _is_path_of(got: Plain, path: str, model: nn.Module | None) -> bool:
+def _is_path_of(got: Encoded, path: str, model: nn.Module | None) -> bool:
     """Whether this is the path; a module that stands in two places has two paths."""
     if got == path:
         return True
@@ -123,7 +124,8 @@ _PATH = (
 
 def paths_of(model: nn.Module) -> dict[str, str]:
     """The path of each node, by hooks: they run where a module's own code begins and ends."""
-    tracer, running, paths = fx.Tracer(), [""], {}
+    tracer, running = fx.Tracer(), [""]
+    paths: dict[str, str] = {}
 
     def note() -> None:
         """All nodes that are new since the last time were made where we are."""
@@ -149,7 +151,8 @@ def paths_of(model: nn.Module) -> dict[str, str]:
 
 def by_hooks(trial: Trial) -> Reference:
     """The paths in the case's model, and in those of earlier calls."""
-    encoder, runs = Encoder(), []
+    encoder = Encoder()
+    runs: list[CallResult] = []
     for model in trial.watch:
         try:
             runs.append({"value": encoder.encode(paths_of(model))})
@@ -157,7 +160,7 @@ def by_hooks(trial: Trial) -> Reference:
             runs.append({"error": {"type": type(error).__name__}})
     if trial.meanwhile is not None:
         trial.meanwhile(paths_of)
-    return Reference(encoder.encode(paths_of(trial.model)), runs, encoder.tensors)
+    return Reference(encoder.encode(paths_of(trial.given_model)), runs, encoder.tensors)
 
 
 KEY = AnswerKey(

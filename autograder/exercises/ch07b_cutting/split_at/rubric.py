@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.core.codec import Encoder, Plain, kind_of
-from autograder.core.execution import run_once
+from autograder.core.codec import Encoder, kind_of
+from autograder.core.execution import CallResult, run_once
+from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
 from autograder.core.verdict import Finding
 from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
@@ -19,7 +20,6 @@ from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import classes_of
 from autograder.rules.passes import caller_untouched, copies
 from autograder.rules.wellformed import known_targets, wellformed
 
@@ -40,7 +40,7 @@ class Part:
     name: str
 
     @property
-    def graph(self) -> Plain:
+    def graph(self) -> GraphRecord:
         """The description of this part."""
         return self.whole.outcome.value[PARTS[self.name]]
 
@@ -172,8 +172,8 @@ def _side_finding(
     cut: str,
     kind: Hashable,
     too_many: dict[str, int],
-    want: dict[str, dict],
-    got: dict[str, dict],
+    want: dict[str, dict[Hashable, list[NodeRecord]]],
+    got: dict[str, dict[Hashable, list[NodeRecord]]],
 ) -> Finding | None:
     for name, other, where in (("head", "tail", "after"), ("tail", "head", "up to and including")):
         if too_many[name] > 0 > too_many[other]:
@@ -207,14 +207,14 @@ def _side_finding(
     return None
 
 
-def _kinds(rows: list[Plain], graph: Plain) -> dict[Hashable, list[Plain]]:
+def _kinds(rows: list[NodeRecord], graph: GraphRecord) -> dict[Hashable, list[NodeRecord]]:
     """The calls among some nodes by what they call; a module's name is free, its class is not."""
     classes = classes_of(graph)
-    found: dict[Hashable, list[Plain]] = {}
+    found: dict[Hashable, list[NodeRecord]] = {}
     for row in rows:
         if row["op"].startswith("call_"):
             module = row["op"] == "call_module"
-            what = classes.get(row["target"], "") if module else str(row["target"])
+            what = classes.get(target_path(row), "") if module else str(row["target"])
             found.setdefault((row["op"], what), []).append(row)
     return found
 
@@ -264,14 +264,15 @@ def _table(evidence: Evidence, how: str) -> list[torch.Tensor]:
     return evidence.outcome.tensors
 
 
-def _run_rebuilt(evidence: Evidence, i: int) -> Plain:
+def _run_rebuilt(evidence: Evidence, i: int) -> CallResult:
     descriptions = [Part(evidence, name).graph for name in PARTS]
     writer = next((d["codegen"] for d in descriptions if d["codegen"] != "CodeGen"), None)
     if writer:
         text = f"its code is written by `{writer}`, not by FX itself"
         return {"error": {"type": "ValueError", "message": text}}
     try:
-        return evidence.done("results of both")[i]
+        found: list[CallResult] = evidence.done("results of both")
+        return found[i]
     except ValueError as error:
         return {"error": {"type": "ValueError", "message": str(error)}}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.codec import Encoded, Encoder, kind_of
 from autograder.core.storage import Recorder, copy_of, run_recorder
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
@@ -42,7 +42,7 @@ class Cut:
     @cached_property
     def name(self) -> str:
         """The name of the last node of the head."""
-        return self.evidence.trial.args[1]
+        return str(self.evidence.trial.args[1])
 
     @cached_property
     def sides(self) -> tuple[list[fx.Node], list[fx.Node]]:
@@ -94,7 +94,7 @@ def _otherwise(evidence: Evidence, i: int) -> Finding | None:
 
 
 def _crossing_finding(
-    evidence: Evidence, cut: Cut, i: int, got: Plain, values: dict[str, Any]
+    evidence: Evidence, cut: Cut, i: int, got: Encoded, values: dict[str, Any]
 ) -> Finding | None:
     where = f"On {evidence.inputs_text(i)}, `head`"
     if not isinstance(got, dict) or "tuple" not in got:
@@ -143,7 +143,7 @@ def _extra_text(place: int, values: dict[str, Any], same: Any) -> str:
     return f"{what}, which nothing after the cut reads"
 
 
-def _as_tuples(data: Plain) -> Plain:
+def _as_tuples(data: Encoded) -> Encoded:
     """Plain data with its lists as tuples: an Interpreter gives ``*args`` as a list."""
     if not isinstance(data, dict):
         return data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -87,11 +88,12 @@ def states(evidence: Evidence) -> list[dict[str, After]]:
     tensors = evidence.outcome.tensors
     found = []
     for run in evidence.outcome.runs:
-        rows = {}
+        rows: dict[str, After] = {}
         for name, row in run["state"]["dict"]:
             if row is not None:
-                kept, first, grad, value = row["tuple"]
-                rows[name] = After(kept, first, grad, tensors[value["tensor"]])
+                facts: list[Any] = row["tuple"]
+                kept, first, grad, value = facts
+                rows[str(name)] = After(kept, first, grad, tensors[value["tensor"]])
         found.append(rows)
     return found
 
@@ -155,7 +157,10 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
 @rule("same tensors", Stage.FORM)
 def same_tensors(evidence: Evidence) -> Iterable[Finding]:
     """Every tensor is the object that it was, with its dtype, shape and flag."""
-    given, nothing = given_tensors(evidence.trial.model), names_of_nothing(evidence.trial.model)
+    given, nothing = (
+        given_tensors(evidence.trial.given_model),
+        names_of_nothing(evidence.trial.given_model),
+    )
     for run, now in zip(evidence.outcome.runs, states(evidence), strict=True):
         gone = nothing - {name for name, _ in run["state"]["dict"]}
         if gone:
@@ -216,7 +221,7 @@ def _not_as_given(
 @rule("random values", Stage.STRUCTURE)
 def random_values(evidence: Evidence) -> Iterable[Finding]:
     """Floating tensors are random, whole numbers are as they were."""
-    given = given_tensors(evidence.trial.model)
+    given = given_tensors(evidence.trial.given_model)
     now = states(evidence)[0]
     for name, before in given.items():
         words = _wrong_values(before, now[name].values)
@@ -274,7 +279,7 @@ def _shown(values: torch.Tensor) -> str:
 @rule("different tensors differ", Stage.RUNS)
 def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
     """No two tensors begin with the same numbers."""
-    given, now = given_tensors(evidence.trial.model), states(evidence)[0]
+    given, now = given_tensors(evidence.trial.given_model), states(evidence)[0]
     names = [name for name, before in given.items() if before.floats and before.first == name]
     for i, name in enumerate(names):
         for other in names[:i]:
@@ -294,7 +299,7 @@ def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
 def reproducible(evidence: Evidence) -> Iterable[Finding]:
     """The same seed gives the same values, and another seed others."""
     first, again, other = states(evidence)
-    for name, before in given_tensors(evidence.trial.model).items():
+    for name, before in given_tensors(evidence.trial.given_model).items():
         if not before.floats or not before.tensor.numel():
             continue
         if not torch.equal(first[name].values, again[name].values):
@@ -325,7 +330,9 @@ def a_missing_norm_is_seen(evidence: Evidence) -> Iterable[Finding]:
     """Deleting any BatchNorm changes the output visibly."""
     if not evidence.expects(Shallow).shallow:
         return
-    model = copy.deepcopy(evidence.trial.model).eval()  # other rules compare with what was given
+    model = copy.deepcopy(
+        evidence.trial.given_model
+    ).eval()  # other rules compare with what was given
     now = states(evidence)[0]
     with torch.no_grad():
         for name, before in given_tensors(model).items():

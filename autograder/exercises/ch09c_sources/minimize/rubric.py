@@ -9,10 +9,11 @@ from unittest import mock
 
 from torch import fx
 
-from autograder.core.codec import Decoder, Encoder, Plain
+from autograder.core.codec import Decoder, Encoded, Encoder
+from autograder.core.execution import CallResult
 from autograder.core.graph_program import NotListed
-from autograder.core.graph_record import describe
-from autograder.core.outcome import Outcome, Reference
+from autograder.core.graph_record import NodeRecord, describe
+from autograder.core.outcome import Outcome, Reference, Way
 from autograder.core.verdict import Finding
 from autograder.exercises.ch09c_sources.minimize.models import Ran
 from autograder.judge.answer_key import AnswerKey
@@ -70,7 +71,7 @@ def well_formed_questions(evidence: Evidence) -> Iterable[Finding]:
 # ------------------------------------------------------------------ made of what was there
 
 
-def _skeleton(data: Plain, leaves: list[int]) -> Any:
+def _skeleton(data: Encoded, leaves: list[int]) -> Any:
     """Plain arguments with the nodes left out; these are put on a list, in order."""
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])
@@ -85,7 +86,7 @@ def _skeleton(data: Plain, leaves: list[int]) -> Any:
 class _Row:
     """A node: what it calls, with the nodes that it reads left out; and these, in order."""
 
-    def __init__(self, row: Plain) -> None:
+    def __init__(self, row: NodeRecord) -> None:
         self.name, self.op = row["name"], row["op"]
         self.leaves: list[int] = []
         self.called = self.op, str(row["target"] if self.op != "output" else "")
@@ -101,7 +102,7 @@ class _Origin:
 
     BUDGET = 20_000
 
-    def __init__(self, given: list[Plain], result: list[Plain]) -> None:
+    def __init__(self, given: list[NodeRecord], result: list[NodeRecord]) -> None:
         self.given, self.result = [*map(_Row, given)], [*map(_Row, result)]
         self._ancestors = _ancestors(self.given)
         self._steps = self.BUDGET
@@ -357,12 +358,16 @@ def one_computation(evidence: Evidence) -> Iterable[Finding]:
     """Calling the result, an Interpreter and the judge come to the same."""
     record, own = evidence.run_record(0), evidence.outcome.tensors
     want = record["forward"]
-    for how in ("interpreter", "rebuilt"):
-        got = record.get(how, want)
+    ways: tuple[Way, ...] = ("interpreter", "rebuilt")
+    for how in ways:
+        got: CallResult = record.get(how, want)
         tensors = evidence.tensors_of(how)
         differs = ("error" in got) != ("error" in want) or (
             "error" not in got
-            and any(difference(got[key], tensors, want[key], own) for key in ("value", "args"))
+            and (
+                difference(got["value"], tensors, want["value"], own)
+                or difference(got["args"], tensors, want["args"], own)
+            )
         )
         if differs:
             yield evidence.finding(

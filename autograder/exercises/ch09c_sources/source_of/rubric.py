@@ -10,8 +10,8 @@ from typing import Any
 from torch import fx, nn
 from torch.fx.proxy import TraceError
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
-from autograder.core.execution import error_record
+from autograder.core.codec import Encoded, Encoder, kind_of, show
+from autograder.core.execution import CallResult, error_record
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -69,7 +69,7 @@ def where_written(trial: Trial) -> Reference:
     return Reference(encoder.encode(sources(*trial.args)), runs, encoder.tensors)
 
 
-def _earlier(model: nn.Module, encoder: Encoder) -> dict[str, Plain]:
+def _earlier(model: nn.Module, encoder: Encoder) -> CallResult:
     """The value for a model that was asked about before, or the error if FX cannot trace it."""
     try:
         return {"value": encoder.encode(sources(model))}
@@ -107,7 +107,7 @@ def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(code, f"In the result of {evidence.you}{before} {text}.", look)
 
 
-def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
+def _difference(got: Encoded, want: Encoded) -> tuple[str, str, str] | None:
     if not (isinstance(got, dict) and "dict" in got):
         return "wrong-kind", f"there is {kind_of(got)}, not a `dict`", "Return a dictionary."
     ours = {show(key): value for key, value in got["dict"]}
@@ -132,8 +132,8 @@ def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
     return None
 
 
-def _wrong_place(name: str, got: Plain, file: str, line: int) -> tuple[str, str, str] | None:
-    pair = got.get("tuple", ()) if isinstance(got, dict) else ()
+def _wrong_place(name: str, got: Encoded, file: str, line: int) -> tuple[str, str, str] | None:
+    pair = got.get("tuple", []) if isinstance(got, dict) else ()
     if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int:
         text = f"{name} has {show(got)}, which is not a tuple of a string and a whole number"
         return "wrong-kind", text, "A place is `(file, line)`."

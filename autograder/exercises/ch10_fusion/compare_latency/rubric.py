@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from statistics import median, median_high, median_low
+from typing import Any
 
-from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.codec import Encoder, kind_of
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, RunRecord
 from autograder.core.verdict import Finding
 from autograder.exercises.ch10_fusion.compare_latency.cases import Latency
 from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
@@ -33,7 +34,7 @@ def nothing_to_compare(trial: Trial) -> Reference:
     return Reference(None, [{} for _ in trial.inputs])
 
 
-def _runs(evidence: Evidence) -> Iterator[tuple[Plain, int, bool]]:
+def _runs(evidence: Evidence) -> Iterator[tuple[RunRecord, int, bool]]:
     """The record of each call of the answer, its `repeats`, and the gradient mode before it."""
     for run, (gradients, keywords) in zip(
         evidence.outcome.runs, evidence.trial.inputs, strict=True
@@ -41,7 +42,7 @@ def _runs(evidence: Evidence) -> Iterator[tuple[Plain, int, bool]]:
         yield run, keywords.get("repeats", DEFAULT), gradients == ON
 
 
-def _notes(run: Plain) -> list[list[Plain]]:
+def _notes(run: RunRecord) -> list[list[Any]]:
     """What the callables have noted: name, gradient mode, seconds, inputs; in order."""
     return [row["list"] for row in run["forward"]["log"]["list"]]
 
@@ -126,7 +127,7 @@ def called_as_asked(evidence: Evidence) -> Iterable[Finding]:
             yield from _counted(evidence, notes, repeats)
 
 
-def _counted(evidence: Evidence, notes: list[list[Plain]], repeats: int) -> Iterable[Finding]:
+def _counted(evidence: Evidence, notes: list[list[Any]], repeats: int) -> Iterable[Finding]:
     names = [note[0] for note in notes]
     for name in ("a", "b"):
         count = names.count(name)

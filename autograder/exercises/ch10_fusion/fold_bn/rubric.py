@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import torch
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoder, kind_of, show
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import ModuleRecord
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
@@ -107,7 +108,7 @@ def _differs(evidence: Evidence) -> bool:
     return False
 
 
-def _layer(evidence: Evidence) -> Plain:
+def _layer(evidence: Evidence) -> ModuleRecord:
     return next(row for row in evidence.graph["modules"] if row["path"] == LAYER)
 
 
@@ -123,7 +124,7 @@ def same_values(evidence: Evidence) -> Iterable[Finding]:
             if found is None or found.code == "wrong-result":
                 entries = tables[0][got["value"]["tensor"]]
                 gap = _too_far(entries, table[want["value"]["tensor"]])
-                found = gap and (found or Difference("wrong-result", gap))
+                found = (found or Difference("wrong-result", gap)) if gap else None
             where = "the input afterwards"
             found = found or difference(got.get("args"), tables[0], want["args"], table, where)
             if not found:

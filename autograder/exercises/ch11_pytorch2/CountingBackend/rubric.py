@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11_pytorch2.CountingBackend.models import Training, TrainingByHand
 from autograder.exercises.ch11_pytorch2.rubric import compiled_code_runs
@@ -16,11 +16,11 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 
-def _table(data: Plain) -> dict[str, Plain]:
+def _table(data: Encoded) -> dict[str, Encoded]:
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
-Figures = tuple[dict[str, Plain], dict[str, Plain]]
+Figures = tuple[dict[str, Encoded], dict[str, Encoded]]
 
 
 def _figures(evidence: Evidence) -> Iterator[tuple[str, Figures]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -18,7 +19,7 @@ KEYS = ("parameters", "buffers", "constants", "inputs", "mutated")
 @rule("five lists", Stage.FORM)
 def five_lists(evidence: Evidence) -> Iterable[Finding]:
     """The keys are the five, and under each is a list of names."""
-    got = {show(key): value for key, value in evidence.outcome.value["dict"]}
+    got = {show(key): value for key, value in evidence.value["dict"]}
     missing = [key for key in KEYS if repr(key) not in got]
     extra = [key for key in got if key not in map(repr, KEYS)]
     if missing:
@@ -41,12 +42,12 @@ def five_lists(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _is_list_of_names(value: Plain) -> bool:
+def _is_list_of_names(value: Encoded) -> bool:
     listed = isinstance(value, dict) and "list" in value
     return listed and all(isinstance(name, str) for name in value["list"])
 
 
-def _what(value: Plain) -> str:
+def _what(value: Encoded) -> str:
     if isinstance(value, dict) and "list" in value:
         odd = next(item for item in value["list"] if not isinstance(item, str))
         return f"a list with {kind_of(odd)} in it"
@@ -56,8 +57,10 @@ def _what(value: Plain) -> str:
 @rule("right placeholders", Stage.RESULT)
 def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
     """Each list holds the names that belong there, in graph order."""
-    got = {key: value["list"] for key, value in evidence.outcome.value["dict"]}
-    want = {key: value["list"] for key, value in evidence.reference.value["dict"]}
+    got: dict[str, list[Any]] = {key: value["list"] for key, value in evidence.value["dict"]}
+    want: dict[str, list[Any]] = {
+        key: value["list"] for key, value in evidence.reference.value["dict"]
+    }
     known = {name for key in KEYS for name in want[key]}
     for key in KEYS:
         ours, theirs = got[key], want[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
@@ -14,11 +14,11 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 
-def _table(data: Plain) -> dict[str, Plain]:
+def _table(data: Encoded) -> dict[str, Encoded]:
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
-def _said(evidence: Evidence) -> dict[str, Plain]:
+def _said(evidence: Evidence) -> dict[str, Encoded]:
     return _table(evidence.outcome.runs[0]["forward"]["value"])
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoded, Encoder, show
+from autograder.core.graph_record import NodeRecord
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -21,14 +22,14 @@ Words = tuple[str, str, str, tuple[str, ...]]
 class _Row:
     """A node: what it calls, with the nodes that it reads left out; and these, in order."""
 
-    def __init__(self, row: Plain) -> None:
+    def __init__(self, row: NodeRecord) -> None:
         self.name, self.op = row["name"], row["op"]
         self.leaves: list[int] = []
         target = "" if self.op == "output" else str(row["target"])
         self.key = self.op, target, _skeleton([row["args"], row["kwargs"]], self.leaves)
 
 
-def _skeleton(data: Plain, leaves: list[int]) -> Any:
+def _skeleton(data: Encoded, leaves: list[int]) -> Any:
     """Plain arguments with the nodes left out; these are put on a list, in order."""
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])

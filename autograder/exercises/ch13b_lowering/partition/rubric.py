@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -56,7 +56,7 @@ class _Sets:
         self.ops = {node.name: str(node.op) for node in nodes}
         self.reads = {node.name: [read.name for read in _read_by(node)] for node in nodes}
         self.taken = [node.name for node in nodes if _is_taken(node, supported)]
-        self.sets: list[list[str]] = [item["set"] for item in evidence.outcome.value["list"]]
+        self.sets: list[list[Any]] = [item["set"] for item in evidence.value["list"]]
         self.of: dict[str, int] = {}
         for i, names in enumerate(self.sets):
             for name in names:
@@ -107,7 +107,7 @@ def _of(evidence: Evidence) -> _Sets:
     return _Sets(evidence)
 
 
-def _wrong_item(value: Plain) -> Plain:
+def _wrong_item(value: Encoded) -> Encoded:
     """The first item of a list that is not a set of names, or the name itself; else ``None``."""
     for item in value["list"]:
         if not isinstance(item, dict) or "set" not in item:
@@ -220,7 +220,7 @@ def no_cycle(evidence: Evidence) -> Iterable[Finding]:
 def few_sets(evidence: Evidence) -> Iterable[Finding]:
     """No more sets than necessary."""
     count = sum(1 for names in _of(evidence).sets if names)
-    need = evidence.reference.value
+    need: Any = evidence.reference.value
     if count > need:
         yield evidence.finding(
             "too-many",
