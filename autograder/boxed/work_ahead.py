@@ -128,4 +128,4 @@ def _read_what_is_shown(case: Case) -> None:
     """Have the text of a hand-picked case's classes read, which its card would show."""
     if not case.hidden:
         with contextlib.suppress(Exception), bounded_output(0):
-            source_of(case.make(0), case.expect.made)
+            source_of(case.make(0), case.expect.built_by)

@@ -122,6 +122,14 @@ def reads(row: CallRecord) -> list[Tagged]:
     return [*leaves(row["args"]), *leaves(row["kwargs"])]
 
 
+def call_of(row: NodeRecord) -> CallRecord:
+    """A node without its links."""
+    return {
+        "op": row["op"], "name": row["name"], "target": row["target"],
+        "args": row["args"], "kwargs": row["kwargs"],
+    }  # fmt: skip
+
+
 def target_path(row: CallRecord) -> str:
     """The target of a node that calls no function: a path, a method, or an input's name.
 

@@ -8,7 +8,7 @@ from typing import Any
 from autograder.core.codec import Encoded, show, unwrap
 from autograder.core.graph_record import GraphRecord, NodeRecord, reads
 from autograder.core.node_label import Ref, label
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 
 _SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional.": "torch."}
 _LOST = {"foreign": "other graph", "erased": "erased"}
@@ -24,20 +24,22 @@ class _Said:
         return self.words
 
 
-def boxes_of(data: GraphRecord) -> tuple[Box, ...]:
+def node_boxes(data: GraphRecord) -> tuple[NodeBox, ...]:
     """The boxes of a description made by `graph_record`."""
     names = [row["name"] for row in data["nodes"]]
     classes = {row["path"]: row.get("class", "").rpartition(".")[2] for row in data["modules"]}
     return tuple(_box(row, names, classes) for row in data["nodes"])
 
 
-def _box(row: NodeRecord, names: list[str], classes: dict[str, str]) -> Box:
+def _box(row: NodeRecord, names: list[str], classes: dict[str, str]) -> NodeBox:
     target = target_text(row["target"])
     args, kwargs = _value(row["args"], names), _value(row["kwargs"], names)
     owner = (classes.get(target) or "Module") if row["op"] == "call_module" else ""
     inputs = (_value(leaf, names) for leaf in reads(row))
     read = dict.fromkeys(str(name) for name in inputs if isinstance(name, Ref))
-    return Box(row["name"], row["op"], label(row["op"], target, args, kwargs, owner), tuple(read))
+    return NodeBox(
+        row["name"], row["op"], label(row["op"], target, args, kwargs, owner), tuple(read)
+    )
 
 
 def _value(data: Encoded, names: list[str]) -> Any:

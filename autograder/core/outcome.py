@@ -88,7 +88,7 @@ class TimerRecord(TypedDict):
     wall: float
     seconds: Tagged
     calls: Tagged
-    slowest: list[list[list[Encoded]]]
+    slowest: list[list[Any]]
 
 
 class RunRecord(TypedDict, total=False):

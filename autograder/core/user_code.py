@@ -52,7 +52,7 @@ def own_calls(description: GraphRecord) -> Iterator[tuple[int, str]]:
                 yield i, cls.rpartition(".")[2]
 
 
-def taken_for(allowed: str, description: GraphRecord) -> GraphRecord:
+def substitute_user_code(allowed: str, description: GraphRecord) -> GraphRecord:
     """The description with the own code that is allowed taken for what it may be.
 
     Args:

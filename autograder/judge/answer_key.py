@@ -24,7 +24,7 @@ Oracle = Callable[[Trial], Reference]
 
 
 @dataclass(frozen=True)
-class OfChoice:
+class RecipeOracle:
     """An oracle for random models that is told the model before the exercise completes it, and
     the number that chooses.
 
@@ -39,16 +39,16 @@ class AnswerKey:
     """What must come of an exercise's cases.
 
     Attributes:
-        rules: the properties that a result must have.
+        rules: the requirements for a result.
         oracle: what must come out, wherever no reference is stored beside the key.
-        oracle_alone: whether none is stored, even where the solution gives something else: it is
+        oracle_only: whether none is stored, even where the solution gives something else: it is
             held against a tolerance of the exercise's own, or differs from run to run.
         remark: what is said of an answer that passes, from what it did on the first case.
     """
 
     rules: tuple[Rule, ...]
-    oracle: Oracle | OfChoice | None = None
-    oracle_alone: bool = False
+    oracle: Oracle | RecipeOracle | None = None
+    oracle_only: bool = False
     remark: Callable[[Evidence], str] | None = None
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
@@ -66,9 +66,9 @@ class AnswerKey:
             return Reference.from_json(known)
         if known is not None:
             raise MissingReference(f"The reference of {case.name!r} is not installed.")
-        if isinstance(self.oracle, OfChoice) and isinstance(case.make, Builder):
+        if isinstance(self.oracle, RecipeOracle) and isinstance(case.make, Builder):
             return self.oracle.work_out(case.make.begin(seed), case.make.choice)
-        if self.oracle is None or isinstance(self.oracle, OfChoice):
+        if self.oracle is None or isinstance(self.oracle, RecipeOracle):
             raise MissingReference(
                 f"No reference for {exercise.name!r}, case {case.name!r}. "
                 "Run `fxcourse references`."

@@ -18,9 +18,9 @@ from autograder.core.codec import Encoded, Encoder, kind_of, named_node, show, s
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.exported import is_exported
 from autograder.core.graph_record import GraphRecord
-from autograder.core.graph_view import boxes_of, target_text
+from autograder.core.graph_view import node_boxes, target_text
 from autograder.core.outcome import Outcome, ResultRecord
-from autograder.core.verdict import Box, Example
+from autograder.core.verdict import Example, NodeBox
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
@@ -46,7 +46,7 @@ def example_of(
         returned, before = (), returned
     return Example(
         case=case.name,
-        source=source_of(trial, case.expect.made) + made,
+        source=source_of(trial, case.expect.built_by) + made,
         call=_call_text(exercise, trial) + (f", {made.strip()}" if made else ""),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
@@ -73,11 +73,11 @@ def _is_traced(model: Any) -> bool:
     return isinstance(model, nn.Module) and not fx.Tracer().is_leaf_module(model, "")
 
 
-def _boxes(description: Callable[[], GraphRecord]) -> tuple[Box, ...]:
+def _boxes(description: Callable[[], GraphRecord]) -> tuple[NodeBox, ...]:
     """The boxes of a description. A model that cannot be traced has no picture, nor has a
     description that does not fit together."""
     try:
-        return boxes_of(description())
+        return node_boxes(description())
     except Exception:
         return ()
 
@@ -95,7 +95,7 @@ def _expected_and_obtained(evidence: Evidence, key: AnswerKey) -> tuple[str, str
     if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
         return "", ""  # the finding says what is wrong
     want = evidence.reference.value
-    if key.oracle_alone and _kind(want) != _kind(outcome.value):
+    if key.oracle_only and _kind(want) != _kind(outcome.value):
         return "", show(outcome.value, 600)  # what the oracle says is no value of this kind
     named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
     return (

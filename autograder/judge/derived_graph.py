@@ -17,7 +17,7 @@ from autograder.core.graph_record import GraphRecord, Signature, reads
 OPCODES = ("placeholder", "call_function", "call_method", "call_module", "get_attr", "output")
 
 
-class Form:
+class DerivedGraph:
     """The form of one described graph.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What a rubric property sees: one outcome, and fresh objects of its case."""
+"""The evidence for a rule: one outcome, and fresh objects of its case."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from autograder.core.graph_jobs import GraphRunner, JobResult, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
 from autograder.core.graph_record import GraphRecord, Signature, describe, signature_of
 from autograder.core.outcome import Outcome, Reference, ResultRecord, RunRecord
-from autograder.core.user_code import STAND_INS, own_calls, taken_for
+from autograder.core.user_code import STAND_INS, own_calls, substitute_user_code
 from autograder.core.verdict import Finding
 from autograder.judge.advice import near_advice
-from autograder.judge.derived_graph import Form
+from autograder.judge.derived_graph import DerivedGraph
 from autograder.judge.error_text import error_text
-from autograder.judge.inline_compiled import with_pieces
+from autograder.judge.inline_compiled import inline_compiled
 from autograder.judge.splice import with_rules_applied
 
 MOST_AHEAD = 100_000
@@ -46,7 +46,7 @@ class KnowsReferences(Protocol):
 
 
 class Evidence:
-    """One outcome with all that a rubric property may want to look at.
+    """One outcome with all that a rule may look at.
 
     Attributes:
         exercise: the exercise.
@@ -85,7 +85,7 @@ class Evidence:
         self,
         code: str,
         message: str,
-        look: str = "",
+        advice: str = "",
         nodes: Iterable[str] = (),
         *,
         error: ErrorRecord | None = None,
@@ -95,14 +95,16 @@ class Evidence:
         Args:
             code: its stable key.
             message: what is wrong.
-            look: where to look.
+            advice: where to look.
             nodes: the nodes that it is about.
             error: the record of the exception that it tells of, if it tells of one. A name in it
-                that nearly exists is the place to look at, whatever `look` says.
+                that nearly exists is the place to look at, whatever `advice` says.
         """
         raised = error_text(error) if error else ""
-        look = near_advice(error or ErrorRecord()) or look
-        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes), raised=raised)
+        advice = near_advice(error or ErrorRecord()) or advice
+        return Finding(
+            code, message, advice, case=self.case.name, nodes=tuple(nodes), raised=raised
+        )
 
     @cached_property
     def trial(self) -> Trial:
@@ -200,8 +202,8 @@ class Evidence:
         What a case's compiler was given takes the place of the calls of what it gave.
         """
         value = self.value
-        described = with_pieces(value) if "pieces" in value else self.graph
-        return taken_for(self.exercise.own_code, described)
+        described = inline_compiled(value) if "pieces" in value else self.graph
+        return substitute_user_code(self.exercise.own_code, described)
 
     @cached_property
     def own_code(self) -> list[tuple[str, str]]:
@@ -235,14 +237,14 @@ class Evidence:
         return admitted(self.graph_to_run, self.outcome.tensors, functions)
 
     @cached_property
-    def form(self) -> Form:
+    def derived(self) -> DerivedGraph:
         """The form of the result's graph, as the judge works it out."""
-        return Form(self.graph, self._rebuilt_graph)
+        return DerivedGraph(self.graph, self._rebuilt_graph)
 
     @staticmethod
-    def form_of(description: GraphRecord) -> Form:
+    def derived_from(description: GraphRecord) -> DerivedGraph:
         """The form of one of several graphs, by its rows alone."""
-        return Form(description, lambda: None)
+        return DerivedGraph(description, lambda: None)
 
     def _rebuilt_graph(self) -> fx.Graph | None:
         try:

@@ -100,7 +100,7 @@ def is_vacuous(evidence: Evidence) -> bool:
 
 def _findings_after_exception(evidence: Evidence, key: AnswerKey) -> list[Finding]:
     """What is wrong after the exception that the case asks for: it names what still holds then."""
-    still = evidence.case.expect.still
+    still = evidence.case.expect.still_holds
     rules = (rule for rule in key.rules if rule.name in still)
     return [finding for rule in rules for finding in _look(rule, evidence)]
 
@@ -144,7 +144,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "should-raise",
                 f"{evidence.you} returned a result here; the exercise asks for `{wanted}`.",
-                evidence.case.expect.look or _CONDITION,
+                evidence.case.expect.advice or _CONDITION,
             )
         ]
     if outcome.ended == "raised":
@@ -174,17 +174,17 @@ def _out_of_time(evidence: Evidence, error: ErrorRecord) -> Finding:
     values = error.get("values") or [["", ""]]
     (_, loop), *variables = values
     if not loop:
-        look = "Which loop or call can go on without end here?"
+        advice = "Which loop or call can go on without end here?"
     elif re.match(r"for .*\.nodes\b", loop):
-        look = (
+        advice = (
             f"The loop `{loop}` still ran. A loop over `graph.nodes` also visits the nodes that "
             "you insert while it runs."
         )
     else:
         held = ", ".join(f"`{name}` was {value}" for name, value in variables)
         told = f" At that moment {held}." if held else ""
-        look = f"The loop `{loop}` still ran.{told} Which line should bring it to its end?"
-    return evidence.finding("out-of-time", message, look)
+        advice = f"The loop `{loop}` still ran.{told} Which line should bring it to its end?"
+    return evidence.finding("out-of-time", message, advice)
 
 
 def _message(evidence: Evidence, error: ErrorRecord) -> list[Finding]:

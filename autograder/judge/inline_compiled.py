@@ -13,7 +13,7 @@ from autograder.core.outcome import ResultRecord
 from autograder.judge.splice import Writing
 
 
-def with_pieces(value: ResultRecord) -> GraphRecord:
+def inline_compiled(value: ResultRecord) -> GraphRecord:
     """The description of a result, with what was compiled in the place of its calls.
 
     Where it does not fit together, the result is described as it came; rules say what is wrong.

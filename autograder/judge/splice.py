@@ -20,7 +20,7 @@ from autograder.core.exercise import Trial
 from autograder.core.graph_program import admitted
 from autograder.core.graph_record import CallRecord, GraphRecord, NodeRecord, describe
 from autograder.core.outcome import Outcome, ResultRecord, RunRecord
-from autograder.judge.derived_graph import Form
+from autograder.judge.derived_graph import DerivedGraph
 
 
 def ruled_calls(nodes: Iterable[CallRecord], keys: Tagged) -> list[int]:
@@ -56,12 +56,12 @@ def with_rules_applied(
     try:
         trace = describe(traced(), encoder)
         tensors = [*encoder.tensors, *claimed.tensors]
-        nodes = _Splicing(trace, value, len(encoder.tensors)).written()
+        nodes = _Splicing(trace, cast(ResultRecord, value), len(encoder.tensors)).written()
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
         return replace(claimed, value={"keys": value.get("keys")})
     described: GraphRecord = {**trace, "nodes": nodes}
     graph = _graph_of(described, trial, tensors)
-    code = Form(described, lambda: graph).code
+    code = DerivedGraph(described, lambda: graph).code
     described["code"] = described["fresh_code"] = code
     told: ResultRecord = {"graph_module": described, "keys": value["keys"]}
     runs: list[RunRecord] = [{} for _ in trial.inputs]
@@ -122,7 +122,7 @@ class Writing:
 
     def linked(self) -> list[NodeRecord]:
         """The nodes, with the links that their arguments make."""
-        form = Form(cast(GraphRecord, {"nodes": self.nodes}), lambda: None)
+        form = DerivedGraph(cast(GraphRecord, {"nodes": self.nodes}), lambda: None)
         for row, inputs, users in zip(self.nodes, form.inputs, form.users, strict=True):
             row["inputs"] = [{"node": place} for place in inputs]
             row["users"] = [{"node": place} for place in users]

@@ -40,11 +40,11 @@ def returns_graph_module(evidence: Evidence) -> Iterable[Finding]:
             "Does every path through your function end with `return`?",
         )
     else:
-        look = _NO_MODULE.get(kind_of(value), "Return the `GraphModule` that you have edited.")
+        advice = _NO_MODULE.get(kind_of(value), "Return the `GraphModule` that you have edited.")
         yield evidence.finding(
             "not-a-graph-module",
             f"{evidence.you} returned {kind_of(value)}, not a `GraphModule`.",
-            look,
+            advice,
         )
 
 
@@ -64,15 +64,15 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
         return
     part = changed[0].part
     more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-    what, look = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
+    what, advice = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
     if any(is_exported(value) for value in (*evidence.trial.args, *evidence.trial.watch)):
-        what, look = "the program it was given", _OF_A_PROGRAM
+        what, advice = "the program it was given", _OF_A_PROGRAM
     elif part in (Part.ARGUMENT, Part.TENSOR):
         what = "what it was given"
     elif part is Part.RANDOM_STATE:
         what = "what it should leave as it is"
     text = f"{evidence.you} changed {what}: {changed[0]}{more}."
-    yield evidence.finding("caller-changed", text, look)
+    yield evidence.finding("caller-changed", text, advice)
 
 
 _OF_A_PROGRAM = (
@@ -117,7 +117,7 @@ def _written(parameters: Signature | None) -> str:
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
     """`forward` has the parameters of the traced model: names, order, defaults."""
     want = evidence.traced_signature
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         mine, models = _written(got), _written(want)
         than = "" if mine == models else f" `forward({models})`"
@@ -163,12 +163,12 @@ _CALLS: dict[Way, str] = {
 }
 
 
-def same_result_by(*ways: Way, look: Callable[[Evidence], str] | None = None) -> Rule:
+def same_result_by(*ways: Way, advice: Callable[[Evidence], str] | None = None) -> Rule:
     """The result's value, and its effect on its arguments, are those of the reference.
 
     Args:
         ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
-        look: where to look first, for an exercise that knows; `""` if it does not.
+        advice: where to look first, for an exercise that knows; `""` if it does not.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -179,8 +179,8 @@ def same_result_by(*ways: Way, look: Callable[[Evidence], str] | None = None) ->
                     continue  # what is no graph, or calls the learner's own code
                 finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
-                    known = "" if look is None or finding.raised else look(evidence)
-                    yield replace(finding, look=known or finding.look)
+                    known = "" if advice is None or finding.raised else advice(evidence)
+                    yield replace(finding, advice=known or finding.advice)
                     return
 
     return Rule("same result", Stage.RESULT, find)

@@ -53,13 +53,13 @@ WhyNot = Callable[[Evidence, str], str]
 """Which condition does not hold at a node of the trace that was rewritten; `""`: unknown."""
 
 
-def places_rewritten(find: Find, new: str, look: str, why_not: WhyNot | None = None) -> Rule:
+def places_rewritten(find: Find, new: str, advice: str, why_not: WhyNot | None = None) -> Rule:
     """Every place has become one node of the kind `new`, and all else is as it was.
 
     Args:
         find: the places of a case's model.
         new: the kind of node that stands there afterwards.
-        look: where to look when a place was missed.
+        advice: where to look when a place was missed.
         why_not: why a node that is gone was not a place.
     """
 
@@ -74,7 +74,7 @@ def places_rewritten(find: Find, new: str, look: str, why_not: WhyNot | None = N
         want[new] += len(places)
         rows = evidence.graph["nodes"]
         got = Counter(kind_of_node(row, evidence.graph) for row in rows)
-        yield from _differences(evidence, places, new, look, want, got, why_not)
+        yield from _differences(evidence, places, new, advice, want, got, why_not)
 
     return Rule("places rewritten", Stage.STRUCTURE, rule)
 
@@ -83,7 +83,7 @@ def _differences(
     evidence: Evidence,
     places: list[Place],
     new: str,
-    look: str,
+    advice: str,
     want: Counter[str],
     got: Counter[str],
     why_not: WhyNot | None,
@@ -101,7 +101,7 @@ def _differences(
             else (f"{_occurs(got[new], new)}; in this model {_places(want[new])} for it.")
         )
         nodes = left[0].nodes if left else ()
-        yield evidence.finding("missed-place", text, look if left else _GONE, nodes=nodes)
+        yield evidence.finding("missed-place", text, advice if left else _GONE, nodes=nodes)
     elif got[new] > want[new]:
         known = {name for place in places for name in place.nodes}
         gone = (name for name, kind in names.items() if (name, kind) not in here)

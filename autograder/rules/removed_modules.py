@@ -228,7 +228,7 @@ def nothing_instead_of(what: str, functions: tuple[Tagged, ...], modules: tuple[
         classes = classes_of(data)
         rows = [row for row in data["nodes"] if row["op"].startswith("call_")]
         return [
-            (row["name"], f"nn.{classes.get(row['target'], '').rpartition('.')[2]}")
+            (row["name"], f"nn.{classes.get(target_path(row), '').rpartition('.')[2]}")
             if row["op"] == "call_module"
             else (row["name"], str(row["target"]))
             for row in rows

@@ -48,15 +48,15 @@ def _run_problem(evidence: Evidence, i: int, got: CallResult, want: CallResult) 
         )
     found = difference(got["value"], tables[0], want["value"], tables[1])
     if found:
-        look = (
+        advice = (
             "Go through the graph node by node: what should each compute, and does it pass "
             "through more than one of your conditions?"
         )
-        return evidence.finding(found.code, f"In {where}, {found.text}.", look)
+        return evidence.finding(found.code, f"In {where}, {found.text}.", advice)
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
-        look = "Look for an operation in place that the graph does not have."
-        return evidence.finding("argument-changed", f"In {where}, {found.text}.", look)
+        advice = "Look for an operation in place that the graph does not have."
+        return evidence.finding("argument-changed", f"In {where}, {found.text}.", advice)
     return None
 
 

@@ -23,15 +23,15 @@ def returns(kind: str) -> Rule:
         got = next(iter(value)) if isinstance(value, dict) else type(value).__name__
         if got != kind:
             asked = f"an `{kind}`" if kind == "int" else f"a `{kind}`"
-            look = _ANOTHER_KIND.get(kind_of(value), f"The exercise asks for {asked}.")
+            advice = _ANOTHER_KIND.get(kind_of(value), f"The exercise asks for {asked}.")
             if value is None:
-                look = "Does every path through your function end with `return`?"
+                advice = "Does every path through your function end with `return`?"
                 if evidence.outcome.printed:
-                    look = f"`print` shows something, and gives nothing back. {look}"
+                    advice = f"`print` shows something, and gives nothing back. {advice}"
             yield evidence.finding(
                 "returned-none" if value is None else "wrong-kind",
                 f"{evidence.you} returned {kind_of(value)}, not {asked}.",
-                look,
+                advice,
             )
 
     return Rule(f"returns a {kind}", Stage.KIND, find)
@@ -50,8 +50,8 @@ def right_value(evidence: Evidence) -> Iterable[Finding]:
     """The value is the reference's."""
     found = _difference(evidence)
     if found:
-        look = "Do it by hand for the model below, and compare."
-        yield evidence.finding("wrong-value", f"For this case {found.text}.", look)
+        advice = "Do it by hand for the model below, and compare."
+        yield evidence.finding("wrong-value", f"For this case {found.text}.", advice)
 
 
 def _difference(evidence: Evidence) -> Difference | None:
@@ -125,11 +125,11 @@ def _missing(
         return text, "Which attribute of a node is its name?"
     if extra:
         text = f"Your list has {show(extra[0])}. When the model is traced, no node has this name."
-        look = (
+        advice = (
             "Which attribute of a node is its name? Does your function trace the model, or does it "
             "read a graph that was there before?"
         )
-        return text, look
+        return text, advice
     if lacks:
         more = "" if len(lacks) == 1 else f", and {len(lacks) - 1} more"
         text = f"Your list has {len(ours)} of {len(theirs)} {item}s: {show(lacks[0])} is missing"
@@ -137,8 +137,8 @@ def _missing(
     if len(ours) != len(theirs):
         twice = next(each for each in ours if ours.count(each) > theirs.count(each))
         text = f"Your list has {show(twice)} {ours.count(twice)} times; it belongs there once."
-        look = "Does something collect in your list that was there before the call?"
-        return text, look
+        advice = "Does something collect in your list that was there before the call?"
+        return text, advice
     if ours != theirs:
         i = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
         text = (

@@ -35,7 +35,7 @@ def wellformed(evidence: Evidence) -> Iterable[Finding]:
     """Lint passes, one output at the end, no foreign nodes, no raw tensors, fresh code …"""
     data = evidence.graph
     found = [f for check in _CHECKS for f in check(evidence, data)]
-    refusal = data["lint"] or evidence.form.lint
+    refusal = data["lint"] or evidence.derived.lint
     if not found and refusal:
         found.append(
             evidence.finding(
@@ -98,7 +98,7 @@ def _links(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
 
 
 def _untrue_links(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
-    for name in evidence.form.untrue_links[:1]:
+    for name in evidence.derived.untrue_links[:1]:
         yield evidence.finding(
             "untrue-links",
             f"What `{name}` has noted of its inputs and readers is not what arguments say.",
@@ -183,7 +183,7 @@ def _proxies(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
 
 
 def _targets(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
-    for name in (*data["unresolved"], *evidence.form.unresolved):
+    for name in (*data["unresolved"], *evidence.derived.unresolved):
         row = next(row for row in data["nodes"] if row["name"] == name)
         yield evidence.finding(
             "missing-target",
@@ -211,7 +211,7 @@ def _dotted_names(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
 
 
 def _code(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
-    if data["fresh_code"] is None or evidence.form.code is None:
+    if data["fresh_code"] is None or evidence.derived.code is None:
         yield evidence.finding(
             "no-code",
             "No Python code can be generated from your graph.",
@@ -226,7 +226,7 @@ def _code(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
 
 
 def _parameters(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
-    if data["code"] == data["fresh_code"] and data["signature"] != evidence.form.signature:
+    if data["code"] == data["fresh_code"] and data["signature"] != evidence.derived.signature:
         yield evidence.finding(
             "untrue-signature",
             "The module's `forward` does not take the parameters that its graph has placeholders "

@@ -10,7 +10,7 @@ from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import nodes_of
 from autograder.core.limits import bounded_output
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, Way
 from autograder.runner.call import (
     Answer,
     call_watched,
@@ -88,9 +88,10 @@ def drawn_twice(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder
     outcome.value = encode_result(graph_module, trial, encoder)
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
         for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
-            for way, call in (
-                ("forward", graph_module), ("interpreter", fx.Interpreter(graph_module).run),
-            ):  # fmt: skip
+            calls: dict[Way, Any] = {
+                "forward": graph_module, "interpreter": fx.Interpreter(graph_module).run
+            }  # fmt: skip
+            for way, call in calls.items():
                 record[way] = run_recorded(twice(call), graph_module, inputs, trial, encoder)
 
 

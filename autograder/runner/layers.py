@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, RunRecord
 from autograder.runner.call import Answer, call_watched, encode_result, run_recorded, run_result
 
 ON, OFF = "gradients on", "gradients off"
@@ -57,7 +57,7 @@ def _measured(
     encoder: Encoder,
     gradients: str,
     keywords: dict[str, Any],
-) -> dict[str, Plain]:
+) -> RunRecord:
     afterwards = gradients == ON
 
     def call(*_: Any) -> Any:

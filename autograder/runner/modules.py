@@ -9,7 +9,7 @@ from torch import fx, nn
 
 from autograder.core import allowlist
 from autograder.core.codec import Encoder, Plain
-from autograder.core.execution import error_record
+from autograder.core.execution import CallResult, error_record
 from autograder.core.exercise import Trial
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -121,6 +121,8 @@ def after_others(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encode
         trial.meanwhile(answer)
     last = call_watched(answer, trial, outcome)
     for worked, value, then in earlier:
-        record = {"value": encoder.encode(value), "then": then} if worked else {"error": value}
+        record: CallResult = (
+            {"value": encoder.encode(value), "then": then} if worked else {"error": value}
+        )
         outcome.runs.append({"forward": record})
     outcome.value = encode_result(last, trial, encoder)

@@ -11,16 +11,15 @@ import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import describe_nodes
+from autograder.core.graph_record import call_of, describe_nodes
 from autograder.core.outcome import Outcome
 from autograder.runner.call import call_watched
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.interpreters import is_made_from
 
-_TOLD = ("op", "target", "args", "kwargs")
 _CONSTANT = re.compile(r"_tensor_constant\d+$")
-_WITH_NAMES = ("op", "name", "target", "args", "kwargs")
 
 
 def tracer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -48,7 +47,8 @@ def tracer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 def instructions(graph: fx.Graph, encoder: Encoder) -> Plain:
     """A graph as a list of ``[op, target, args, kwargs]``, in plain form."""
     rows = describe_nodes(graph, encoder)
-    return {"list": [{"list": [row[key] for key in _TOLD]} for row in rows]}
+    told = [[row["op"], row["target"], row["args"], row["kwargs"]] for row in rows]
+    return {"list": [{"list": row} for row in told]}
 
 
 def asked_tracer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -69,7 +69,7 @@ def asked_tracer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) 
             except Exception as error:
                 if is_stub(error):
                     raise
-                record = {**record_of(error), "asked": _line_of(model, error)}
+                record: ErrorRecord = record_of(error) | {"asked": _line_of(model, error)}
                 outcome.runs.append({"forward": {"error": record}})
                 continue
             if not isinstance(graph, fx.Graph):
@@ -88,8 +88,7 @@ def told(graph: fx.Graph, assumed: Any, encoder: Encoder, model: nn.Module) -> P
 
     Besides, the names under which tracing has put tensors on the model that have no data.
     """
-    rows = describe_nodes(graph, encoder)
-    kept = [{key: row[key] for key in _WITH_NAMES} for row in rows]
+    kept = [call_of(row) for row in describe_nodes(graph, encoder)]
     constants = {name: value for name, value in vars(model).items() if _CONSTANT.match(name)}
     constants |= {n: value for n, value in model.named_buffers() if _CONSTANT.match(n)}
     empty = [

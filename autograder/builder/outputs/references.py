@@ -20,7 +20,7 @@ from autograder.core.limits import bounded_output
 from autograder.core.outcome import Reference
 from autograder.exercises import of_chapter
 from autograder.judge import references
-from autograder.judge.answer_key import OfChoice, key_of, module_of
+from autograder.judge.answer_key import RecipeOracle, key_of, module_of
 from autograder.judge.compare import difference
 from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
@@ -218,9 +218,9 @@ def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
     """Whether an exercise's oracle says of a case what its solution gives."""
     key = key_of(exercise)
     oracle = key.oracle
-    if key.oracle_alone:
+    if key.oracle_only:
         return True
-    if oracle is None or isinstance(oracle, OfChoice):
+    if oracle is None or isinstance(oracle, RecipeOracle):
         return False
     try:
         with preserve_global_state(), bounded_output(0):
@@ -236,7 +236,7 @@ def _same(a: Reference, b: Reference) -> bool:
 def _raised(reference: Reference) -> list[tuple[str, str] | None]:
     """What each run raised. The lines that led there are the solution's own."""
     errors = [run.get("error") for run in reference.runs]
-    return [error and (error["type"], error["message"]) for error in errors]
+    return [(error["type"], error["message"]) if error else None for error in errors]
 
 
 def _differ(a: Reference, b: Reference) -> bool:

@@ -14,12 +14,12 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
-from autograder.core.user_code import taken_for
+from autograder.core.user_code import substitute_user_code
 from autograder.exercises.ch03_manipulation.relu_after_add.rubric import one_relu_for_each_sum
 from autograder.exercises.ch05_proxy.build_with_proxies.rubric import nothing_unused
 from autograder.judge import Evidence, findings_of
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.derived_graph import Form
+from autograder.judge.derived_graph import DerivedGraph
 from autograder.judge.oracles import model_itself
 from autograder.rules.passes import PASS, signature_kept
 from autograder.rules.wellformed import wellformed
@@ -60,8 +60,8 @@ def test_what_describes_itself_truly_is_well_formed() -> None:
     evidence = evidence_with(lambda graph: None)
     assert not list(wellformed(evidence))
     assert not list(signature_kept(evidence))
-    assert evidence.form.signature == evidence.graph["signature"]
-    assert evidence.form.code == evidence.graph["fresh_code"]
+    assert evidence.derived.signature == evidence.graph["signature"]
+    assert evidence.derived.code == evidence.graph["fresh_code"]
 
 
 def test_code_that_is_claimed_counts_against_an_answer() -> None:
@@ -126,7 +126,7 @@ def test_form_of_stars() -> None:
 
     gm = fx.symbolic_trace(Stars())
     data = describe(gm, Encoder())
-    assert Form(data, lambda: gm.graph).signature == data["signature"]
+    assert DerivedGraph(data, lambda: gm.graph).signature == data["signature"]
 
 
 def test_own_code_is_taken_for_what_is_allowed() -> None:
@@ -154,7 +154,7 @@ def test_own_code_is_taken_for_what_is_allowed() -> None:
     assert [called for _, called in evidence("copies").own_code] == ["does_all"]
     assert evidence("skipped").own_code == []
     assert evidence("refused").rebuilt is None
-    rows = taken_for("skipped", outcome.value["graph_module"])["nodes"]
+    rows = substitute_user_code("skipped", outcome.value["graph_module"])["nodes"]
     assert [row["target"] for row in rows[-3:-1]] == [{"case": "nothing"}] * 2
 
 

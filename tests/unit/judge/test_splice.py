@@ -29,7 +29,7 @@ def test_the_result_is_what_retracing_gives(answer: Answer, case: Case) -> None:
     evidence = Evidence(EXERCISE, case, run(EXERCISE, answer.write, case), key_of(EXERCISE))
     graph = decomposed_graph(evidence.traced, answer.write())
     assert evidence.graph["code"] == fx.GraphModule(evidence.traced, graph).code
-    assert evidence.form.untrue_links == []
+    assert evidence.derived.untrue_links == []
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def agrees_with_branch(evidence: Evidence) -> Iterable[Finding]:
                 return
 
 
-_WAYS = {
+_WAYS: dict[Way, str] = {
     "eager": "{you} itself",
     "forward": "the trace of {you}",
     "interpreter": "the trace of {you}, run by `fx.Interpreter`,",

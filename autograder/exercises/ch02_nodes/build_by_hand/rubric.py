@@ -125,7 +125,7 @@ def forward_x_scale(evidence: Evidence) -> Iterable[Finding]:
     kind = "POSITIONAL_OR_KEYWORD"
     want: Signature = [["x", kind], ["scale", kind, 2.0]]
     # A default of 2 would compare equal to 2.0, and be another signature.
-    got = next((each for each in evidence.form.signatures if repr(each) != repr(want)), want)
+    got = next((each for each in evidence.derived.signatures if repr(each) != repr(want)), want)
     if got is not want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
         yield evidence.finding(

@@ -15,7 +15,7 @@ from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
 from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
 from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
 from autograder.exercises.ch02b_lint.wellformed.models_random import GROUPS, spoilt
-from autograder.judge.answer_key import AnswerKey, OfChoice
+from autograder.judge.answer_key import AnswerKey, RecipeOracle
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
@@ -106,7 +106,7 @@ def _reads_something(gm: fx.GraphModule) -> bool:
     return output is not None and not set(gm.graph.nodes).isdisjoint(output.all_input_nodes)
 
 
-@OfChoice
+@RecipeOracle
 def codes(trial: Trial, choice: int) -> Reference:
     """The codes, from doing it all once more."""
     gm = fx.symbolic_trace(trial.given_model)

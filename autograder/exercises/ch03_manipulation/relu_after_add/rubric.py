@@ -41,7 +41,7 @@ def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
     for i, row in enumerate(after):
         if not calls(row, TORCH_ADD, OPERATOR_ADD):
             continue
-        readers = [after[place] for place in evidence.form.users[i]]
+        readers = [after[place] for place in evidence.derived.users[i]]
         relus = [other for other in readers if calls(other, TORCH_RELU)]
         others = [other["name"] for other in readers if other not in relus]
         name = row["name"]
@@ -109,7 +109,7 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
 def _reading(evidence: Evidence, place: int) -> str:
     """What an unwanted relu reads, for the end of a sentence; ``""`` for another node."""
     rows = evidence.graph["nodes"]
-    read = [rows[i] for i in evidence.form.inputs[place]]
+    read = [rows[i] for i in evidence.derived.inputs[place]]
     if not calls(rows[place], TORCH_RELU) or len(read) != 1:
         return ""
     what = "a call of the method `.add`" if read[0]["target"] == "add" else "no sum that is meant"

@@ -37,7 +37,7 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
             nodes=(row["name"],),
         )
     elif extra:
-        unread = (i for i in extra if not evidence.form.users[i])
+        unread = (i for i in extra if not evidence.derived.users[i])
         row = after["nodes"][next(unread, extra[0])]
         yield evidence.finding(
             "dead-left",

@@ -111,7 +111,7 @@ def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
         for p in inspect.signature(forward).parameters.values()
         if p.name not in constants
     ]
-    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.form.signatures]
+    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.derived.signatures]
     got = next((rows for rows in both if rows != want), want)
     left = [name for name in (row[0] for row in got) if name not in {row[0] for row in want}]
     if got == want:
@@ -173,7 +173,7 @@ KEY = AnswerKey(
         remaining_signature,
         no_comparison_left,
         runs.because("says what a call raised, before values are compared"),
-        same_result_by("forward", "interpreter", "rebuilt", look=_lost_method),
+        same_result_by("forward", "interpreter", "rebuilt", advice=_lost_method),
         copies,
     ),
     called_with_all,

@@ -211,14 +211,14 @@ def _tensor_finding(
     at = f" at {list(place)}" if want.dim() else ""
     if want.dim() and x.shape == want.shape:
         at += f", where `x` is {_numbers(x[place].item())}"
-    look = "Go through your rule with this value on paper, operation by operation."
+    advice = "Go through your rule with this value on paper, operation by operation."
     if got[place].isnan() and not want[place].isnan():
-        look += " Which of them make a NaN: `0 * inf`, `inf - inf`, `inf / inf`?"
+        advice += " Which of them make a NaN: `0 * inf`, `inf - inf`, `inf / inf`?"
     return evidence.finding(
         "wrong-result",
         f"{given}, the decomposed model gives {_numbers(got[place].item())}{at}. "
         f"The model itself gives {_numbers(want[place].item())} there.",
-        look,
+        advice,
     )
 
 

@@ -48,7 +48,7 @@ def _is_alone(rows: Signature, name: str) -> bool:
 def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
     """The result has the function's one parameter, under its name."""
     name = _parameter(evidence)
-    wrong = (rows or [] for rows in evidence.form.signatures if not _is_alone(rows or [], name))
+    wrong = (rows or [] for rows in evidence.derived.signatures if not _is_alone(rows or [], name))
     rows = next(wrong, None)
     if rows is not None:
         got = ", ".join(row[0] + ("=…" if len(row) > 2 else "") for row in rows)
@@ -66,7 +66,7 @@ def right_slope(evidence: Evidence) -> Iterable[Finding]:
     for i, (x,) in enumerate(evidence.trial.inputs):
         record = evidence.outcome.runs[i]["forward"]
         if "error" in record:
-            return  # another property says what was raised
+            return  # another rule says what was raised
         found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
         if found:
             yield found

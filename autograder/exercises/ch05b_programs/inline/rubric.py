@@ -240,7 +240,7 @@ def _how_often(evidence: Evidence) -> str:
 KEY = AnswerKey(
     (
         *(each for each in PASS if each is not same_result),
-        same_result_by("forward", "interpreter", "rebuilt", look=_how_often),
+        same_result_by("forward", "interpreter", "rebuilt", advice=_how_often),
         target_inlined.because("names the call that was missed, before its name is odd"),
         original_names,
         shared_parameters,

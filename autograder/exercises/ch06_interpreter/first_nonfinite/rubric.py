@@ -73,8 +73,8 @@ def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding("no-such-node", f"{evidence.you} {text}.", _LOOK_NAME)
     else:
         text = f"named `{got}`, but that is not where it begins"
-        look = _why_not(evidence, got)
-        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", look, (got,))
+        advice = _why_not(evidence, got)
+        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", advice, (got,))
 
 
 def _why_not(evidence: Evidence, name: str) -> str:

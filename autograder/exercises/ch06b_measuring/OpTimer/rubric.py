@@ -83,7 +83,7 @@ def _refusing(evidence: Evidence) -> list[str | None]:
 
 
 def _table(data: Tagged) -> dict[str, Any]:
-    return {key: value for key, value in data["dict"]}
+    return {str(key): value for key, value in data["dict"]}
 
 
 @rule("dictionaries and lists", Stage.FORM)
@@ -94,15 +94,15 @@ def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
         for word, table, kinds in both:
             text = _dictionary_problem(table, kinds)
             if text:
-                look = "The exercise says what the keys and the values are."
-                yield evidence.finding("wrong-kind", f"`{word}` {text}.", look)
+                advice = "The exercise says what the keys and the values are."
+                yield evidence.finding("wrong-kind", f"`{word}` {text}.", advice)
                 return
         for n, names in note["slowest"]:
             listed = isinstance(names, dict) and "list" in names
             if not (listed and all(isinstance(name, str) for name in names["list"])):
                 text = f"`slowest({n})` gave {kind_of(names)}" + " of other things" * listed
-                look = "It should give a list of names."
-                yield evidence.finding("wrong-kind", f"{text}, not a list of names.", look)
+                advice = "It should give a list of names."
+                yield evidence.finding("wrong-kind", f"{text}, not a list of names.", advice)
                 return
 
 
@@ -228,8 +228,8 @@ def times_are_possible(evidence: Evidence) -> Iterable[Finding]:
         now = {name: float(seconds.get(name, 0.0)) for name in names}
         text = _time_problem(evidence, i, before, now, note["wall"])
         if text:
-            look = "Seconds, from just before the operation to just after it, added up over runs."
-            yield evidence.finding("wrong-time", f"After run {i + 1}, {text}.", look)
+            advice = "Seconds, from just before the operation to just after it, added up over runs."
+            yield evidence.finding("wrong-time", f"After run {i + 1}, {text}.", advice)
             return
         before = now
 

@@ -136,7 +136,7 @@ def signature_as_given(evidence: Evidence) -> Iterable[Finding]:
         return
     model = evidence.trial.given_model
     want = signature_of(model, Encoder())
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -171,7 +171,7 @@ def _features(evidence: Evidence) -> Iterable[Finding]:
     if evidence.has_graph and not _calls_blocks(evidence):
         ways = (*ways, "rebuilt")
     for finding in same_result_by(*ways).find(evidence):
-        yield replace(finding, look=_LOOK.get(finding.code, _LOOK["wrong-result"]))
+        yield replace(finding, advice=_LOOK.get(finding.code, _LOOK["wrong-result"]))
 
 
 _LOOK = {

@@ -29,10 +29,10 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     trial = evidence.trial
     found = _problem(evidence.outcome.value, evidence.reference.value, trial.model)
     if found:
-        code, text, look, nodes = found
+        code, text, advice, nodes = found
         if trial.watch:
-            text, look = f"After a call on {_earlier(evidence)}, {_later(text)}", _AFTER
-        yield evidence.finding(code, text, look, nodes)
+            text, advice = f"After a call on {_earlier(evidence)}, {_later(text)}", _AFTER
+        yield evidence.finding(code, text, advice, nodes)
         return
     same = trial.meanwhile is not None
     which = "this model, before it was changed," if same else "another model"
@@ -43,9 +43,9 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
         at_once = _problem(run["forward"].get("then"), want["value"], model)
         found = _problem(run["forward"].get("value"), want["value"], model)
         if at_once:
-            code, text, look, _ = at_once
+            code, text, advice, _ = at_once
             text = f"What a call on {which} gives is wrong: {_later(text)}"
-            yield evidence.finding(code, text, look)
+            yield evidence.finding(code, text, advice)
             return
         if found:
             text = f"What an earlier call on {which} gave is wrong now: {_later(found[1])}"
@@ -80,7 +80,8 @@ def _problem(value: Encoded, reference: Encoded, model: nn.Module | None) -> Wor
     odd = next((key for key, _ in value["dict"] if not isinstance(key, str)), None)
     if odd is not None:
         return "wrong-kind", f"Your dictionary has {kind_of(odd)} as a key.", _NAMES, ()
-    got, want = dict(value["dict"]), dict(reference["dict"])
+    got: dict[str, Any] = {str(key): path for key, path in value["dict"]}
+    want: dict[str, Any] = {str(key): path for key, path in reference["dict"]}
     missing = [name for name in want if name not in got]
     if missing:
         text = f"Your dictionary has no key {', '.join(map(repr, missing[:3]))}."

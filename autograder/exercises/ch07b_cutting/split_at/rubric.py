@@ -12,6 +12,7 @@ import torch
 from autograder.core.codec import Encoder, kind_of
 from autograder.core.execution import CallResult, run_once
 from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
+from autograder.core.outcome import RunRecord, Way
 from autograder.core.verdict import Finding
 from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
@@ -25,10 +26,10 @@ from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise, Trial
-    from autograder.judge.derived_graph import Form
+    from autograder.judge.derived_graph import DerivedGraph
 
-PARTS = {"head": "graph_module", "tail": "tail"}
-_WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
+PARTS = ("head", "tail")
+_WAYS: dict[Way, str] = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 _GETITEM = ("call_function", str({"function": "operator.getitem"}))
 
 
@@ -42,12 +43,13 @@ class Part:
     @property
     def graph(self) -> GraphRecord:
         """The description of this part."""
-        return self.whole.outcome.value[PARTS[self.name]]
+        value = self.whole.value
+        return value["graph_module"] if self.name == "head" else value["tail"]
 
     @property
-    def form(self) -> Form:
+    def derived(self) -> DerivedGraph:
         """Its form, as the judge computes it from its rows."""
-        return self.whole.form_of(self.graph)
+        return self.whole.derived_from(self.graph)
 
     @property
     def exercise(self) -> Exercise:
@@ -115,7 +117,7 @@ def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
 def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
     """`head` takes what the model takes."""
     want = evidence.traced_signature
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -221,7 +223,7 @@ def _kinds(rows: list[NodeRecord], graph: GraphRecord) -> dict[Hashable, list[No
 
 def _unpacks(kind: Hashable, part: Part) -> bool:
     """Whether these calls may take apart what a parameter like ``*values`` has collected."""
-    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.form.signature)
+    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.derived.signature)
 
 
 # ------------------------------------------------------------------ running them
@@ -234,7 +236,7 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
         encoder = Encoder(evidence.trial.functions)
         traced = evidence.traced
         want = run_once(traced, copy.deepcopy(inputs), encoder, owner=traced)
-        records = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
+        records: RunRecord = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
         for how, words in _WAYS.items():
             record = records[how]
             table = _table(evidence, how)

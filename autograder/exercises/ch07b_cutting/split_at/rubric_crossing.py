@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder, kind_of
+from autograder.core.codec import Encoded, Encoder, kind_of, unwrap
+from autograder.core.outcome import Way
 from autograder.core.storage import Recorder, copy_of, run_recorder
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
@@ -82,9 +83,11 @@ def _otherwise(evidence: Evidence, i: int) -> Finding | None:
     """A finding if other values cross when the parts run in another way."""
     tensors, run = evidence.outcome.tensors, evidence.outcome.runs[i]
     want = _as_tuples(run["forward"]["crossing"])
-    for how in [how for how in run if "error" not in run[how]]:
+    ways: dict[Way, str] = {"interpreter": "under `fx.Interpreter`", "copy": "as a copy"}
+    for how in ways:
+        if how not in run or "error" in run[how]:
+            continue
         if difference(_as_tuples(run[how]["crossing"]), tensors, want, tensors):
-            ways = {"interpreter": "under `fx.Interpreter`", "copy": "as a copy"}
             return evidence.finding(
                 "interpreter-disagrees" if how == "interpreter" else "copy-breaks",
                 f"On {evidence.inputs_text(i)}, `head` hands over other values {ways[how]}.",
@@ -147,7 +150,7 @@ def _as_tuples(data: Encoded) -> Encoded:
     """Plain data with its lists as tuples: an Interpreter gives ``*args`` as a list."""
     if not isinstance(data, dict):
         return data
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     if kind in ("list", "tuple"):
         return {"tuple": [_as_tuples(item) for item in body]}
     return data

@@ -59,7 +59,7 @@ class Asking(fx.Proxy):
 
     def __iter__(self) -> Any:
         count = self.tracer.answer(self.node, _length)  # type: ignore[attr-defined]
-        return (operator.getitem(self, i) for i in range(count))  # type: ignore[call-overload]
+        return (operator.getitem(self, i) for i in range(count))
 
     def __bool__(self) -> bool:
         return cast(bool, self.tracer.answer(self.node, bool))  # type: ignore[attr-defined]

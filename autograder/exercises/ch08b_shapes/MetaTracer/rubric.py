@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from autograder.core.codec import Encoded, kind_of
 from autograder.core.execution import ErrorRecord
@@ -25,7 +25,7 @@ class Traced(TypedDict):
     """A graph, what its tracer was asked, and tensors of the model that have no data."""
 
     graph: list[CallRecord]
-    assumed: Encoded
+    assumed: Any
     empty: list[str]
 
 
@@ -72,7 +72,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
         return
     part = changed[0].part
     what = "an example was changed" if part == Part.TENSOR else changed[0]
-    look = {
+    advice = {
         Part.TENSOR: "Which line of yours gives this very tensor to an operation? A model may "
         "change its argument in place.",
         Part.RANDOM_STATE: "Some operations make a tensor from a shape alone. On which device do "
@@ -83,7 +83,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
         "move to meta: one of the model, or a copy? Some layers change their own buffers when "
         "they run.",
     )
-    yield evidence.finding("caller-changed", f"After {evidence.you}, {what}.", look)
+    yield evidence.finding("caller-changed", f"After {evidence.you}, {what}.", advice)
 
 
 @rule("answers", Stage.STRUCTURE)
@@ -143,13 +143,13 @@ def _at(error: ErrorRecord) -> str:
 
 def _should_not_raise(evidence: Evidence, where: str, error: ErrorRecord, asked: bool) -> Finding:
     why = "all that is asked here can be known from the examples"
-    look = (
+    advice = (
         "Which question does Python ask on this line, of which node? Print what your tracer knows "
         "of that node, and of the nodes that it reads."
     )
     if not asked:
         why = "nothing is asked here"
-        look = (
+        advice = (
             "If an operation cannot run on meta tensors, nothing is known of its value, and that "
             "alone is not an error. Which exceptions does your line that runs it catch?"
         )
@@ -157,7 +157,7 @@ def _should_not_raise(evidence: Evidence, where: str, error: ErrorRecord, asked:
         "trace-raises",
         _sentence(where, f"`trace` raised {error_text(error)}{_at(error)}. It must give a graph: "
                   f"{why}.{came_from(error)}"),
-        look,
+        advice,
         error=error,
     )  # fmt: skip
 
@@ -196,13 +196,13 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     text = "nothing is asked here, so the graph must be that of `fx.Tracer`, node by node"
     missing = Counter(other.names) - Counter(mine.names)
     extra = Counter(mine.names) - Counter(other.names)
-    look = (
+    advice = (
         "A comparison, a size or an attribute that is only handed on is not a question. When does "
         "Python really ask, and which method does it call then?"
     )
     if extra:
         text += f". Yours has a node more: `{next(iter(extra))}`"
-        look += (
+        advice += (
             " And what runs on meta tensors must not be recorded: is your switch for that right, "
             "even after a layer that raised?"
         )
@@ -214,7 +214,7 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     return evidence.finding(
         "changed-graph",
         _sentence(where, f"{text}."),
-        look,
+        advice,
     )
 
 
@@ -255,7 +255,7 @@ def what_was_asked(evidence: Evidence) -> Iterable[Finding]:
 
 def _names(said: Encoded) -> list[str] | None:
     """What `assumed` holds, if it is a list of names."""
-    names = said.get("list") if isinstance(said, dict) else None
+    names: Any = said.get("list") if isinstance(said, dict) else None
     sound = isinstance(names, list) and all(type(name) is str for name in names)
     return names if sound else None
 
@@ -351,7 +351,7 @@ def _listed(names: list[str]) -> str:
 KEY = AnswerKey(
     (made_from_the_class, left_as_given, answers, the_graph, what_was_asked),
     worked_out,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -226,8 +226,8 @@ def random_values(evidence: Evidence) -> Iterable[Finding]:
     for name, before in given.items():
         words = _wrong_values(before, now[name].values)
         if words:
-            code, text, look = words
-            yield evidence.finding(code, f"The {before.word} `{name}` {text}.", look)
+            code, text, advice = words
+            yield evidence.finding(code, f"The {before.word} `{name}` {text}.", advice)
             return
 
 
@@ -235,38 +235,40 @@ def _wrong_values(before: Before, values: torch.Tensor) -> tuple[str, str, str] 
     if not before.floats:
         if torch.equal(values, before.tensor):
             return None
-        look = "Such a buffer counts or is an index: random numbers make no sense there."
-        return "integers-changed", "holds whole numbers, and they have changed", look
+        advice = "Such a buffer counts or is an index: random numbers make no sense there."
+        return "integers-changed", "holds whole numbers, and they have changed", advice
     wide = values.double()
     if not wide.numel():
         return None
     if not wide.isfinite().all():
-        look = "What does your formula give for a tensor with a single entry, or in float16?"
-        return "not-finite", f"has the values {_shown(values)}", look
+        advice = "What does your formula give for a tensor with a single entry, or in float16?"
+        return "not-finite", f"has the values {_shown(values)}", advice
     if torch.equal(values, before.tensor):
-        look = (
+        advice = (
             "Which tensors does your loop visit? A frozen parameter counts, and so does a buffer "
             "that is not saved."
         )
         if not before.tensor.is_contiguous():
-            look = (
+            advice = (
                 "It does not lie in memory row by row, so `reshape` and `flatten` give a copy of "
                 "it. Which tensor does your line write into?"
             )
-        return "not-random", f"has still the values that it had: {_shown(values)}", look
+        return "not-random", f"has still the values that it had: {_shown(values)}", advice
     if before.variance and not (wide > 0).all():
-        look = "No variance is negative or zero: BatchNorm takes the square root of it."
-        return "negative-variance", f"has the values {_shown(values)}", look
+        advice = "No variance is negative or zero: BatchNorm takes the square root of it."
+        return "negative-variance", f"has the values {_shown(values)}", advice
     if any(
         size > 1 and (wide == wide.select(dim, 0).unsqueeze(dim)).all()
         for dim, size in enumerate(wide.shape)
     ):
-        look = "If all entries or all rows are equal, a pass that mixes up channels goes unnoticed."
-        return "degenerate", f"has the values {_shown(values)}, and repeats them", look
+        advice = (
+            "If all entries or all rows are equal, a pass that mixes up channels goes unnoticed."
+        )
+        return "degenerate", f"has the values {_shown(values)}, and repeats them", advice
     special = wide.numel() == 1 and wide.item() in (0.0, 1.0)
     if special:
-        look = "With such a number, a pass that leaves the tensor out goes unnoticed."
-        return "degenerate", f"has the values {_shown(values)}", look
+        advice = "With such a number, a pass that leaves the tensor out goes unnoticed."
+        return "degenerate", f"has the values {_shown(values)}", advice
     return None
 
 

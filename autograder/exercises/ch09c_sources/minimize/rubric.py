@@ -192,32 +192,34 @@ def _what_is_new(origin: _Origin) -> tuple[str, str, str]:
     for row in result:
         if row.called not in left:
             text = f"Your result has the node `{row.name}`, and the given graph has no such node"
-            look = "A node is taken out, and its readers read one of its inputs: nothing is added."
-            return "new-node", f"{text}.", look
+            advice = (
+                "A node is taken out, and its readers read one of its inputs: nothing is added."
+            )
+            return "new-node", f"{text}.", advice
         left.remove(row.called)
     if given[-1].key != result[-1].key:
         text = "The output of your result does not have the structure that it had"
-        look = "Lists, tuples, dictionaries, numbers and `None` stay in their places; only which "
-        return "lost-structure", f"{text}.", f"{look}nodes are in them may change."
+        advice = "Lists, tuples, dictionaries, numbers and `None` stay in their places; only which "
+        return "lost-structure", f"{text}.", f"{advice}nodes are in them may change."
     keys = [row.key for row in given]
     for row in result:
         if row.key not in keys:
             text = f"`{row.name}` of your result is called otherwise than in the given graph"
-            look = "Only which nodes it reads may change: constants and keywords stay."
-            return "changed-node", f"{text}.", look
+            advice = "Only which nodes it reads may change: constants and keywords stay."
+            return "changed-node", f"{text}.", advice
     rest = iter(keys)
     if not all(row.key in rest for row in result):
         text = "The nodes of your result are not in the order of the given graph"
         return "wrong-order", f"{text}.", "New nodes go to the insertion point of a graph."
     text = "What the nodes of your result read cannot come from taking out nodes"
-    look = "All readers of a node that is gone read the same input of it, as it was then."
-    return "rewired", f"{text}.", look
+    advice = "All readers of a node that is gone read the same input of it, as it was then."
+    return "rewired", f"{text}.", advice
 
 
 @rule("nothing left over", Stage.STRUCTURE)
 def nothing_left_over(evidence: Evidence) -> Iterable[Finding]:
     """No `get_attr` node is left that nobody reads."""
-    for row, users in zip(evidence.graph["nodes"], evidence.form.users, strict=True):
+    for row, users in zip(evidence.graph["nodes"], evidence.derived.users, strict=True):
         if row["op"] == "get_attr" and not users:
             yield evidence.finding(
                 "unread-attribute",
@@ -404,5 +406,5 @@ KEY = AnswerKey(
         can_be_copied,
     ),
     lambda trial: Reference(),
-    oracle_alone=True,
+    oracle_only=True,
 )

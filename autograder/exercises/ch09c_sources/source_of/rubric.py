@@ -97,14 +97,14 @@ def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
             else None
         )
         if found:
-            code, text, look = found
-            yield evidence.finding(code, f"For a model that came before, {text}.", look)
+            code, text, advice = found
+            yield evidence.finding(code, f"For a model that came before, {text}.", advice)
             return
     found = _difference(evidence.outcome.value, evidence.reference.value)
     if found:
-        code, text, look = found
+        code, text, advice = found
         before = ", called for other models before," if evidence.reference.runs else ","
-        yield evidence.finding(code, f"In the result of {evidence.you}{before} {text}.", look)
+        yield evidence.finding(code, f"In the result of {evidence.you}{before} {text}.", advice)
 
 
 def _difference(got: Encoded, want: Encoded) -> tuple[str, str, str] | None:
@@ -114,15 +114,15 @@ def _difference(got: Encoded, want: Encoded) -> tuple[str, str, str] | None:
     theirs = {show(key): value for key, value in want["dict"]}
     for name in theirs:
         if name not in ours:
-            look = (
+            advice = (
                 "Calls of functions, methods and modules count, with or without readers. Which "
                 "method of a tracer does each of them pass through?"
             )
-            return "missing-node", f"the node {name} is missing", look
+            return "missing-node", f"the node {name} is missing", advice
     for name in ours:
         if name not in theirs:
-            look = "Return only the calls of the given model, by their names."
-            return "extra-node", f"{name} is not a call of this model", look
+            advice = "Return only the calls of the given model, by their names."
+            return "extra-node", f"{name} is not a call of this model", advice
     for name, value in theirs.items():
         words = _wrong_place(name, ours[name], *value["tuple"])
         if words:
@@ -133,7 +133,7 @@ def _difference(got: Encoded, want: Encoded) -> tuple[str, str, str] | None:
 
 
 def _wrong_place(name: str, got: Encoded, file: str, line: int) -> tuple[str, str, str] | None:
-    pair = got.get("tuple", []) if isinstance(got, dict) else ()
+    pair: list[Any] = got.get("tuple", []) if isinstance(got, dict) else []
     if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int:
         text = f"{name} has {show(got)}, which is not a tuple of a string and a whole number"
         return "wrong-kind", text, "A place is `(file, line)`."

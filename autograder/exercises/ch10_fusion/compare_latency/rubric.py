@@ -92,13 +92,13 @@ def two_numbers(evidence: Evidence) -> Iterable[Finding]:
         value = run["forward"]["value"]
         items = value.get("tuple") if isinstance(value, dict) else None
         if items is None:
-            look = (
+            advice = (
                 "Does every path through your function end with `return`?" if value is None else ""
             )
             yield evidence.finding(
                 "returned-none" if value is None else "wrong-kind",
                 f"{evidence.you} returned {kind_of(value)}, not a tuple of two numbers.",
-                look or "One number for each of the two, in a tuple.",
+                advice or "One number for each of the two, in a tuple.",
             )
         elif [kind_of(item) for item in items] != ["a `float`"] * 2:
             kinds = ", ".join(map(kind_of, items)) or "nothing"
@@ -200,7 +200,7 @@ KEY = AnswerKey(
         median_seconds,
     ),
     nothing_to_compare,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

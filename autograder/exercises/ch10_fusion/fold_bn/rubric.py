@@ -154,11 +154,11 @@ def layers_untouched(evidence: Evidence) -> Iterable[Finding]:
     """Neither layer that was given is changed."""
     for finding in caller_untouched(evidence):
         text = finding.message.replace("the model it was given", "a layer that it was given")
-        look = (
+        advice = (
             "Both layers belong to the caller. Which line of yours sets something on one of them, "
             "or on a part that a shallow copy shares with it?"
         )
-        yield replace(finding, message=text, look=look)
+        yield replace(finding, message=text, advice=advice)
 
 
 @rule("runs", Stage.RUNS)
@@ -166,8 +166,8 @@ def layer_runs(evidence: Evidence) -> Iterable[Finding]:
     """The layer can be called. The graph around it is not the learner's."""
     for finding in runs(evidence):
         text = finding.message.partition(" It came from this line of the graph's code")[0]
-        look = "How many dimensions does its weight have, and which shape did the old one have?"
-        yield replace(finding, message=text, look=look)
+        advice = "How many dimensions does its weight have, and which shape did the old one have?"
+        yield replace(finding, message=text, advice=advice)
 
 
 KEY = AnswerKey(
@@ -182,7 +182,7 @@ KEY = AnswerKey(
         copies,
     ),
     in_eval_mode,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -56,8 +56,8 @@ def layers_merged(evidence: Evidence) -> Iterable[Finding]:
         more = (
             f" In the model, {names} read the same value, with no write between." if names else ""
         )
-        look = "Group all calls of a value first, whatever is between them; then rewrite."
-        yield evidence.finding("missed-place", text + more, look)
+        advice = "Group all calls of a value first, whatever is between them; then rewrite."
+        yield evidence.finding("missed-place", text + more, advice)
     elif after[LINEAR] < want:
         yield evidence.finding(
             "changed-too-much",

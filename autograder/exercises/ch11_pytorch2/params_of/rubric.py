@@ -29,8 +29,8 @@ def five_lists(evidence: Evidence) -> Iterable[Finding]:
             "All five keys are there for every program, even if a list is empty.",
         )
     if extra:
-        look = f"The keys are {', '.join(map(repr, KEYS))}."
-        yield evidence.finding("extra-key", f"Your dictionary has a key {extra[0]}.", look)
+        advice = f"The keys are {', '.join(map(repr, KEYS))}."
+        yield evidence.finding("extra-key", f"Your dictionary has a key {extra[0]}.", advice)
     for key in KEYS:
         value = got.get(repr(key), {"list": []})
         if not _is_list_of_names(value):
@@ -57,9 +57,9 @@ def _what(value: Encoded) -> str:
 @rule("right placeholders", Stage.RESULT)
 def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
     """Each list holds the names that belong there, in graph order."""
-    got: dict[str, list[Any]] = {key: value["list"] for key, value in evidence.value["dict"]}
+    got: dict[str, list[Any]] = {str(key): value["list"] for key, value in evidence.value["dict"]}
     want: dict[str, list[Any]] = {
-        key: value["list"] for key, value in evidence.reference.value["dict"]
+        str(key): value["list"] for key, value in evidence.reference.value["dict"]
     }
     known = {name for key in KEYS for name in want[key]}
     for key in KEYS:
@@ -70,17 +70,20 @@ def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
         extra = [name for name in ours if name not in theirs]
         if extra and extra[0] not in known:
             text = f"Under '{key}' you have {extra[0]!r}, which is not a placeholder of the program"
-            code, look = "no-placeholder", "The names are those of nodes; a path is a target."
+            code, advice = "no-placeholder", "The names are those of nodes; a path is a target."
         elif extra:
             text = f"Under '{key}' you have {extra[0]!r}, which does not belong there"
-            code, look = "wrong-list", "What does the program's signature say of this placeholder?"
+            code, advice = (
+                "wrong-list",
+                "What does the program's signature say of this placeholder?",
+            )
         elif lacks:
             text = f"Under '{key}', {lacks[0]!r} is missing"
-            code, look = "missing-name", "What does the program's signature say of this one?"
+            code, advice = "missing-name", "What does the program's signature say of this one?"
         else:
             text = f"Under '{key}' you have {show({'list': ours})}, not {show({'list': theirs})}"
-            code, look = "wrong-order", "Each name is there once, in the order of the graph."
-        yield evidence.finding(code, f"{text}.", look, (*extra, *lacks)[:1])
+            code, advice = "wrong-order", "Each name is there once, in the order of the graph."
+        yield evidence.finding(code, f"{text}.", advice, (*extra, *lacks)[:1])
         return
 
 

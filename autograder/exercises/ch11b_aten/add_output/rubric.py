@@ -67,7 +67,7 @@ def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
     name = evidence.trial.args[0].name
     got, old = said["outputs"]["list"], known["outputs"]["list"]
     want = [*old, f"USER_OUTPUT TensorArgument({name!r}) target=None"]
-    look = "Print `ep.graph_signature` before and after: what is the difference?"
+    advice = "Print `ep.graph_signature` before and after: what is the difference?"
     if got != want:
         if got == old:
             text = f"the signature has {len(old)} outputs, as before"
@@ -76,10 +76,10 @@ def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
         else:
             i = next(i for i, (a, b) in enumerate(zip(got, want, strict=True)) if a != b)
             text = f"output {i + 1} of the signature is {show(got[i])}, not {show(want[i])}"
-        yield evidence.finding("wrong-signature", f"In your program, {text}.", look)
+        yield evidence.finding("wrong-signature", f"In your program, {text}.", advice)
     elif said["inputs"] != known["inputs"]:
         yield evidence.finding(
-            "wrong-signature", "In your program, the signature's inputs are not as before.", look
+            "wrong-signature", "In your program, the signature's inputs are not as before.", advice
         )
 
 
@@ -90,7 +90,7 @@ def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
     want = _wanted(evidence)["rows"]["list"][:-1]
     if got == want:
         return
-    ours, theirs = ([row["tuple"][1] for row in rows] for rows in (got, want))
+    ours, theirs = ([str(row["tuple"][1]) for row in rows] for rows in (got, want))
     lost = [name for name in theirs if name not in ours]
     new = [name for name in ours if name not in theirs]
     if lost:
@@ -197,8 +197,8 @@ def result_and_value(evidence: Evidence) -> Iterable[Finding]:
                         f"On {on}, {_WHERE[key]} gives {kind}, and not the tuple of two "
                         "`(old result, value)`."
                     )
-                look = "Two items come back: the old result in its old structure, and the value."
-                yield evidence.finding(found.code, text, look)
+                advice = "Two items come back: the old result in its old structure, and the value."
+                yield evidence.finding(found.code, text, advice)
                 return
         found = difference(record["args"], tables[0], want["args"], tables[1], "the arguments")
         if found:
@@ -254,7 +254,7 @@ KEY = AnswerKey(
         result_and_value,
     ),
     _old_and_value,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

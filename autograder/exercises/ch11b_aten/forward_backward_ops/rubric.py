@@ -64,12 +64,12 @@ def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
         (needs, grad), (needs_now, grad_now) = before[name]["tuple"], now[name]["tuple"]
         if needs != needs_now:
             text = f"`requires_grad` of `{name}` was {needs}, and is {needs_now}"
-            look = "Which line of yours says what needs a gradient, and for whose tensors?"
+            advice = "Which line of yours says what needs a gradient, and for whose tensors?"
         elif difference(grad_now, tensors, grad, tensors):
             was = "`None`" if grad is None else "a tensor"
             text = f"`.grad` of `{name}` was {was} before, and is "
             text += "`None` now" if grad_now is None else "another one now"
-            look = (
+            advice = (
                 "A backward adds to `.grad` of each parameter that took part. Whose parameters "
                 "took part in yours?"
             )
@@ -78,7 +78,7 @@ def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "gradient-left",
             f"{evidence.you} changed what it was given: {text}.",
-            look,
+            advice,
         )
         return
 

@@ -310,7 +310,7 @@ KEY = AnswerKey(
         gives_the_same.because("runs the graph, where all else only reads it"),
     ),
     model_itself,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -223,7 +223,7 @@ KEY = AnswerKey(
         same_result.because("the code may be what the graph says, and not what runs"),
     ),
     driving(_Ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

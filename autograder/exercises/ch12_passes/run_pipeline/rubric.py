@@ -220,8 +220,8 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
     else:
         yield from _result_finding(evidence, how, want["result"]["tuple"])
         return
-    look = "If you put an old graph back: what is the code of the module then?"
-    yield evidence.finding("stale-code", f"{text}.", look)
+    advice = "If you put an old graph back: what is the code of the module then?"
+    yield evidence.finding("stale-code", f"{text}.", advice)
 
 
 def _result_finding(
@@ -233,11 +233,11 @@ def _result_finding(
         yield unrecorded(evidence)
     elif found:
         text = f"The module that you returned does not compute what it should: {found.text}."
-        look = (
+        advice = (
             "By hand, run the passes that hold, in their order and as often. After which of them "
             "does your module begin to differ?"
         )
-        yield evidence.finding(found.code, text, look)
+        yield evidence.finding(found.code, text, advice)
     else:
         yield from argument_finding(evidence)
 
@@ -283,7 +283,7 @@ KEY = AnswerKey(
         recompiled,
     ),
     driving(ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

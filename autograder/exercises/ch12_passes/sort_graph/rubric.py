@@ -177,9 +177,9 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
         text = "The graph has a cycle, and the code of the module is not what it was"
         if key == "recompiled":
             text = "The code of the module is not what its graph says"
-        look = "Who generates the code of a graph module again, and when must it be done?"
+        advice = "Who generates the code of a graph module again, and when must it be done?"
         yield evidence.finding("stale-code" if key == "recompiled" else "changed-anyway",
-                               f"{text}.", look)  # fmt: skip
+                               f"{text}.", advice)  # fmt: skip
 
 
 @rule("same result", Stage.RESULT)
@@ -231,7 +231,7 @@ KEY = AnswerKey(
         same_result.because("the code may be what the graph says, and not what runs"),
     ),
     driving(ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

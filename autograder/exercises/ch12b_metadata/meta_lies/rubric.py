@@ -245,7 +245,7 @@ KEY = AnswerKey(
         the_right_names,
     ),
     driving(lies_of),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -33,8 +33,8 @@ def _vals(data: Encoded) -> Vals:
 def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
     """Nothing comes back, and what is reported is whole."""
     got, want = said_in(evidence)
-    args = (each.runs[0] for each in (evidence.outcome, evidence.reference))
-    (ours, theirs) = (next(args)["forward"]["args"], next(args)["args"])
+    ours = evidence.outcome.runs[0]["forward"]["args"]
+    theirs = evidence.reference.runs[0]["args"]
     tables = evidence.outcome.tensors, evidence.reference.tensors
     if got.keys() != want.keys() or difference(ours, tables[0], theirs, tables[1]):
         yield unrecorded(evidence)
@@ -155,15 +155,15 @@ def right_values(evidence: Evidence) -> Iterable[Finding]:
         found = differs(got[name], want[name], name)
         if found is None:
             continue
-        code, text, look = found
+        code, text, advice = found
         if not _differ(got[name], _in_the_end(evidence)[name]):
             code = "shows-later-change"
             text += " That is what has become of the value in the end."
-            look = (
+            advice = (
                 "A later node changes this value. What is noted must be another object, with the "
                 "same strides, or it changes, too."
             )
-        yield evidence.finding(code, text, look, (name,))
+        yield evidence.finding(code, text, advice, (name,))
         return
 
 
@@ -412,7 +412,7 @@ KEY = AnswerKey(
         right_values,
     ),
     driving(ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -237,7 +237,7 @@ KEY = AnswerKey(
         arguments,
     ),
     of_each_call,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -199,23 +199,23 @@ def _other_argument(found: _Seen, site: Site, near: Call) -> Finding:
         mine = str(found.rows[found.mine.terms.index(near[0])]["name"])
         code = "wrong-x"
         text = f"normalizes the value of `{mine}` in your graph, not that of `{found.name(site.x)}`"
-        look = "If `x` is cast and the product is cast back, the operator does both casts itself."
+        advice = "If `x` is cast and the product is cast back, the operator does both casts itself."
     elif near[2] != call[2]:
         code, text = "wrong-eps", f"has the eps {near[2]}, not {call[2]}"
-        look = "Each norm has an eps of its own. Where in the graph is it?"
+        advice = "Each norm has an eps of its own. Where in the graph is it?"
     else:
         code = "wrong-weight"
         own, want = (w if w is None else f"`{found.named(w)}`" for w in (near[1], call[1]))
         text = f"has {own or 'no weight'}, and should have {want or 'none'}"
         text = f"{text} as its weight" if own else text
-        look = (
+        advice = (
             "A weight is a node with one dimension, as long as the last one of `x`, and with the "
             "dtype of `x`. It goes in if the product with it is all that reads the norm."
         )
     return found.evidence.finding(
         code,
         f"Your call of the operator for `{product}` of the given graph {text}.",
-        look,
+        advice,
         nodes=(product,),
     )
 

@@ -121,18 +121,18 @@ class _Comparison:
             )
             if len(alike) > 1:
                 text += f" (`{'`, `'.join(alike)}` are alike)"
-            look = "Originals stay, and each later reader has a copy of its own. How many "
+            advice = "Originals stay, and each later reader has a copy of its own. How many "
             yield (
                 "wrong-count",
                 f"{text}.",
-                f"{look}readers are there, with the copies?",
+                f"{advice}readers are there, with the copies?",
                 (row.name,),
             )
         for row in self.result:
             if row.key not in want:
                 text = f"`{row.name}` of your result calls something that the given graph does "
-                look = "Copies and originals are called just as before; only what they read may "
-                yield "new-call", f"{text}not.", f"{look}be a copy.", (row.name,)
+                advice = "Copies and originals are called just as before; only what they read may "
+                yield "new-call", f"{text}not.", f"{advice}be a copy.", (row.name,)
 
     def _order(self) -> Iterator[Words]:
         for place, original in self.origin.items():
@@ -143,9 +143,11 @@ class _Comparison:
                     f"`{found.name}` is number {place + 1} in your graph. There the original "
                     f"`{row.name}` belongs, with {_copies(before)} directly before it"
                 )
-                look = "Originals keep their order. Each copy is directly before its reader; only "
-                look += "other copies are in between."
-                yield "wrong-place", f"{text}.", look, (found.name,)
+                advice = (
+                    "Originals keep their order. Each copy is directly before its reader; only "
+                )
+                advice += "other copies are in between."
+                yield "wrong-place", f"{text}.", advice, (found.name,)
 
     def _reads(self, place: int, original: int, wanted: set[int], end: int) -> Iterator[Words]:
         """What is wrong with what a node reads, and with the copies that it reads.
@@ -167,19 +169,19 @@ class _Comparison:
                 continue
             if read.setdefault(want, got) != got:
                 text = f"`{row.name}` reads two copies of `{self.given[want].name}`"
-                look = "A reader that reads a value twice is one reader."
-                yield "two-copies", f"{text}.", look, (row.name,)
+                advice = "A reader that reads a value twice is one reader."
+                yield "two-copies", f"{text}.", advice, (row.name,)
                 return
         for want, got in read.items():
             name = self.given[want].name
             if got in self.origin:
                 text = f"`{row.name}` reads `{self.result[got].name}`, and not a copy of `{name}`"
-                look = f"Which node reads `{name}` first? All others read copies, which are "
-                yield "reads-original", f"{text}.", f"{look}readers, too.", (row.name,)
+                advice = f"Which node reads `{name}` first? All others read copies, which are "
+                yield "reads-original", f"{text}.", f"{advice}readers, too.", (row.name,)
             elif got in self.copies or not begin <= got < place:
                 text = f"The copy of `{name}` that `{row.name}` reads is not its own"
-                look = "Each later reader has a copy of its own, directly before it."
-                yield "shared-copy", f"{text}, or not directly before it.", look, (row.name,)
+                advice = "Each later reader has a copy of its own, directly before it."
+                yield "shared-copy", f"{text}, or not directly before it.", advice, (row.name,)
             elif self.result[got].key != self.given[want].key:
                 text = (
                     f"`{row.name}` reads `{self.result[got].name}`, which is not a copy of `{name}`"
@@ -197,8 +199,8 @@ class _Comparison:
     def _not_the_original(self, row: _Row, want: int, got: int) -> Words:
         name, found = self.given[want].name, self.result[got]
         text = f"`{row.name}` reads `{found.name}`, and not the original `{name}`"
-        look = "A node that is not named is not copied, and the first reader, in graph order, "
-        return "not-original", f"{text}.", f"{look}reads the original.", (row.name,)
+        advice = "A node that is not named is not copied, and the first reader, in graph order, "
+        return "not-original", f"{text}.", f"{advice}reads the original.", (row.name,)
 
 
 def _times(count: int) -> str:
@@ -221,8 +223,8 @@ def copies_before_readers(evidence: Evidence) -> Iterable[Finding]:
     """All originals in their order, and each later reader's copies directly before it."""
     _, words = _compared(evidence)
     if words:
-        code, text, look, nodes = words
-        yield evidence.finding(code, text, look, nodes)
+        code, text, advice, nodes = words
+        yield evidence.finding(code, text, advice, nodes)
 
 
 @rule("meta of copies", Stage.STRUCTURE)
@@ -247,8 +249,8 @@ def meta_of_copies(evidence: Evidence) -> Iterable[Finding]:
             if wrong in got:
                 text = f"{what} has {show(got[wrong])} as `meta[{wrong!r}]`, "
                 text += f"not {show(want[wrong])}."
-            look = "Which ways of making a node also copy its `meta`?"
-            yield evidence.finding("meta-lost", text, look, (name,))
+            advice = "Which ways of making a node also copy its `meta`?"
+            yield evidence.finding("meta-lost", text, advice, (name,))
             return
 
 

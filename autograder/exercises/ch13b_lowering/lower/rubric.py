@@ -34,7 +34,7 @@ from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise
-    from autograder.judge.derived_graph import Form
+    from autograder.judge.derived_graph import DerivedGraph
 
 
 # ------------------------------------------------------------------ what compile was called with
@@ -178,9 +178,9 @@ class _Part:
         return self.whole.outcome.value["pieces"][self.number]["graph_module"]
 
     @property
-    def form(self) -> Form:
+    def derived(self) -> DerivedGraph:
         """Its form, which the judge computes from its rows."""
-        return self.whole.form_of(self.graph)
+        return self.whole.derived_from(self.graph)
 
     @property
     def exercise(self) -> Exercise:

@@ -344,11 +344,11 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
         key = key or "mark"
         if key in meta:
             text = f"{what} has another `meta[{key!r}]` than the given graph's `{name}`."
-            look = "Which node's `meta` does it carry, and which node's value does it have?"
+            advice = "Which node's `meta` does it carry, and which node's value does it have?"
         else:
             text = f"{what} has no `meta[{key!r}]`, which the given graph's `{name}` has."
-            look = "`node_copy` copies the `meta`; `call_function` and `placeholder` do not."
-        yield evidence.finding("meta-lost", text, look, (row["name"],))
+            advice = "`node_copy` copies the `meta`; `call_function` and `placeholder` do not."
+        yield evidence.finding("meta-lost", text, advice, (row["name"],))
         return
 
 

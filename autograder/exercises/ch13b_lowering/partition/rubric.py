@@ -145,14 +145,14 @@ def no_other_nodes(evidence: Evidence) -> Iterable[Finding]:
         return
     if extra not in found.ops:
         text = f"`{extra}` is in a set, and no node of the graph has this name."
-        look = "Are these names of another trace, or targets?"
+        advice = "Are these names of another trace, or targets?"
     elif not found.ops[extra].startswith("call_"):
         text = f"`{extra}` is in a set, and it is a node of kind `{found.ops[extra]}`."
-        look = "Only calls can be in a set, whatever `supported` says of other nodes."
+        advice = "Only calls can be in a set, whatever `supported` says of other nodes."
     else:
         text = f"`{extra}` is in a set, but `supported` says no to it."
-        look = "Which of your lines puts a node into a set without asking `supported`?"
-    yield evidence.finding("not-supported", text, look, (extra,))
+        advice = "Which of your lines puts a node into a set without asking `supported`?"
+    yield evidence.finding("not-supported", text, advice, (extra,))
 
 
 @rule("all supported calls", Stage.STRUCTURE)
@@ -243,7 +243,7 @@ KEY = AnswerKey(
         few_sets,
     ),
     answer_of(fewest),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -228,7 +228,7 @@ KEY = AnswerKey(
         right_scales,
     ),
     model_itself,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

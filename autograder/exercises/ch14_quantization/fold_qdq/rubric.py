@@ -239,7 +239,7 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _same_call(mine: NodeRecord, row: NodeRecord) -> bool:
+def _same_call(mine: NodeRecord | None, row: NodeRecord) -> bool:
     """Whether a node of that name is left, and calls the same."""
     return mine is not None and (mine["op"], mine["target"]) == (row["op"], row["target"])
 
