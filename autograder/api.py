@@ -30,12 +30,16 @@ from autograder.learner.debrief import (
 )
 from autograder.learner.drill import drill
 from autograder.learner.failed_case import FailedCase, failed_case
-from autograder.learner.next_links import links_from
+from autograder.learner.next_links import card_links
 from autograder.learner.predict import predict, small_tasks
-from autograder.learner.stale_cell import cell_problem, stopping_call
-from autograder.learner.state_leak import closing_figures, restoring_functions, with_kept_state
+from autograder.learner.stale_cell import find_stale_cell, stopping_call
+from autograder.learner.state_leak import (
+    add_state_leak_finding,
+    closing_figures,
+    restoring_functions,
+)
 from autograder.lessons.course_map import course_map
-from autograder.runner.interruption import stop_record
+from autograder.runner.interruption import interruption_record
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.quickly import quickly
 from autograder.workspace import location, progress_file
@@ -124,7 +128,7 @@ def _judged_now(
     tried = [*cases, *grading.drawn]
     if verdict.status not in ("failed", "crashed") or verdict.example is None:
         return verdict, tried
-    return with_kept_state(verdict, exercise, kept, cases), tried
+    return add_state_leak_finding(verdict, exercise, kept, cases), tried
 
 
 def _names() -> set[str]:
@@ -165,7 +169,7 @@ class Check:
         if for_learner:
             self._check_cells[exercise.name] = notebook_kernel.request()
         if for_learner and self._cells.has_passed(exercise.name, answer):
-            if cell_problem(exercise.name, answer, EXERCISES) is None:
+            if find_stale_cell(exercise.name, answer, EXERCISES) is None:
                 print("Checked above: passed.")
                 return
         place = NOTEBOOK if in_notebook() else FILE
@@ -229,13 +233,13 @@ class Check:
         if verdict.status == "not attempted" and not stub:
             return verdict
         if not (verdict.is_unchecked or _is_first_try(exercise, answer)):
-            progress_file.note_verdict(exercise.name, verdict.status)
+            progress_file.record_verdict(exercise.name, verdict.status)
         folds, solved = help_after(verdict, exercise, answer) if tried else ([], False)
         card = Card(
             verdict,
             exercise.worth(points),
             debrief=has_debrief(exercise),
-            links=links_from(verdict, exercise),
+            links=card_links(verdict, exercise),
             folds=folds,
             place=with_solution(place) if solved else place,
             live=not (progress_file.is_grading() or notebook_kernel.is_automatic()),
@@ -254,7 +258,7 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict,
     """
     global _last_checked, _last_failed
     _last_checked, _last_failed = exercise.name, None
-    problem = cell_problem(exercise.name, answer, EXERCISES)
+    problem = find_stale_cell(exercise.name, answer, EXERCISES)
     problem = problem or stopping_call(exercise.name, answer)
     if problem is not None:
         return Verdict(exercise.name, "failed", 0.0, (problem,)), False
@@ -275,7 +279,7 @@ def _is_first_try(exercise: Exercise, answer: Any) -> bool:
 
 def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
     """The finding that the reader stopped a check, and where the answer was then."""
-    record = stop_record(stop)
+    record = interruption_record(stop)
     at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
     loop, *values = record["values"] or [["", ""]]
     held = ", ".join(f"`{name}` was {value}" for name, value in values)

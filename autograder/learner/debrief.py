@@ -113,8 +113,10 @@ def _digest(answer: Any) -> str:
     code = next(codes_of(answer), None)
     if code is None:
         return ""
+    # Since Python 3.13 the text of `python -c` goes by the name that any `exec` gives its code.
+    lines = linecache.getlines(code.co_filename) if code.co_filename != "<string>" else []
     try:
-        tree = _Definitions().visit(ast.parse("".join(linecache.getlines(code.co_filename))))
+        tree = _Definitions().visit(ast.parse("".join(lines)))
     except (SyntaxError, ValueError):
         tree = ast.Module([], [])
     # Python does not keep the text of a cell with `%%time`.

@@ -9,7 +9,7 @@ from autograder.lessons.course_map import course_map
 from autograder.workspace import location, progress_file
 
 
-def links_from(verdict: Verdict, exercise: Exercise) -> list[Link]:
+def card_links(verdict: Verdict, exercise: Exercise) -> list[Link]:
     """The links of a card."""
     if verdict.passed:
         return next_links(exercise)

@@ -24,7 +24,7 @@ _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)", re.M)
 _NEAR = 0.88
 
 
-def cell_problem(name: str, answer: Any, others: Collection[str]) -> Finding | None:
+def find_stale_cell(name: str, answer: Any, others: Collection[str]) -> Finding | None:
     """What is wrong with the cells of this notebook, or ``None``.
 
     Args:
@@ -42,7 +42,7 @@ def cell_problem(name: str, answer: Any, others: Collection[str]) -> Finding | N
 def problem_in(
     cells: list[str], name: str, answer: Any, others: Collection[str], transform: Any = str
 ) -> Finding | None:
-    """As `cell_problem`, for the sources of the cells that have run, this one at the end."""
+    """As `find_stale_cell`, for the sources of the cells that have run, this one at the end."""
     elsewhere = re.compile(rf"^\s*{name}\s*=|\bimport\b.*\b{name}\b", re.M)
     for cell in reversed(cells):
         defined = defined_in(cell)

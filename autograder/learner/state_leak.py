@@ -63,7 +63,7 @@ def _figures() -> set[int]:
     return set(pyplot.get_fignums()) if pyplot else set()
 
 
-def with_kept_state(
+def add_state_leak_finding(
     verdict: Verdict, exercise: Exercise, kept: LastingState, cases: tuple[Case, ...]
 ) -> Verdict:
     """The verdict, with a finding about what the answer keeps between its calls.

@@ -19,7 +19,7 @@ MAX_VALUES = 4
 MAX_VALUE = 80
 
 
-def stop_record(error: BaseException) -> Plain:
+def interruption_record(error: BaseException) -> Plain:
     """As `record_of`, with ``values``: the innermost loop's line, and its variables as text."""
     record = record_of(error)
     loop = next((found for frame, line in _own_frames(error) if (found := _loop(frame, line))), [])

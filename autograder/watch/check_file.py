@@ -26,7 +26,7 @@ from autograder.learner.debrief import has_debrief
 from autograder.learner.stale_cell import stopping_call
 from autograder.lessons import debriefs
 from autograder.lessons.record_status import is_settled
-from autograder.runner.interruption import stop_record
+from autograder.runner.interruption import interruption_record
 from autograder.watch.job import Job, Result
 from autograder.workspace import progress_file
 
@@ -116,7 +116,7 @@ def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
     except OutOfTime as error:
         return _endless(name, file, error)
     except BaseException as error:  # even `exit()`
-        record = stop_record(error)
+        record = interruption_record(error)
         message = f"{file.name} raised {error_text(record)} when it was run.{came_from(record)}"
         look = advice_for(exercise, record, "call") or (
             "The check calls your answer itself. Code without indentation runs on every save, "
@@ -137,7 +137,7 @@ def _no_python(name: str, file: Path, error: Exception) -> Verdict:
 
 
 def _endless(name: str, file: Path, error: BaseException) -> Verdict:
-    record = stop_record(error)
+    record = interruption_record(error)
     at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
     message = f"{file.name} did not end, so your answer was not tested.{at}"
     return _nothing(name, "crashed", message, "Which loop or call outside of functions never ends?")

@@ -130,7 +130,7 @@ class Session:
             return
         name = check.job.exercise
         self._results[name] = result
-        progress_file.note_verdict(name, result.status)
+        progress_file.record_verdict(name, result.status)
         self._card(result.card)
         notes, self.news = self.news, []
         if result.status == "passed":

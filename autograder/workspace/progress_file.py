@@ -58,7 +58,7 @@ def first_picks(workspace: Path | None = None) -> dict[str, str]:
     return {mark: letter for mark, letter in picks.items() if isinstance(letter, str)}
 
 
-def note_verdict(exercise: str, status: str) -> None:
+def record_verdict(exercise: str, status: str) -> None:
     """Note how an exercise went. What was passed once stays passed."""
     done = _read()
     after = after_verdict(done.get(exercise), status)

@@ -89,7 +89,7 @@ def test_it_opens_after_ones_own_pass(
     monkeypatch.chdir(tmp_path)
     for status in ("", "failed", "crashed", "passed"):
         if status:
-            progress_file.note_verdict("retarget", status)
+            progress_file.record_verdict("retarget", status)
         debrief("retarget")
         said = capsys.readouterr().out
         if status == "passed":

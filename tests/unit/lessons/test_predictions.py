@@ -262,7 +262,7 @@ def test_the_first_pick_counts(
     monkeypatch.chdir(tmp_path)
     asked = predictions()["03_manipulation"]["03.1"]
     wrong = next(o.letter for o in asked.options if o.letter != asked.right)
-    progress_file.note_verdict("retarget", "passed")
+    progress_file.record_verdict("retarget", "passed")
     predict("03.1", f" {wrong.upper()} ")
     predict("03.1", asked.right)
     predict("03.2", predictions()["03_manipulation"]["03.2"].right)
@@ -325,14 +325,14 @@ def test_a_write_that_breaks_off_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    progress_file.note_verdict("retarget", "passed")
+    progress_file.record_verdict("retarget", "passed")
 
     def full(self: Path, text: str, encoding: str) -> int:
         self.write_bytes(text.encode(encoding)[:5])
         raise OSError("No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    progress_file.note_verdict("add_to_mul", "passed")
+    progress_file.record_verdict("add_to_mul", "passed")
     assert progress_file.verdicts() == {"retarget": "passed"}
     assert [path.name for path in tmp_path.iterdir()] == [progress_file.path().name]
 

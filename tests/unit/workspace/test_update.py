@@ -224,7 +224,7 @@ def test_the_record_is_that_of_the_workspace(mine: Path, monkeypatch: pytest.Mon
     deep = mine / "scripts" / "mine"
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
-    progress_file.note_verdict("two", "passed")
+    progress_file.record_verdict("two", "passed")
     record = mine / location.STATE / progress_file.IN_WORKSPACE
     assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
     monkeypatch.chdir(mine.parent)
