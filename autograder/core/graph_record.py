@@ -144,7 +144,7 @@ def target_path(row: CallRecord) -> str:
 def called_function(row: CallRecord) -> str:
     """The name of the function that a node calls. Raises `TypeError` if it calls none."""
     if not isinstance(row["target"], dict):
-        raise TypeError(f"the target of {row['name']} is no function")
+        raise TypeError(f"the target of {row['name']} is not a function")
     name: str = unwrap(row["target"])[1]
     return name
 

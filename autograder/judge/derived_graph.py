@@ -1,7 +1,7 @@
-"""A graph's form, worked out by the judge from the rows of its description.
+"""A graph's links, signature, code and lint, derived by the judge from the rows of its record.
 
-What a student's process says of a graph's form (its links, its signature, what `lint` finds) is
-a claim. It counts against an answer only: what speaks for it is here.
+What a student's process says of them is a claim. A claim can only count against an answer;
+evidence in its favor is recomputed here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPCODES = ("placeholder", "call_function", "call_method", "call_module", "get_at
 
 
 class DerivedGraph:
-    """The form of one described graph.
+    """The links, signature, code and lint of one described graph.
 
     Attributes:
         description: the description, whose rows alone are believed.

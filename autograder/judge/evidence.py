@@ -113,7 +113,7 @@ class Evidence:
         return ahead or self.case.make(self._seed)
 
     def make_ahead(self) -> None:
-        """Leave this trial, which nobody has changed, to the next one who looks at the case."""
+        """Cache this unmodified trial for the next evaluation of the case."""
         if _size(self.trial.model) <= MOST_AHEAD:
             self.case.cache[self._ahead] = self.trial
 

@@ -1,4 +1,4 @@
-"""Puts the graphs that were given to a compiler back into the graph that calls what it gave.
+"""Inlines compiled subgraphs back into the graph that calls them.
 
 What a compiler of a case gives is a module of the course, which no description can hold. It does
 what the graph does that it was given. So that graph takes the place of the call, and the whole is
