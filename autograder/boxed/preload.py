@@ -69,7 +69,7 @@ nothing to do with answers."""
 
 
 @dataclass
-class State:
+class StudentState:
     """What a process for notebooks has got ready."""
 
     shell: Shell
@@ -77,7 +77,7 @@ class State:
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
 
-def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
+def get_ready(config: dict[str, Any], blobs: list[bytes]) -> StudentState:
     """Import what the chapter's cells will import.
 
     Args:
@@ -103,12 +103,12 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     warm_up_compilers(config["imports"])
     rehearse()
     os.environ.pop("PYTHONPATH", None)
-    state = State(made, record)
+    state = StudentState(made, record)
     stub_api.install(state.exercises)
     return state
 
 
-def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
+def configure(state: StudentState, head: dict[str, Any], blobs: list[bytes]) -> None:
     """Take in what the judge says of the chapter's exercises.
 
     Args:

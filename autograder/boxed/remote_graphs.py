@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from autograder.boxed.process_source import ProcessSource
-from autograder.boxed.untrusted import sound_result
+from autograder.boxed.untrusted import parse_result
 from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case
 from autograder.core.graph_jobs import JobResult
 from autograder.core.outcome import Outcome
-from autograder.core.process_exit import End, Ending
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox.client import Process, ProcessLost
 
-PATIENCE = 50.0
+JOB_SECONDS = 50.0
 """Seconds for one job with a graph, without those in which it waits for a processor. Most jobs that
 take long end sooner, by the processor time that one may take."""
 
-LIVES = 2
+MAX_GRAPH_PROCESSES = 2
 """How many processes the graphs of one answer may use up, on visible cases and on all others."""
 
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
@@ -49,7 +49,7 @@ def modules_of(cases: Iterable[Case]) -> set[str]:
     return found
 
 
-class GraphsElsewhere:
+class RemoteGraphRunner:
     """Has jobs with the graphs of a notebook's answers done in a process of its own.
 
     The answers are one person's, so they share the process. What an answer has used up of it costs
@@ -61,14 +61,14 @@ class GraphsElsewhere:
     """
 
     def __init__(self, supply: ProcessSource) -> None:
-        self._supply, self._left = supply, LIVES
+        self._supply, self._left = supply, MAX_GRAPH_PROCESSES
         self._process: Process | None = None
         self._inherited = False
         self._meanwhile: Callable[[], object] | None = None
 
     def begin_answer(self, meanwhile: Callable[[], object] | None = None) -> None:
         """The jobs that follow are another answer's; while each is done, `meanwhile` is called."""
-        self._left, self._inherited = LIVES, self._process is not None
+        self._left, self._inherited = MAX_GRAPH_PROCESSES, self._process is not None
         self._meanwhile = meanwhile
 
     def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
@@ -78,7 +78,7 @@ class GraphsElsewhere:
         Outcome("", value=outcome.value, tensors=outcome.tensors).write(stream)
         blobs = [builder_of(case), stream.getvalue()]
         try:
-            result = sound_result(job, self._answer(job, blobs), inputs)
+            result = parse_result(job, self._answer(job, blobs), inputs)
         except ProcessLost:
             self.close()
             result = _GONE, []
@@ -99,11 +99,11 @@ class GraphsElsewhere:
         """
         if self._process is None:
             if self._left == 0:
-                raise ProcessLost(Ending(End.EXITED))
+                raise ProcessLost(ProcessExit(ExitReason.EXITED))
             self._left -= 1
             self._process = self._supply.process("graphs")
         step = {"do": "job", "job": job}
-        return self._process.step(step, blobs, patience=PATIENCE, meanwhile=self._meanwhile)[1]
+        return self._process.step(step, blobs, patience=JOB_SECONDS, meanwhile=self._meanwhile)[1]
 
     def close(self) -> None:
         """Let the process end."""

@@ -13,7 +13,7 @@ from autograder.core.outcome import Outcome
 _log = logging.getLogger(__name__)
 
 
-def sound_outcome(blobs: list[bytes], number: int) -> Outcome | None:
+def parse_outcome(blobs: list[bytes], number: int) -> Outcome | None:
     """The outcome that a process claims for the case of a number; ``None`` if it is not sound."""
     try:
         (blob,) = blobs
@@ -24,7 +24,7 @@ def sound_outcome(blobs: list[bytes], number: int) -> Outcome | None:
     return outcome if outcome.case == f"case {number}" else None
 
 
-def sound_result(job: str, blobs: list[bytes], inputs: int) -> JobResult:
+def parse_result(job: str, blobs: list[bytes], inputs: int) -> JobResult:
     """What came of a job with a graph, as the process says that did it.
 
     Args:

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from autograder.cli import classroom_chapters, classroom_lms
 from autograder.cli.classroom_lms import Folder
+from autograder.cli.errors import explained
 from autograder.cli.help_panels import Panels, arrange
 from autograder.cli.terminal import err, out
 
@@ -48,14 +49,11 @@ def create(
     """Make a classroom for nbgrader: chapters, settings, a gradebook and a README."""
     from autograder.classroom.setup import create as making
 
-    try:
+    with explained("No classroom was made."):
         chosen = making.choose(chapters, track)
         making.create(
             folder, chosen, lambda text: out.print(escape(text)), db, solutions=not no_solutions
         )
-    except making.CannotCreate as error:
-        err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(f"The classroom is in {escape(str(folder))}. Its README.md lists the next steps.")
 
 
@@ -65,13 +63,9 @@ def demo(
 ) -> None:
     """Make a sample class to try grading on: a chapter and six hand-ins with known points."""
     from autograder.classroom.setup import sample_class
-    from autograder.classroom.setup.create import CannotCreate
 
-    try:
+    with explained("No class was made."):
         sample_class.make(folder, say=lambda text: out.print(escape(text)))
-    except CannotCreate as error:
-        err.print(f"[red]No class was made.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(f"The sample class is in {escape(str(folder))}. These students have handed in:")
     for line in sample_class.lines():
         out.print(f"  {line}")
@@ -89,13 +83,10 @@ def undo(
     ] = None,
 ) -> None:
     """Undo the last run of `fxcourse grade` that changed the gradebook or notebooks."""
-    from autograder.classroom.reports.undo import UNDOABLE, undo_last_run, write_reports_again
+    from autograder.classroom.reports.undo import undo_last_run, write_reports_again
 
-    try:
+    with explained("Not undone.", OSError):
         began, count = undo_last_run(folder, force=force, db_url=db)
-    except (*UNDOABLE, OSError) as error:
-        err.print(f"[red]Not undone.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     notebooks = "1 notebook" if count == 1 else f"{count} notebooks"
     out.print(f"Undone: the run of {escape(began)}. The gradebook and {notebooks} are restored.")
     for path in write_reports_again(folder, db_url=db):
@@ -115,11 +106,8 @@ def waiting(folder: Folder) -> None:
     """
     from autograder.classroom.reports import regrade_queue_text as looks
 
-    try:
+    with explained("Nothing to show."):
         shown = looks.shown(folder)
-    except looks.CannotShow as error:
-        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(shown, markup=False)
 
 
@@ -127,12 +115,12 @@ def waiting(folder: Folder) -> None:
 def pin(folder: Folder) -> None:
     """Record the versions that are installed here as the versions of the class."""
     from autograder.classroom.records import versions
+    from autograder.classroom.room.location import classroom_at
 
-    if not (folder / "nbgrader_config.py").is_file():
-        err.print(f"[red]Stopped.[/red] {escape(str(folder))} is not a classroom.")
-        raise typer.Exit(1)
+    with explained("Stopped."):
+        room = classroom_at(folder)
     out.print("The versions of this class are now:")
-    for name, number in versions.pin(folder).items():
+    for name, number in versions.pin(room).items():
         out.print(f"{escape(name)}: {escape(number)}")
 
 
@@ -145,10 +133,9 @@ def forget(
     ] = False,
 ) -> None:
     """Erase a student's data from the gradebook, folders and journal. It asks first."""
-    from autograder.classroom.grading.grade_class import CannotGrade
     from autograder.classroom.reports import forget as forgetting
 
-    try:
+    with explained("Not erased.", OSError):
         found = forgetting.Forgetting(folder, student)
         held = found.held()
         for line in forgetting.lines_about(held):
@@ -160,9 +147,6 @@ def forget(
             err.print("Nothing was erased.")
             raise typer.Exit(1)
         found.erase()
-    except (forgetting.CannotForget, CannotGrade, OSError) as error:
-        err.print(f"[red]Not erased.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(f"Erased: {escape(student)}. Also erase copies elsewhere, such as backups.")
 
 
@@ -171,11 +155,8 @@ def lateness(folder: Folder) -> None:
     """Show late submissions and their penalties, by deadlines.toml and the current due dates."""
     from autograder.classroom.reports import lateness_preview
 
-    try:
+    with explained("Nothing to show."):
         text = lateness_preview.preview(folder)
-    except lateness_preview.CannotShow as error:
-        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(text)
 
 
@@ -190,11 +171,8 @@ def replay(
     """Judge a graded answer again on the same models, and show each case and the card."""
     from autograder.classroom.reports import replay as replaying
 
-    try:
+    with explained("Nothing to show."):
         found = replaying.replay(folder, student, exercise)
-    except replaying.CannotReplay as error:
-        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(escape(str(found)))
 
 
@@ -215,11 +193,8 @@ def report(
     """Write a page and a table about the submissions and the exercises."""
     from autograder.classroom.reports.class_report import make
 
-    try:
+    with explained("There is no report."):
         path = make.report(folder, anonymous=anonymous, db_url=db)
-    except make.CannotReport as error:
-        err.print(f"[red]There is no report.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
     out.print(f"The report is {escape(str(path))}, and the table is report.csv next to it.")
 
 

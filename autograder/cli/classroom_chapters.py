@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from autograder.cli.classroom_lms import Folder, said
+from autograder.cli.classroom_lms import Folder
+from autograder.cli.errors import explained
 from autograder.cli.terminal import out
 
 if TYPE_CHECKING:
@@ -18,12 +19,17 @@ Chapters = Annotated[list[str], typer.Argument(metavar="CHAPTER", help="Such as 
 
 def add(folder: Folder, chapters: Chapters) -> None:
     """Add chapters to a class."""
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
     from autograder.classroom.setup import change_chapters
     from autograder.classroom.setup.create import choose
 
-    with said("The class was not changed."), opened(folder) as desk:
-        _print(change_chapters.add(desk, choose(",".join(chapters)), _say), "is in the class now")
+    with (
+        explained("The class was not changed.", ValueError, OSError),
+        open_classroom(folder) as classroom,
+    ):
+        _print(
+            change_chapters.add(classroom, choose(",".join(chapters)), _say), "is in the class now"
+        )
 
 
 def update(
@@ -37,17 +43,22 @@ def update(
     ] = False,
 ) -> None:
     """Update the chapters of a class to this version of the course. Grades are kept."""
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
     from autograder.classroom.setup import change_chapters
     from autograder.classroom.setup.create import choose
 
-    with said("The class was not changed."), opened(folder) as desk:
+    with (
+        explained("The class was not changed.", ValueError, OSError),
+        open_classroom(folder) as classroom,
+    ):
         known = choose(",".join(chapters) if chapters else None)
         if not chapters:
             known = {
-                name: nb for name, nb in known.items() if (desk.room / "source" / name).exists()
+                name: nb
+                for name, nb in known.items()
+                if (classroom.room / "source" / name).exists()
             }
-        done = change_chapters.update(desk, known, _say, replace=replace)
+        done = change_chapters.update(classroom, known, _say, replace=replace)
     _print(done, "has a new version. Hand the notebook out again")
     if not done:
         out.print("All chapters are up to date.")
@@ -55,17 +66,20 @@ def update(
 
 def remove(folder: Folder, chapters: Chapters) -> None:
     """Remove chapters from a class. The command `add` restores them with their grades."""
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
     from autograder.classroom.setup import change_chapters
     from autograder.classroom.setup.create import is_called
 
-    with said("The class was not changed."), opened(folder) as desk:
-        known = sorted(one.name for one in desk.gradebook.assignments)
+    with (
+        explained("The class was not changed.", ValueError, OSError),
+        open_classroom(folder) as classroom,
+    ):
+        known = sorted(one.name for one in classroom.gradebook.assignments)
         found = {word: [name for name in known if is_called(name, word)] for word in chapters}
         if unknown := [word for word, names in found.items() if not names]:
             raise ValueError(f"There is no chapter {unknown[0]!r}. Chapters: {', '.join(known)}.")
         chosen = dict.fromkeys(name for names in found.values() for name in names)
-        _print(change_chapters.remove(desk, chosen), "is removed")
+        _print(change_chapters.remove(classroom, chosen), "is removed")
 
 
 def _say(text: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.classroom.lms.path_layouts import Layout
+from autograder.cli.errors import explained
 from autograder.cli.terminal import err, out, print_some
 
 if TYPE_CHECKING:
@@ -54,16 +53,19 @@ def collect(
     from autograder.classroom.lms.submitted_folder import records
     from autograder.classroom.records.roster import add_to_gradebook, students
     from autograder.classroom.records.tables import read_table
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
 
-    with said("Nothing was collected."), opened(folder) as desk:
+    with (
+        explained("Nothing was collected.", ValueError, OSError),
+        open_classroom(folder) as classroom,
+    ):
         zone = _zone(timezone)
         rows = participants(read_table(worksheet), zone) if worksheet else []
-        people = People(students(desk.gradebook), records(desk.room), rows)
+        people = People(students(classroom.gradebook), records(classroom.room), rows)
         source = source.expanduser()
-        done = collecting.collect(desk.room, source, people, zone, dates=dates, layout=layout)
+        done = collecting.collect(classroom.room, source, people, zone, dates=dates, layout=layout)
         placed = {one.student for one in done.placed}
-        add_to_gradebook(desk.gradebook, [one for one in people.new if one.id in placed])
+        add_to_gradebook(classroom.gradebook, [one for one in people.new if one.id in placed])
         known = {one.id for one in people.known} - {one.id for one in people.new}
     _print_collected(done, timezone)
     strangers = sorted(placed - known)
@@ -89,11 +91,14 @@ def roster(
 ) -> None:
     """Add the students of a list to the gradebook: ids, names, addresses, Canvas's numbers."""
     from autograder.classroom.records.roster import add_to_gradebook, read_roster
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
 
-    with said("The gradebook was not changed."), opened(folder) as desk:
+    with (
+        explained("The gradebook was not changed.", ValueError, OSError),
+        open_classroom(folder) as classroom,
+    ):
         people = read_roster(table)
-        new, changed = add_to_gradebook(desk.gradebook, people)
+        new, changed = add_to_gradebook(classroom.gradebook, people)
     out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
 
 
@@ -124,7 +129,7 @@ def export(
     from autograder.classroom.lms.unusable import notes_for_export
     from autograder.classroom.records.roster import students
     from autograder.classroom.records.tables import read_table
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
     from autograder.classroom.setup.create import is_called
 
     def chosen(word: str | None, known: list[str]) -> str:
@@ -133,31 +138,34 @@ def export(
             raise ValueError(f"Name the chapter with --chapter: {', '.join(known)}.")
         return found[0]
 
-    with said("Nothing was written."), opened(folder) as desk:
+    with (
+        explained("Nothing was written.", ValueError, OSError),
+        open_classroom(folder) as classroom,
+    ):
         if moodle is None and canvas is None:
             raise ValueError("Name a file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
-        known = sorted(one.name for one in desk.gradebook.assignments)
-        names = exporting.Names(students(desk.gradebook), records(desk.room))
-        place = (to or desk.room / "exported").expanduser()
+        known = sorted(one.name for one in classroom.gradebook.assignments)
+        names = exporting.Names(students(classroom.gradebook), records(classroom.room))
+        place = (to or classroom.room / "exported").expanduser()
         place.mkdir(parents=True, exist_ok=True)
         if moodle is not None:
             name, table = chosen(chapter, known), read_table(moodle)
-            found = exporting.grades(desk.gradebook, name)
+            found = exporting.grades(classroom.gradebook, name)
             done = exporting.fill_moodle(table, name, names, found, waiting=waiting)
-            done.notes += notes_for_export(desk.room, name, found, done.done)
+            done.notes += notes_for_export(classroom.room, name, found, done.done)
             _print_filled(_write(place / moodle.name, moodle, table.as_bytes()), done)
             pages = place / f"feedback_{name}.zip"
-            for line in feedback_zip(pages, desk.room, name, done, found):
+            for line in feedback_zip(pages, classroom.room, name, done, found):
                 out.print(escape(line))
         if canvas is not None:
             table = read_table(canvas)
             pairs = [word.partition("=") for word in column or ()]
             titles = {chosen(word, known): title for word, _, title in pairs}
             columns = exporting.canvas_columns(table, known, titles)
-            all_found = {name: exporting.grades(desk.gradebook, name) for name in columns}
+            all_found = {name: exporting.grades(classroom.gradebook, name) for name in columns}
             done = exporting.fill_canvas(table, columns, names, all_found, waiting=waiting)
             for name, found in all_found.items():
-                done.notes += notes_for_export(desk.room, name, found, done.done)
+                done.notes += notes_for_export(classroom.room, name, found, done.done)
             _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
 
 
@@ -172,14 +180,14 @@ def pack(
     ] = None,
 ) -> None:
     """Pack one zip for students: notebooks, the course without solutions, instructions."""
-    from autograder.classroom.room.open_classroom import opened
+    from autograder.classroom.room.open_classroom import open_classroom
     from autograder.classroom.setup.pack import pack as packing
 
-    with said("Nothing was packed."), opened(folder) as desk:
-        place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
+    with explained("Nothing was packed.", ValueError, OSError), open_classroom(folder) as classroom:
+        place = to or classroom.room / "exported" / f"{classroom.room.name}-for-students.zip"
         place = place.expanduser()
         place.parent.mkdir(parents=True, exist_ok=True)
-        names = packing(desk.room, place, (chapters or "").replace(",", " ").split())
+        names = packing(classroom.room, place, (chapters or "").replace(",", " ").split())
     out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
     out.print(
         "Its README.md explains the installation. After you add or change chapters, pack again."
@@ -237,33 +245,6 @@ def _zone(name: str | None) -> ZoneInfo | None:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(f"There is no time zone {name!r}. An example: Europe/Berlin.") from None
-
-
-@contextlib.contextmanager
-def said(what: str) -> Iterator[None]:
-    """Print why a command cannot do its work, and end it."""
-    from autograder.classroom.grading.grade_class import CannotGrade
-    from autograder.classroom.intake.untrusted_files import CannotRead
-    from autograder.classroom.lms.export import CannotExport
-    from autograder.classroom.records.roster import NoRoster
-    from autograder.classroom.room.open_classroom import CannotOpen
-    from autograder.classroom.setup.change_chapters import CannotChange
-    from autograder.classroom.setup.create import CannotCreate
-    from autograder.classroom.setup.pack import CannotPack
-
-    try:
-        yield
-    except (
-        CannotChange, CannotCreate, CannotExport, CannotGrade, CannotOpen, CannotPack, CannotRead,
-        NoRoster, ValueError,
-    ) as error:  # fmt: skip
-        err.print(f"[red]{what}[/red] {escape(str(error))}")
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        err.print(f"[red]{what}[/red] {escape(f'{where}{error.strerror or error}.')}")
-    else:
-        return
-    raise typer.Exit(1)
 
 
 def add_to(app: typer.Typer) -> None:

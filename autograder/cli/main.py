@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.markup import escape
 
+from autograder.cli.errors import STOPPED, explained, interruptible
 from autograder.cli.help_panels import Panels, arrange, name_of
 from autograder.cli.terminal import Progress, err, out
 from autograder.core.quick_imports import quick_imports
 from autograder.environment import extras
 from autograder.environment.characters import accept_every_character
+from autograder.environment.errors import ClassroomError
 from autograder.environment.versions import issues_page, version_line
 
 if TYPE_CHECKING:
@@ -38,9 +40,6 @@ UNUSABLE = 2
 
 CRASHED = 70
 """The exit status after an exception that nothing handles: ``EX_SOFTWARE`` of ``sysexits.h``."""
-
-STOPPED = 130
-"""The exit status of a command that was stopped with Ctrl-C."""
 
 STATUSES = {
     0: "The command did its work.",
@@ -282,11 +281,9 @@ def lab(
         passed_on.insert(0, folder)
         folder = None
     place = _workspace(folder)
-    try:
+    with explained("Stopped.", update.CannotUpdate, NoNotebooks):
         rows = update.open_workspace(place)
         behind = update.is_behind(place)
-    except (update.CannotUpdate, NoNotebooks) as error:
-        raise _stopped(error) from None
     if rows:
         count = "1 notebook" if len(rows) == 1 else f"{len(rows)} notebooks"
         out.print(f"Put {count} into {escape(str(place))}. Your work stays there.")
@@ -331,10 +328,8 @@ def update(
     from autograder.workspace.given import NoNotebooks
 
     place = _workspace(folder)
-    try:
+    with explained("Stopped.", updating.CannotUpdate, NoNotebooks):
         rows = updating.update(place, earlier)
-    except (updating.CannotUpdate, NoNotebooks) as error:
-        raise _stopped(error) from None
     index.refresh(place)
     _print_rows(rows)
     out.print(f"{escape(str(place))} is up to date. Reload notebooks that are open in JupyterLab.")
@@ -352,10 +347,8 @@ def reset(
     from autograder.workspace import update as updating
 
     place = _workspace(workspace)
-    try:
+    with explained("Stopped.", updating.CannotUpdate):
         kept = updating.reset(place, chapter, exercise)
-    except updating.CannotUpdate as error:
-        raise _stopped(error) from None
     if kept is None:
         out.print(f"The answer cell of {exercise} is already empty.")
         return
@@ -387,10 +380,8 @@ def watch(
     from autograder.workspace.given import NoNotebooks
     from autograder.workspace.update import CannotUpdate
 
-    try:
+    with explained("Stopped.", CannotUpdate, NoNotebooks):
         watch_chapter(chapter, _workspace(folder))
-    except (CannotUpdate, NoNotebooks) as error:
-        raise _stopped(error) from None
 
 
 def _workspace(named: str | None) -> Path:
@@ -544,35 +535,30 @@ def grade(
         raise typer.BadParameter(f"'--sandbox none' is not enough. {_without_sandbox()}")
     extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
-    try:
-        with out.status("Getting ready"):
-            if boxed and not cluster:
-                from autograder.sandbox.client import start_ahead
+    with (
+        interruptible("Nothing was graded."),
+        explained("Nothing was graded.", ImportError),
+        out.status("Getting ready"),
+    ):
+        if boxed and not cluster:
+            from autograder.sandbox.client import start_ahead
 
-                start_ahead()
-            with quick_imports():
-                from autograder.classroom.grading import grade_class
-                from autograder.cli import grading_progress
-    except ImportError as error:
-        err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        err.print("Stopped. Nothing was graded.")
-        raise typer.Exit(STOPPED) from None
+            start_ahead()
+        with quick_imports():
+            from autograder.classroom.grading import grade_class
+            from autograder.cli import grading_progress
     words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
-    try:
-        with grading_progress.Watch(out) as watch:
-            summary = grade_class.grade_class(
-                folder, words or None, students=student, jobs=jobs or os.cpu_count() or 1,
-                sandbox=boxed, force=force, db_url=db, cluster=cluster, say=watch.tell,
-                dry_run=dry_run, warn=watch.warn, expect=watch.expect,
-            )  # fmt: skip
-    except (grade_class.CannotGrade, grade_class.NoBox) as error:
-        err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        err.print("Stopped. Graded submissions are kept. The same command continues from here.")
-        raise typer.Exit(STOPPED) from None
+    options = grade_class.GradingOptions(
+        words or None, student, jobs or os.cpu_count() or 1, boxed, force, db, cluster,
+        dry_run=dry_run,
+    )  # fmt: skip
+    with (
+        interruptible("Graded submissions are kept. The same command continues from here."),
+        explained("Grading stopped.", grade_class.NoBox),
+        grading_progress.Watch(out) as watch,
+    ):
+        listener = grade_class.Listener(watch.tell, watch.warn, watch.expect)
+        summary = grade_class.grade_class(folder, options, listener)
     grading_progress.print_summary(summary, out)
     if dry_run:
         grading_progress.print_changes(summary, out)
@@ -589,7 +575,7 @@ def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
     start = time.perf_counter()
     try:
         path = make.report(folder, db_url=db, results=results)
-    except make.CannotReport as error:
+    except ClassroomError as error:
         err.print(f"[red]There is no report.[/red] {escape(str(error))}")
         return
     seconds = time.perf_counter() - start
@@ -687,7 +673,7 @@ def new_exercise(
     from autograder.new_exercise import trying, write
 
     room = folder.expanduser().resolve()
-    try:
+    with explained("Stopped.", trying.DoesNotWork):
         if not write.folder_of(room, name).exists():
             home = write.write(room, name)
             out.print(f"Wrote {escape(str(home))}: an exercise that works. Change it to yours.")
@@ -699,8 +685,6 @@ def new_exercise(
             out.print(f"{mark}  {kind}: {escape(one.answer)}: {escape(one.said)}")
             meant &= one.as_meant
         source = write.write_source(room, exercise)
-    except (write.CannotWrite, trying.DoesNotWork) as error:
-        raise _stopped(error) from None
     if not meant:
         err.print("The check judges some answers wrongly. Fix the exercise, or answers.py.")
         raise typer.Exit(1)

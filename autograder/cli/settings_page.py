@@ -10,9 +10,9 @@ from pathlib import Path
 from traitlets import HasTraits
 
 from autograder.builder.paths import ROOT
+from autograder.classroom.grading.settings import ExecuteChecks
 from autograder.classroom.lateness.deadlines import TEMPLATE
 from autograder.classroom.nbgrader_plugins.class_solutions import SolutionsOfClass
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
 from autograder.classroom.room.honoured_settings import PLACES
 from autograder.workspace.settings import SETTINGS
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class End(StrEnum):
+class ExitReason(StrEnum):
     """The ways in which it ends. Programs compare these; the words are for people."""
 
     EXITED = "ended"
@@ -14,12 +14,12 @@ class End(StrEnum):
     OUT_OF_MEMORY = "out of memory"
     TOO_MANY_PROCESSES = "too many processes"
     NO_BOX = "no box"
-    ASTRAY = "astray"
+    UNRESPONSIVE = "astray"
     """It does not answer, or answers something else."""
 
 
 @dataclass(frozen=True)
-class Ending:
+class ProcessExit:
     """One process's end.
 
     Attributes:
@@ -27,11 +27,11 @@ class Ending:
         detail: what else is known, in words, such as ``by signal 9``.
     """
 
-    end: End
+    end: ExitReason
     detail: str = ""
 
     def __str__(self) -> str:
-        if self.end is End.ASTRAY:
+        if self.end is ExitReason.UNRESPONSIVE:
             return self.detail or "no answer"
         return f"{self.end} {self.detail}".strip()
 
@@ -40,7 +40,11 @@ class Ending:
         return f"{self.end.name} {self.detail}"
 
     @classmethod
-    def of_line(cls, line: str) -> Ending:
+    def of_line(cls, line: str) -> ProcessExit:
         """The inverse of `line`; whatever else is said means that a process has gone astray."""
         name, _, detail = line.partition(" ")
-        return cls(End[name], detail) if name in End.__members__ else cls(End.ASTRAY, line[:300])
+        return (
+            cls(ExitReason[name], detail)
+            if name in ExitReason.__members__
+            else cls(ExitReason.UNRESPONSIVE, line[:300])
+        )

@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.submission.normalize import put_in_form
-from autograder.submission.repair_steps import STEPS, Kind, Repair, SourceCells
+from autograder.submission.repair_steps import STEPS, Repair, RepairKind, SourceCells
 from autograder.submission.sanitize import clean_notebook
 from autograder.submission.seeds import NOTES
 from autograder.submission.tampering import within_budget
@@ -44,7 +44,7 @@ def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") ->
 
 
 def _mended(sentence: str) -> Repair:
-    return Repair(Kind.MENDED, sentence)
+    return Repair(RepairKind.REPAIRED, sentence)
 
 
 def read_forgivingly(data: bytes) -> tuple[NotebookNode, str]:

@@ -13,11 +13,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.submission.source_cells import SourceCell, normal
 
-_LONG, _MANY = 20_000, 400
+_MAX_CHARACTERS, _MAX_LINES = 20_000, 400
 """Characters and lines of a cell beyond which nobody asks whether it is Python: parsing it may
 take for ever, and nobody splits or merges such a cell by mistake."""
 
-_BUDGET = 250_000
+_MAX_MAGIC_SQUARES = 250_000
 """Squares of lines of all cells with magic commands that are looked at: IPython's parser takes
 time with the square of a cell's lines, some 40 microseconds for each."""
 
@@ -41,7 +41,7 @@ def defined(source: str) -> frozenset[str]:
 @contextmanager
 def within_budget(sources: Iterable[str]) -> Iterator[None]:
     """Look at no more of a notebook's cells than a bounded time allows; others count as long."""
-    left, beyond = _BUDGET, set[str]()
+    left, beyond = _MAX_MAGIC_SQUARES, set[str]()
     for source in dict.fromkeys(sources):
         if not is_long(source) and _parsed(source) is None:
             left -= (source.count("\n") + 1) ** 2
@@ -56,7 +56,9 @@ def within_budget(sources: Iterable[str]) -> Iterator[None]:
 
 def is_long(source: str) -> bool:
     """Whether a cell is too long to be looked at as Python."""
-    return len(source) > _LONG or source.count("\n") > _MANY or source in _BEYOND.get()
+    return (
+        len(source) > _MAX_CHARACTERS or source.count("\n") > _MAX_LINES or source in _BEYOND.get()
+    )
 
 
 def tree_of(source: str) -> ast.Module | None:
@@ -81,14 +83,14 @@ def _parsed_by_ipython(source: str) -> ast.Module | None:
         return None
 
 
-def what_changed(source: str, master: SourceCell) -> str:
+def what_changed(source: str, source_cell: SourceCell) -> str:
     """In a few fixed words, how a cell's text differs from what was given out."""
     text = normal(source)
     if not text:
         return "it was empty"
-    if _added_to(text, master) is not None:
+    if _added_to(text, source_cell) is not None:
         return "something was added to it"
-    if master.cell_type == "code":
+    if source_cell.cell_type == "code":
         if _is_comment(text):
             return "it was commented out"
         if _CALL.search(text):
@@ -96,36 +98,36 @@ def what_changed(source: str, master: SourceCell) -> str:
     return "its text was another one"
 
 
-def is_replaced(source: str, master: SourceCell) -> bool:
+def is_replaced(source: str, source_cell: SourceCell) -> bool:
     """Whether other code stands in a cell's place, not only something beside or around its own."""
-    words = what_changed(source, master)
-    return master.cell_type == "code" and words == "its text was another one"
+    words = what_changed(source, source_cell)
+    return source_cell.cell_type == "code" and words == "its text was another one"
 
 
-def pretends(source: str, master: SourceCell) -> bool:
+def pretends(source: str, source_cell: SourceCell) -> bool:
     """Whether a cell's code can have no other aim than points: it passes whatever the answer is.
 
     That is a test that asserts a constant or ends with a number, where the cell's own test is
     gone, and any code that gives `check` or `grade` another meaning.
     """
     tree = tree_of(source)
-    if tree is None or not tree.body or master.cell_type != "code":
+    if tree is None or not tree.body or source_cell.cell_type != "code":
         return False
     names = {name for node in ast.walk(tree) for name in _bound(node)}
-    if master.exercise and names & _OURS:
+    if source_cell.exercise and names & _OURS:
         return True
-    if not is_replaced(source, master):
+    if not is_replaced(source, source_cell):
         return False
     asserts = [node for node in tree.body if isinstance(node, ast.Assert)]
     return any(map(_asserts_nothing, asserts)) or _is_number(tree.body[-1])
 
 
-def own_code(source: str, master: SourceCell) -> str:
+def own_code(source: str, source_cell: SourceCell) -> str:
     """What a student wrote into a cell beside what was given out, if that is worth keeping."""
     text = normal(source)
-    added = _added_to(text, master)
+    added = _added_to(text, source_cell)
     own = text if added is None else added
-    if master.cell_type != "code":
+    if source_cell.cell_type != "code":
         return own
     own = _TIMED.sub("", own, count=1)
     tree = tree_of(own)
@@ -134,9 +136,9 @@ def own_code(source: str, master: SourceCell) -> str:
     return own if any(map(_does_something, tree.body)) else ""
 
 
-def _added_to(text: str, master: SourceCell) -> str | None:
+def _added_to(text: str, source_cell: SourceCell) -> str | None:
     """The lines that were added to what was given out; ``None`` if that is not whole any more."""
-    found = (_beside(text.split("\n"), given.split("\n")) for given in master.texts if given)
+    found = (_beside(text.split("\n"), given.split("\n")) for given in source_cell.texts if given)
     return next((added for added in found if added is not None), None)
 
 

@@ -1,4 +1,4 @@
-"""A notebook with known marks, which goes through the boxes before anybody's work does.
+"""A notebook with known marks, which is graded before any submission.
 
 A machine on which a right answer earns nothing, or a wrong one something, must not grade: there is
 a right and a wrong answer for each way in which a chapter's answers are exercised.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.classroom.grading.grade_submission import Boxes, grade_submission
+from autograder.classroom.grading.grade_submission import ChapterServers, grade_submission
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.result import SubmissionStatus
@@ -159,31 +159,35 @@ def source_cells(procedures: Sequence[str] = PROCEDURES) -> dict[str, SourceCell
         SourceCell(f"{CHECK}{name}", "code", f"check({name})", None, True, True, False, False, 1.0)
         for name in names(procedures)
     )
-    return {master.name: master for master in found}
+    return {source_cell.name: source_cell for source_cell in found}
 
 
 def notebook(procedures: Sequence[str] = PROCEDURES) -> bytes:
     """The notebook, as a file's bytes."""
-    cells, masters = [new_code_cell(_IMPORTS)], source_cells(procedures)
+    cells, checks = [new_code_cell(_IMPORTS)], source_cells(procedures)
     for procedure in procedures:
         for kind in ("right", "wrong"):
             cells.append(new_code_cell(answer(kind, procedure)))
-            master = masters[f"{CHECK}{name_of(kind, procedure)}"]
-            cells.append(new_code_cell(master.source, metadata={"nbgrader": master.metadata()}))
+            source_cell = checks[f"{CHECK}{name_of(kind, procedure)}"]
+            cells.append(
+                new_code_cell(source_cell.source, metadata={"nbgrader": source_cell.metadata()})
+            )
     text: str = nbformat.writes(new_notebook(cells=cells))
     return text.encode()
 
 
-def prove(boxes: Boxes, ready: PreloadSpec) -> None:
+def prove(servers: ChapterServers, preload: PreloadSpec) -> None:
     """Grade the notebook, and see that its marks are what they must be.
 
     Raises:
         NoBox: they are not; the message says which, and what to do.
     """
-    used = tuple(one for one in PROCEDURES if one in boxes.procedures) or PROCEDURES
+    used = tuple(one for one in PROCEDURES if one in servers.procedures) or PROCEDURES
     marks, text = names(used), notebook(used)
-    terms = GradingConfig(CHAPTER, source_cells(used), ready, Timeouts(case_cpu=20.0), boxes.boxed)
-    graded = grade_submission(Submission(CHAPTER, text, key=CHAPTER.encode()), terms, boxes)
+    config = GradingConfig(
+        CHAPTER, source_cells(used), preload, Timeouts(case_cpu=20.0), servers.boxed
+    )
+    graded = grade_submission(Submission(CHAPTER, text, key=CHAPTER.encode()), config, servers)
     wrong = [
         f"a {'right' if right else 'wrong'} answer to `{name}` earned "
         f"{graded.scores[f'{CHECK}{name}'].points}"

@@ -1,4 +1,4 @@
-"""Has submissions graded in boxes, and believes nothing that comes out of them unseen.
+"""Has submissions graded in sandboxes, and validates everything that they return.
 
 For each submission there is a judge in a box of its own. It is given the submission, and what it
 asks for: boxed processes for the notebook, and the seed. What it says in the end is plain data, and
@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.core.process_exit import End, Ending
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox.client import (
     ForkServer,
     Image,
@@ -44,13 +44,13 @@ JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.
 GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
 """What the graphs of one answer may take while they run."""
 
-JUDGING = 900.0
+JUDGING_SECONDS = 900.0
 """Seconds that judging a submission may take, besides running it."""
 
-MANY = 12
+CHEAP_FORK_MIN = 12
 """Submissions for which making forks cheap takes less time than it saves."""
 
-WHEN_DONE, AT_ONCE = 5.0, 0.2
+CLOSE_SECONDS, CLOSE_AT_ONCE_SECONDS = 5.0, 0.2
 """Seconds in which a fork server may end by itself; when all is done, and when it was stopped."""
 
 MAX_NOTEBOOK = 128 * MIB
@@ -65,16 +65,16 @@ _LOST = (
 )
 
 
-class Untrue(Exception):
+class InvalidJudgement(Exception):
     """A judge says what cannot be."""
 
 
-class Boxes:
+class ChapterServers:
     """The fork servers of one chapter: one for judges, one for notebooks.
 
     Args:
         chapter: what they are made ready for.
-        boxed: whether there are boxes; without, each process is a fresh one, with all rights.
+        boxed: whether processes run in sandboxes; without, each is a fresh one, with all rights.
 
     Raises:
         NoBox: they do not come up. The message says why, and what to do.
@@ -88,14 +88,14 @@ class Boxes:
             },
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
-            many=chapter.works >= MANY,
+            many=chapter.works >= CHEAP_FORK_MIN,
         )
         config = {
             "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
             "works": chapter.works, "own": dict(chapter.own), "imports": list(chapter.imports),
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
-        given = chapter.given.encode("utf-8", "replace")
+        given = chapter.released_text.encode("utf-8", "replace")
         self.boxed = boxed
         self.procedures: frozenset[str] = frozenset()
         """How the chapter's answers are exercised, where that is known here."""
@@ -109,7 +109,7 @@ class Boxes:
             )
             return
         self._judges = ForkServer(
-            Image(entry, config, (given,), chapter.covered, many=chapter.works >= MANY)
+            Image(entry, config, (given,), chapter.covered, many=chapter.works >= CHEAP_FORK_MIN)
         )
         try:
             self._students = ForkServer(for_notebooks)
@@ -131,7 +131,7 @@ class Boxes:
             NoBox: it does not come up.
         """
         if self._students is None:
-            raise Untrue("a judge asks for a process where it has to start it itself")
+            raise InvalidJudgement("a judge asks for a process where it has to start it itself")
         with self._getting_ready:
             if self._why_not:
                 raise NoBox(self._why_not)
@@ -187,12 +187,14 @@ class Boxes:
         """
         for server in (self._judges, self._students):
             if isinstance(server, ForkServer):
-                server.close(AT_ONCE if at_once else WHEN_DONE)
+                server.close(CLOSE_AT_ONCE_SECONDS if at_once else CLOSE_SECONDS)
             elif server is not None:
                 server.close()
 
 
-def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:
+def grade_submission(
+    submission: Submission, config: GradingConfig, servers: ChapterServers
+) -> GradedNotebook:
     """Grade a submission; whatever is in it, there is a result.
 
     Raises:
@@ -202,24 +204,28 @@ def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes)
     how = ""
     for _ in range(2):
         try:
-            said, text, code = ask("grade", submission, terms, boxes)
-            graded = _accepted(said, text, submission, terms, time.perf_counter() - start)
+            said, text, code = ask("grade", submission, config, servers)
+            graded = _validated(said, text, submission, config, time.perf_counter() - start)
             return replace(graded, code=code)
-        except (ProcessLost, Untrue) as error:
+        except (ProcessLost, InvalidJudgement) as error:
             how = str(error)
-    return failed_result(submission, terms, _LOST.format(how=_line(how)), final=True)
+    return failed_result(submission, config, _LOST.format(how=_line(how)), final=True)
 
 
 def ask(
-    step: str, submission: Submission, terms: GradingConfig, boxes: Boxes, nb: bytes = b""
+    step: str,
+    submission: Submission,
+    config: GradingConfig,
+    servers: ChapterServers,
+    nb: bytes = b"",
 ) -> tuple[Any, bytes, str]:
     """Have a judge of its own do something with a submission.
 
     Args:
         step: ``"grade"``; or ``"run"``, with a repaired notebook.
         submission: the submission.
-        terms: how it is graded.
-        boxes: where the judge comes from.
+        config: how it is graded.
+        servers: the source of the judge.
         nb: the repaired notebook, as a file's text.
 
     Returns:
@@ -228,98 +234,102 @@ def ask(
 
     Raises:
         ProcessLost: the judge is gone.
-        Untrue: it asks for too much.
+        InvalidJudgement: it asks for too much.
     """
-    judge, asked, code = boxes.judge(), 0, ""
+    judge, asked, code = servers.judge(), 0, ""
 
     def tell(head: dict[str, Any], blobs: list[bytes]) -> None:
         nonlocal asked, code
         asked += 1
         need = head.get("need")
         if asked > MAX_PROCESSES:
-            raise Untrue("a judge asked for too many processes")
+            raise InvalidJudgement("a judge asked for too many processes")
         if need == "seed":
             code = str(head.get("code"))[:100]
             seed = seed_of(submission.key, code, submission.pool_for(code))
             send(judge.talk, {"seed": seed})
         elif need in ("student", "graphs"):
-            boxes.give(judge.talk, str(need))
+            servers.give(judge.talk, str(need))
         else:
-            raise Untrue("a judge asked for what there is not")
+            raise InvalidJudgement("a judge asked for what there is not")
 
     told = pickle.dumps(
-        (replace(submission, key=b"", pool=0, pools={}), terms)
+        (replace(submission, key=b"", pool=0, pools={}), config)
     )  # what the seed comes from stays here
-    patience = terms.patience.notebook + terms.patience.trial + JUDGING
+    patience = config.timeouts.notebook + config.timeouts.trial + JUDGING_SECONDS
     try:
         blobs = [nb, told] if step == "run" else [told]
         said, found = judge.step({"do": step}, blobs, patience=patience, tell=tell)
     finally:
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
-        raise Untrue("a judge gave back no notebook")
+        raise InvalidJudgement("a judge gave back no notebook")
     return said, found[0], code
 
 
-def repaired(text: bytes, source_cells: Mapping[str, Any], boxes: Boxes) -> tuple[bytes, list[str]]:
+def repaired(
+    text: bytes, source_cells: Mapping[str, Any], servers: ChapterServers
+) -> tuple[bytes, list[str]]:
     """A notebook that was put right in a box, and what was repaired.
 
     Raises:
         ProcessLost: that did not come to an end.
     """
-    judge = boxes.judge()
+    judge = servers.judge()
     try:
         blobs = [text, pickle.dumps(dict(source_cells))]
-        said, found = judge.step({"do": "repair"}, blobs, patience=JUDGING)
+        said, found = judge.step({"do": "repair"}, blobs, patience=JUDGING_SECONDS)
     finally:
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
-        raise ProcessLost(Ending(End.ASTRAY, "it gave back no notebook"))
+        raise ProcessLost(ProcessExit(ExitReason.UNRESPONSIVE, "it gave back no notebook"))
     rows = said.get("repairs")
     sentences = [row[1] for row in rows] if isinstance(rows, list) else []
     return found[0], [_line(sentence) for sentence in sentences[:MAX_NOTES]]
 
 
-def shares_in(said: Mapping[str, Any], terms: GradingConfig) -> dict[str, float | None]:
+def shares_in(said: Mapping[str, Any], config: GradingConfig) -> dict[str, float | None]:
     """The shares of the points that a judge gives to checks; ``None`` where a person decides.
 
     Raises:
-        Untrue: it says what cannot be.
+        InvalidJudgement: it says what cannot be.
     """
     shares = said.get("shares")
-    if not isinstance(shares, dict) or not set(shares) <= set(terms.source_cells):
-        raise Untrue("a judge gave points to cells that are not there")
+    if not isinstance(shares, dict) or not set(shares) <= set(config.source_cells):
+        raise InvalidJudgement("a judge gave points to cells that are not there")
     if not all(share is None or _is_between(share, 0.0, 1.0) for share in shares.values()):
-        raise Untrue("a judge gave points that are not there")
+        raise InvalidJudgement("a judge gave points that are not there")
     return shares
 
 
-def _accepted(
+def _validated(
     said: Mapping[str, Any],
     text: bytes,
     submission: Submission,
-    terms: GradingConfig,
+    config: GradingConfig,
     seconds: float,
 ) -> GradedNotebook:
     """What a judge says, if it can be true.
 
     Raises:
-        Untrue: it cannot.
+        InvalidJudgement: it cannot.
     """
-    most = {m.name: m.points or 0.0 for m in terms.source_cells.values() if m.grade or m.task}
+    most = {m.name: m.points or 0.0 for m in config.source_cells.values() if m.grade or m.task}
     scores = said.get("scores")
     if not isinstance(scores, dict) or set(scores) != set(most):
-        raise Untrue("a judge gave points to other cells than there are")
+        raise InvalidJudgement("a judge gave points to other cells than there are")
     for name, points in scores.items():
         if points is not None and not _is_between(points, 0.0, most[name]):
-            raise Untrue("a judge gave points that are not there")
+            raise InvalidJudgement("a judge gave points that are not there")
     unanswered = said.get("unanswered")
-    if not isinstance(unanswered, list) or not set(map(str, unanswered)) <= set(terms.source_cells):
-        raise Untrue("a judge spoke of cells that are not there")
+    if not isinstance(unanswered, list) or not set(map(str, unanswered)) <= set(
+        config.source_cells
+    ):
+        raise InvalidJudgement("a judge spoke of cells that are not there")
     notes = (*submission.notes, *notes_in(said))
     result = Result(
-        submission.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds,
-        checks=_checks_in(said, terms), restarts=_count_in(said, "restarts", MAX_PROCESSES),
+        submission.student, config.chapter, _status_in(said), notes=notes, seconds=seconds,
+        checks=_checks_in(said, config), restarts=_count_in(said, "restarts", MAX_PROCESSES),
         repairs=_count_in(said, "repairs", MAX_REPAIRS),
     )  # fmt: skip
     return GradedNotebook.of(
@@ -333,19 +343,19 @@ def _accepted(
 def _status_in(said: Mapping[str, Any]) -> SubmissionStatus:
     status = said.get("status")
     if not isinstance(status, str) or status not in list(SubmissionStatus):
-        raise Untrue("a judge named no state")
+        raise InvalidJudgement("a judge named no state")
     return SubmissionStatus(status)
 
 
-def _checks_in(said: Mapping[str, Any], terms: GradingConfig) -> tuple[CheckResult, ...]:
+def _checks_in(said: Mapping[str, Any], config: GradingConfig) -> tuple[CheckResult, ...]:
     rows = said.get("checks")
     if not are_checks(rows):
-        raise Untrue("a judge said of checks what cannot be")
+        raise InvalidJudgement("a judge said of checks what cannot be")
     checks = [CheckResult.from_json(row) for row in rows or ()]
     names = [check.exercise for check in checks]
-    known = {cell.exercise for cell in terms.source_cells.values()}
+    known = {cell.exercise for cell in config.source_cells.values()}
     if len(set(names)) < len(names) or not set(names) <= known:
-        raise Untrue("a judge spoke of checks that are not there")
+        raise InvalidJudgement("a judge spoke of checks that are not there")
     return tuple(
         replace(
             check,
@@ -364,7 +374,7 @@ def _plain(finding: KeptFinding) -> KeptFinding:
 def _count_in(said: Mapping[str, Any], name: str, most: int) -> int:
     count = said.get(name)
     if type(count) is not int or not 0 <= count <= most:
-        raise Untrue(f"a judge gave no number of {name}")
+        raise InvalidJudgement(f"a judge gave no number of {name}")
     return count
 
 

@@ -1,6 +1,6 @@
 """Submissions that are graded side by side, each by a judge in a box of its own.
 
-A lane is a thread that waits; what takes time happens in the boxes. All lanes share the fork
+A worker is a thread that waits; the work is done in sandboxes. All workers share the fork
 servers of their chapter.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 
 from autograder.classroom.grading.canary import prove
-from autograder.classroom.grading.grade_submission import Boxes, grade_submission
+from autograder.classroom.grading.grade_submission import ChapterServers, grade_submission
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook
@@ -22,21 +22,21 @@ from autograder.submission.result import GradedNotebook
 _log = logging.getLogger(__name__)
 
 HEAD_START = 3.0
-"""Seconds for which the other lanes leave the machine to the first ones, until a result is there.
+"""Seconds for which the other workers leave the machine to the first ones, until a result is there.
 
 At first a submission keeps two processors busy: its judge works out what nobody has worked out yet
-while the answers are tried. With all lanes at work at once nobody would see a result for longer.
+while the answers are tried. With all workers busy at once nobody would see a result for longer.
 """
 
 
 def grade_in_parallel(
-    submissions: Iterable[Submission], terms: GradingConfig, jobs: int
+    submissions: Iterable[Submission], config: GradingConfig, jobs: int
 ) -> Iterator[GradedNotebook]:
     """Grade submissions side by side, and yield each as it is done.
 
     Args:
         submissions: the submissions; read one at a time, as they are needed.
-        terms: how they are graded.
+        config: how they are graded.
         jobs: how many are graded at a time.
 
     Raises:
@@ -48,14 +48,14 @@ def grade_in_parallel(
     first = next(source, None)
     if first is None:
         return  # nothing is new, and nothing is started
-    boxes = Boxes(terms.ready, boxed=terms.boxed)
+    servers = ChapterServers(config.preload, boxed=config.boxed)
     waiting = [first]
     proof: Future[None] = Future()
 
-    def be_proven() -> None:
+    def run_canary() -> None:
         try:
-            if terms.proof:
-                prove(boxes, terms.ready)
+            if config.proof:
+                prove(servers, config.preload)
             proof.set_result(None)
         except BaseException as error:  # shown by whoever waits for the results
             proof.set_exception(error)
@@ -69,7 +69,7 @@ def grade_in_parallel(
     def work() -> None:
         try:
             while (submission := take()) is not None:
-                done.put(grade(submission, terms, boxes))
+                done.put(grade(submission, config, servers))
                 begun.set()
         except BaseException as error:  # shown by whoever waits for the results
             done.put(error)
@@ -77,28 +77,31 @@ def grade_in_parallel(
             begun.set()
             done.put(None)
 
-    def work_later() -> None:
+    def work_after_first_result() -> None:
         begun.wait(HEAD_START)
         work()
 
     def prove_and_work() -> None:
-        be_proven()
-        work_later()
+        run_canary()
+        work_after_first_result()
 
     # The first notebooks are graded meanwhile; what they earn counts only if the proof holds. One
-    # of several lanes begins with the proof, so that no more is done at a time than was asked for.
-    first_lanes = [be_proven, work] if jobs == 1 else [prove_and_work, work]
+    # of several workers begins with the proof, so no more is done at a time than was asked for.
+    first_workers = [run_canary, work] if jobs == 1 else [prove_and_work, work]
     early = (os.cpu_count() or 1) // 2 - 1
-    lanes = [*first_lanes, *(work if i < early else work_later for i in range(jobs - 2))]
-    for lane in lanes:
-        threading.Thread(target=lane, daemon=True).start()
+    workers = [
+        *first_workers,
+        *(work if i < early else work_after_first_result for i in range(jobs - 2)),
+    ]
+    for worker in workers:
+        threading.Thread(target=worker, daemon=True).start()
     try:
         working, began = jobs, False
         while working:
             found = done.get()
             proof.result()
             if not began:
-                boxes.work_ahead()
+                servers.work_ahead()
                 began = True
             if found is None:
                 working -= 1
@@ -108,23 +111,23 @@ def grade_in_parallel(
                 yield found
     except BaseException:  # such as a Ctrl-C
         stop.set()
-        boxes.close(at_once=True)
+        servers.close(at_once=True)
         raise
     stop.set()
-    boxes.close()
+    servers.close()
 
 
-def grade(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:
+def grade(submission: Submission, config: GradingConfig, servers: ChapterServers) -> GradedNotebook:
     """Grade a submission; what goes wrong on our side costs no other submission.
 
     Raises:
         NoBox: it could not be boxed.
     """
     try:
-        return grade_submission(submission, terms, boxes)
+        return grade_submission(submission, config, servers)
     except NoBox:
         raise  # not the student's doing: nobody can be graded like this
     except Exception as error:
         _log.exception("The notebook of %s could not be graded", submission.student)
         why = f"It could not be graded: {type(error).__name__}: {error}"[:500]
-        return failed_result(submission, terms, f"{why} Please report this, with the notebook.")
+        return failed_result(submission, config, f"{why} Please report this, with the notebook.")

@@ -31,7 +31,7 @@ GradeIds = Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True)
-class Place:
+class NotebookPlace:
     """Where a student's notebook of a chapter lies.
 
     Attributes:
@@ -52,7 +52,7 @@ class Found:
         unread: of each notebook that is not read, where it lies and why, in a sentence.
     """
 
-    places: dict[str, dict[str, Place]] = field(default_factory=dict)
+    places: dict[str, dict[str, NotebookPlace]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
 
     def students(self, chapter: str) -> list[str]:
@@ -75,7 +75,9 @@ def find_notebooks(
     odd: dict[tuple[str, str], list[tuple[int, Path]]] = {}
     ids: GradeIds | None = None
     for student, chapter in _folders(submitted, chapters):
-        found.places[chapter][student] = Place(submitted / student / chapter / f"{chapter}.ipynb")
+        found.places[chapter][student] = NotebookPlace(
+            submitted / student / chapter / f"{chapter}.ipynb"
+        )
     for path in _notebooks(submitted):
         parts = path.relative_to(submitted).parts
         if len(parts) == 3 and parts[2] == f"{parts[1]}.ipynb":
@@ -178,14 +180,14 @@ def _settle(
         return
     nearest = [path for rank, path in several if rank == several[0][0]]
     if len(nearest) > 1 and len({path.read_bytes() for path in nearest}) > 1:
-        found.places[chapter][student] = Place(
+        found.places[chapter][student] = NotebookPlace(
             None,
             f"There are several notebooks of {chapter}: {', '.join(shown[:5])}. Keep the one that "
             f"counts, as {chapter}/{chapter}.ipynb.",
         )
         return
     name = _shown(nearest[0].relative_to(submitted / student).parts)
-    found.places[chapter][student] = Place(
+    found.places[chapter][student] = NotebookPlace(
         nearest[0], f"{name} was read as {chapter}/{chapter}.ipynb."
     )
     others = [path for _, path in several if path not in nearest]

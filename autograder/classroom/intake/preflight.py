@@ -11,7 +11,7 @@ from autograder.classroom.intake.attached_files import files_beside
 from autograder.classroom.intake.discover import (
     MAX_NOTEBOOK,
     GradeIds,
-    Place,
+    NotebookPlace,
     is_of_another_chapter,
 )
 from autograder.classroom.intake.regular_files import read_regular
@@ -40,7 +40,7 @@ def read_submission(
     room: Path,
     student: str,
     chapter: str,
-    place: Place,
+    place: NotebookPlace,
     ids: GradeIds,
     course: Collection[str] = (),
 ) -> RawSubmission:

@@ -18,7 +18,7 @@ from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.submission.source_cells import Given, grade_id
+from autograder.submission.source_cells import ReleasedCell, grade_id
 
 KEPT = ".fxcourse/released.jsonl"
 """The file in a classroom; a line for each version of a notebook."""
@@ -36,7 +36,7 @@ class KeepReleased(NbGraderPreprocessor):
         return nb, resources
 
 
-def given_out(course: CourseDirectory, assignment: str, notebook: str) -> tuple[Given, ...]:
+def given_out(course: CourseDirectory, assignment: str, notebook: str) -> tuple[ReleasedCell, ...]:
     """The tracked cells of a notebook in all versions that were given out, each once.
 
     What lies in nbgrader's folder of releases now is taken in, too: it may have been put there
@@ -74,7 +74,7 @@ def _keep(room: Path, assignment: str, notebook: str, nb: NotebookNode) -> None:
         file.write(json.dumps(line) + "\n")
 
 
-def _read(path: Path, assignment: str, notebook: str) -> list[list[Given]]:
+def _read(path: Path, assignment: str, notebook: str) -> list[list[ReleasedCell]]:
     if not path.exists():
         return []
     found = []
@@ -82,19 +82,19 @@ def _read(path: Path, assignment: str, notebook: str) -> list[list[Given]]:
         try:
             kept = json.loads(line)
             if (kept["assignment"], kept["notebook"]) == (assignment, notebook):
-                found.append([Given(**cell) for cell in kept["cells"]])
+                found.append([ReleasedCell(**cell) for cell in kept["cells"]])
         except (ValueError, TypeError, KeyError):
             continue  # a line that was cut off when the machine stopped
     return found
 
 
-def _tracked(nb: NotebookNode) -> Iterator[Given]:
+def _tracked(nb: NotebookNode) -> Iterator[ReleasedCell]:
     for cell in nb.cells:
         name = grade_id(cell)
         if name is None:
             continue
         points = cell.metadata["nbgrader"].get("points")
-        yield Given(
+        yield ReleasedCell(
             name,
             cell.cell_type,
             cell.source,

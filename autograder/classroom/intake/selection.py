@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.classroom.room.chapter_names import is_called
 from autograder.classroom.room.honoured_settings import NbgraderOptions
-from autograder.classroom.room.lock import CannotGrade
+from autograder.environment.errors import ClassroomError
 from autograder.submission.sanitize import in_a_line
 
 
@@ -20,10 +20,10 @@ def which_chapters(words: Sequence[str] | None, known: Sequence[str]) -> list[st
         known: the chapters of the class.
 
     Raises:
-        CannotGrade: the class has no chapters, or none that is called so.
+        ClassroomError: the class has no chapters, or none that is called so.
     """
     if not known:
-        raise CannotGrade(
+        raise ClassroomError(
             "The gradebook has no chapters. Is this the right gradebook? To begin a new one "
             "for this class, name it in nbgrader_config.py as c.CourseDirectory.db_url, and "
             "run 'nbgrader generate_assignment CHAPTER --force' for each chapter."
@@ -32,7 +32,7 @@ def which_chapters(words: Sequence[str] | None, known: Sequence[str]) -> list[st
     for word in words or known:
         found = [name for name in known if is_called(name, word)]
         if not found:
-            raise CannotGrade(f"There is no chapter '{word}'. Chapters: {', '.join(known)}.")
+            raise ClassroomError(f"There is no chapter '{word}'. Chapters: {', '.join(known)}.")
         chosen += found
     return list(dict.fromkeys(chosen))
 
@@ -54,7 +54,7 @@ def whose_work(
         warn: is told whom nbgrader's options leave out.
 
     Raises:
-        CannotGrade: one of `only` has handed in nothing.
+        ClassroomError: one of `only` has handed in nothing.
     """
     found = {chapter: list(options.for_whom(names)) for chapter, names in handed_in.items()}
     left_out = set().union(*handed_in.values()).difference(*found.values())
@@ -64,7 +64,7 @@ def whose_work(
     if only is None:
         return found
     if missing := only - {name for names in found.values() for name in names}:
-        raise CannotGrade(
+        raise ClassroomError(
             f"{', '.join(sorted(missing))} has handed in nothing of {', '.join(found)} that is "
             f"graded: there is no such folder in {room / 'submitted'}, or it is left out."
         )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from autograder.classroom.intake.discover import MAX_NOTEBOOK
 from autograder.classroom.intake.regular_files import read_regular
+from autograder.environment.errors import ClassroomError
 
 MAX_FILES = 100_000
 """Files that are looked at in all."""
@@ -29,10 +30,6 @@ MAX_NESTED_FILES, MAX_NESTED_BYTES, MAX_DEPTH = 2_000, 4 * MAX_NOTEBOOK, 2
 
 _JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints", "desktop.ini"})
 _PACKED = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
-
-
-class CannotRead(Exception):
-    """The zip or the folder cannot be read; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ class Taker:
         """All files of a zip or of a folder.
 
         Raises:
-            CannotRead: it is neither, or it is too much.
+            ClassroomError: it is neither, or it is too much.
         """
         budget = _Budget(MAX_FILES, MAX_BYTES)
         try:
@@ -113,10 +110,10 @@ class Taker:
             for one in found:
                 yield one
                 if budget.files < 0 or budget.bytes < 0:
-                    raise CannotRead(f"{source.name} holds more than can be a class's work.")
+                    raise ClassroomError(f"{source.name} holds more than can be a class's work.")
         except (zipfile.BadZipFile, OSError) as error:
             why = getattr(error, "strerror", None) or "it is not a zip file, or it is cut off"
-            raise CannotRead(f"{source} cannot be read: {why}.") from None
+            raise ClassroomError(f"{source} cannot be read: {why}.") from None
 
     def _folder(self, folder: Path) -> Iterator[Taken | LeftOut]:
         for home, folders, names in os.walk(folder):

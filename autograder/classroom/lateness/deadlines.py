@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from nbgrader.utils import parse_utc
 
 from autograder.classroom.room.chapter_names import is_called
+from autograder.environment.errors import ClassroomError
 
 FILE = "deadlines.toml"
 
@@ -44,10 +45,6 @@ late_days = 0
 
 _DAY = timedelta(days=1)
 ALL = "all"
-
-
-class BadDeadlines(Exception):
-    """The file cannot be used; the message names the file, the key, and what to write."""
 
 
 class NoTime(ValueError):
@@ -307,7 +304,7 @@ def read_policy(room: Path, chapters: Sequence[str]) -> Policy:
         chapters: those of the class, which the file may name.
 
     Raises:
-        BadDeadlines: the file cannot be used.
+        ClassroomError: the file cannot be used.
     """
     path = room / FILE
     try:
@@ -316,11 +313,11 @@ def read_policy(room: Path, chapters: Sequence[str]) -> Policy:
         return Policy()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise BadDeadlines(f"{path} cannot be read: {why}.") from None
+        raise ClassroomError(f"{path} cannot be read: {why}.") from None
     try:
         rows = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadDeadlines(
+        raise ClassroomError(
             f"{path} is not TOML: {error}. Write lines such as: grace_minutes = 10"
         ) from None
     return _Reader(path, chapters).policy(rows)
@@ -403,5 +400,5 @@ class _Reader:
             if name not in known:
                 raise self._bad(f"{before}{name}", f"one of these: {', '.join(known)}", "no key")
 
-    def _bad(self, key: str, write: str, what: str = "not what it must be") -> BadDeadlines:
-        return BadDeadlines(f"{self.path}, {key}: {what}. Write {write}.")
+    def _bad(self, key: str, write: str, what: str = "not what it must be") -> ClassroomError:
+        return ClassroomError(f"{self.path}, {key}: {what}. Write {write}.")

@@ -20,7 +20,6 @@ from traitlets.config import Config
 
 from autograder.classroom.lateness.deadlines import (
     FILE,
-    BadDeadlines,
     HandIn,
     Lateness,
     NoTime,
@@ -29,6 +28,7 @@ from autograder.classroom.lateness.deadlines import (
     read_policy,
     work_out,
 )
+from autograder.environment.errors import ClassroomError
 
 MOST_READ = 200
 """Bytes of a timestamp's file that are looked at."""
@@ -118,7 +118,7 @@ class Penalties:
         chapters: the chapters of the class.
 
     Raises:
-        BadDeadlines: `deadlines.toml` cannot be used.
+        ClassroomError: `deadlines.toml` cannot be used.
     """
 
     def __init__(self, room: Path, config: Config, chapters: Sequence[str]) -> None:
@@ -126,7 +126,7 @@ class Penalties:
         self._link = AssignLatePenalties(config=config)
         self._link.init_plugin()
         if self.policy.percent_a_day and self._has_plugin():
-            raise BadDeadlines(
+            raise ClassroomError(
                 f"{room / FILE}, percent_a_day: nbgrader_config.py names a plugin for late work, "
                 f"too ({type(self._link.plugin_inst).__name__}). Write percent_a_day = 0, or take "
                 "the plugin out; the other keys of the file go with both."
@@ -280,4 +280,4 @@ def keep_time(
         copy.unlink()
 
 
-__all__ = ["BadDeadlines", "LateRow", "Penalties", "Stamp", "keep_time", "read_stamp"]
+__all__ = ["ClassroomError", "LateRow", "Penalties", "Stamp", "keep_time", "read_stamp"]

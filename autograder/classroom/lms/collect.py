@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder.classroom.intake.attached_files import MAX_BYTES, MAX_FILES, STAMP, Names
 from autograder.classroom.intake.identify import Known, known_notebooks, recognise
-from autograder.classroom.intake.untrusted_files import CannotRead, LeftOut, Taken, Taker
+from autograder.classroom.intake.untrusted_files import LeftOut, Taken, Taker
 from autograder.classroom.lms.path_layouts import (
     Layout,
     Origin,
@@ -27,6 +27,7 @@ from autograder.classroom.lms.people import People, Unknown
 from autograder.classroom.lms.submitted_folder import HandIn, Keeper, What, time_of
 from autograder.classroom.lms.unusable import note
 from autograder.classroom.room.lock import is_of_the_disk
+from autograder.environment.errors import ClassroomError
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def collect(
         layout: who has given the names at the top; told from these names by default.
 
     Raises:
-        CannotRead: the zip or the folder cannot be read, or nobody knows who has packed it.
+        ClassroomError: the zip or the folder cannot be read, or nobody knows who has packed it.
     """
     done = Collected()
     home = room / ".fxcourse"
@@ -158,7 +159,7 @@ def _whence(
     try:
         return list(zip(taken, origins(files, assignments, source.stem, layout), strict=True))
     except Undecided as error:
-        raise CannotRead(str(error)) from None
+        raise ClassroomError(str(error)) from None
 
 
 def _by_student(

@@ -17,10 +17,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom.lms.people import identifiers, not_a_worksheet, number_in
 from autograder.classroom.records.roster import Person, squashed
 from autograder.classroom.records.tables import Cell, Table, guarded
-
-
-class CannotExport(Exception):
-    """Nothing was written; the message says why."""
+from autograder.environment.errors import ClassroomError
 
 
 @dataclass(frozen=True)
@@ -111,11 +108,11 @@ def fill_moodle(
         waiting: fill in, too, what waits for a person's points.
 
     Raises:
-        CannotExport: it is no grading worksheet, or its grades are no numbers.
+        ClassroomError: it is no grading worksheet, or its grades are no numbers.
     """
     who, grade = identifiers(table), table.column("Grade")
     if who is None or grade is None:
-        raise CannotExport(not_a_worksheet(table, "Grade"))
+        raise ClassroomError(not_a_worksheet(table, "Grade"))
     most, may_change = table.column("Maximum Grade"), table.column("Grade can be changed")
     done = Filled()
     rows = {}
@@ -133,7 +130,7 @@ def fill_moodle(
         above = row[most].text.strip() if most is not None else ""
         limit = _number(above)
         if above and limit is None:
-            raise CannotExport(
+            raise ClassroomError(
                 f"The worksheet's grades are not numbers: Maximum Grade is {above!r}."
             )
         own = found[student]
@@ -161,11 +158,11 @@ def fill_canvas(
         waiting: fill in, too, what waits for a person's points.
 
     Raises:
-        CannotExport: it is not Canvas's gradebook.
+        ClassroomError: it is not Canvas's gradebook.
     """
     student, number = table.column("Student"), table.column("ID")
     if student is None or number is None:
-        raise CannotExport(
+        raise ClassroomError(
             "That is not Canvas's gradebook: it needs the columns Student and ID. "
             f"It has: {', '.join(table.heads)[:300]}."
         )
@@ -197,14 +194,14 @@ def canvas_columns(
     """Which of Canvas's columns is of which assignment: by its title, or as somebody says.
 
     Raises:
-        CannotExport: none is, or what was said names no column.
+        ClassroomError: none is, or what was said names no column.
     """
     titles = {head: re.sub(r"\s*\(\d+\)$", "", head) for head in table.heads[4:]}
     found = {}
     for assignment, title in said.items():
         meant = [head for head, text in titles.items() if title.strip() in (head, text)]
         if len(meant) != 1:
-            raise CannotExport(f"Canvas's gradebook has no column {title!r}.")
+            raise ClassroomError(f"Canvas's gradebook has no column {title!r}.")
         found[assignment] = meant[0]
     for assignment in assignments:
         meant = [
@@ -215,7 +212,7 @@ def canvas_columns(
             found[assignment] = meant[0]
     if not found:
         has = ", ".join(head for head, text in titles.items() if head != text)
-        raise CannotExport(
+        raise ClassroomError(
             f"No column of Canvas's gradebook has the name of a chapter: {', '.join(assignments)}. "
             f"Say which is which: --column '{assignments[0]}=TITLE'. Columns: {has[:300]}."
         )

@@ -12,9 +12,10 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import ExportPlugin
 
-from autograder.classroom.lateness.penalties import BadDeadlines, Penalties
+from autograder.classroom.lateness.penalties import Penalties
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.tables import guarded
+from autograder.environment.errors import ClassroomError
 
 COLUMNS = (
     "assignment",
@@ -67,7 +68,7 @@ class SafeCsvExport(ExportPlugin):
         chapters = [assignment.name for assignment in gradebook.assignments]
         try:
             rows = Penalties(room, self.config, chapters).write(gradebook)
-        except BadDeadlines as error:
+        except ClassroomError as error:
             raise NbGraderException(f"No grades were exported. {error}") from None
         return {(row.student, row.chapter): row.sentence or row.excuse for row in rows}
 

@@ -10,7 +10,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.submission.seeds import NOTES
 from autograder.submission.source_cells import checked_exercise, without_hidden
 
@@ -31,8 +31,8 @@ class ForStudents(NbGraderPreprocessor):
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Change a notebook in place, and keep that a page shows what it was tried on."""
-        ids, execute = resources["nbgrader"], ExecuteChecks(config=self.config)
-        execute.pools().page_made(ids["student"], ids["notebook"])
+        ids, settings = resources["nbgrader"], GradingSettings.of(self.config)
+        settings.pools.page_made(ids["student"], ids["notebook"])
         for cell in nb.cells:
             if checked_exercise(cell) is not None:
                 cell.source = without_hidden(cell.source).rstrip()

@@ -22,7 +22,7 @@ class AssignLateness(NbGraderPreprocessor):
         """Write them into the gradebook; the notebook stays as it is.
 
         Raises:
-            BadDeadlines: `deadlines.toml` cannot be used.
+            ClassroomError: `deadlines.toml` cannot be used.
         """
         ids, course = resources["nbgrader"], CourseDirectory(config=self.config)
         student, assignment = ids["student"], ids["assignment"]

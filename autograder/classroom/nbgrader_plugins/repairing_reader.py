@@ -6,13 +6,13 @@ from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.classroom.grading.chapter_preload import preload_spec
 from autograder.classroom.grading.grade_submission import repaired
-from autograder.classroom.grading.server_cache import boxes_for
+from autograder.classroom.grading.server_cache import servers_for
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.intake.release_history import given_out
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
 from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.submission.repair import read_forgivingly
 from autograder.submission.sanitize import in_a_line
@@ -61,11 +61,10 @@ class ForgivingReader(NotebookExporter):
     def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
         """What was handed in, put right in a box: nobody else reads it before that."""
         notebook, assignment = ids["notebook"], ids["assignment"]
-        execute = ExecuteChecks(config=self.config)
-        given = given_out(CourseDirectory(config=self.config), assignment, notebook)
-        source_cells = source_cells_of(ids["db_url"], notebook, assignment, given)
-        boxes = boxes_for(
-            execute.chapter(assignment, notebook), boxed=execute.sandbox, proof=execute.proof
-        )
-        mended, _ = repaired(text, source_cells, boxes)
+        settings = GradingSettings.of(self.config)
+        released = given_out(settings.course, assignment, notebook)
+        source_cells = source_cells_of(ids["db_url"], notebook, assignment, released)
+        preload = preload_spec(settings, assignment, notebook)
+        servers = servers_for(settings.for_chapter(preload, source_cells))
+        mended, _ = repaired(text, source_cells, servers)
         return mended

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from nbgrader.api import Gradebook
 
-from autograder.submission.source_cells import Given, SourceCell, normal
+from autograder.submission.source_cells import ReleasedCell, SourceCell, normal
 
 
 def source_cells_of(
-    db_url: str, notebook: str, assignment: str, given: Iterable[Given] = ()
+    db_url: str, notebook: str, assignment: str, given: Iterable[ReleasedCell] = ()
 ) -> dict[str, SourceCell]:
     """The tracked cells of a notebook by grade id, read from the gradebook.
 
@@ -29,7 +29,7 @@ def source_cells_of(
 
 
 def source_cells_in(
-    gradebook: Gradebook, notebook: str, assignment: str, given: Iterable[Given] = ()
+    gradebook: Gradebook, notebook: str, assignment: str, given: Iterable[ReleasedCell] = ()
 ) -> dict[str, SourceCell]:
     """The tracked cells of a notebook by grade id; see `source_cells_of`.
 
@@ -40,24 +40,26 @@ def source_cells_in(
 
 
 def _with_given(
-    source_cells: dict[str, SourceCell], given: tuple[Given, ...]
+    source_cells: dict[str, SourceCell], given: tuple[ReleasedCell, ...]
 ) -> dict[str, SourceCell]:
     """The same source cells, which know how their cells were given out."""
-    own: dict[str, list[Given]] = {}
+    own: dict[str, list[ReleasedCell]] = {}
     for one in given:
         own.setdefault(one.name, []).append(one)
-    renamed: dict[tuple[str, str, bool], list[Given]] = {}
+    renamed: dict[tuple[str, str, bool], list[ReleasedCell]] = {}
     for one in given:
         if one.name not in source_cells:
             renamed.setdefault((one.cell_type, normal(one.source), one.solution), []).append(one)
     found = {}
-    for name, master in source_cells.items():
+    for name, source_cell in source_cells.items():
         before = [
             old
-            for text in (master.released, *(one.source for one in own.get(name, ())))
-            for old in renamed.get((master.cell_type, normal(text), master.solution), ())
+            for text in (source_cell.released, *(one.source for one in own.get(name, ())))
+            for old in renamed.get((source_cell.cell_type, normal(text), source_cell.solution), ())
         ]
-        found[name] = replace(master, given=tuple(dict.fromkeys([*own.get(name, ()), *before])))
+        found[name] = replace(
+            source_cell, given=tuple(dict.fromkeys([*own.get(name, ()), *before]))
+        )
     return found
 
 

@@ -102,12 +102,12 @@ def digest_of(*parts: object) -> str:
     return found.hexdigest()
 
 
-def parts_of(text: bytes, files: object, key: bytes, terms: object) -> dict[str, str]:
+def parts_of(text: bytes, files: object, key: bytes, config: object) -> dict[str, str]:
     """Digests of the parts that a grade depends on, by what they are, for people."""
     found = {
         THE_NOTEBOOK: text,
         "the files next to it": repr(files).encode(),
-        "the chapter, or how it is graded": repr((key, terms)).encode(),
+        "the chapter, or how it is graded": repr((key, config)).encode(),
         "the course's code": code().encode(),
         "the versions of its libraries": libraries().encode(),
     }

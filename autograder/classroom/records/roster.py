@@ -16,11 +16,8 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.records.tables import Table, read_table
 from autograder.classroom.room.gradebook_url import MAX_NAME, is_storable
+from autograder.environment.errors import ClassroomError
 from autograder.submission.sanitize import in_a_line
-
-
-class NoRoster(Exception):
-    """The list cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -68,18 +65,20 @@ def read_roster(path: Path) -> list[Person]:
     """The students of a list in CSV.
 
     Raises:
-        NoRoster: it has no column of ids, addresses or names, or two students with one id.
+        ClassroomError: it has no column of ids, addresses or names, or two students with one id.
     """
     try:
         table = read_table(path)
     except ValueError as error:
-        raise NoRoster(str(error)) from None
+        raise ClassroomError(str(error)) from None
     people = [person for person in _people(table, path) if person.id]
     twice = sorted({one.id for one in people if sum(one.id == other.id for other in people) > 1})
     if twice:
-        raise NoRoster(f"{path.name} has two students with the id {twice[0]!r}.")
+        raise ClassroomError(f"{path.name} has two students with the id {twice[0]!r}.")
     if unfit := next((one.id for one in people if why_no_id(one.id)), None):
-        raise NoRoster(f"{path.name}: {unfit[:80]!r} cannot be a student's id: {why_no_id(unfit)}")
+        raise ClassroomError(
+            f"{path.name}: {unfit[:80]!r} cannot be a student's id: {why_no_id(unfit)}"
+        )
     return people
 
 
@@ -97,7 +96,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 def _people(table: Table, path: Path) -> Iterator[Person]:
     canvas = "Student" in table.heads and "ID" in table.heads
     if not any(set(_COLUMNS[what]) & set(table.heads) for what in ("id", "email", "name")):
-        raise NoRoster(
+        raise ClassroomError(
             f"{path.name} has no column that identifies students, such as id, "
             f"Email address or Full name. Its columns: {', '.join(table.heads)[:300]}."
         )

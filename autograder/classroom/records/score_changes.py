@@ -32,7 +32,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Change:
+class ScoreChange:
     """A submission whose score a run changes.
 
     Attributes:
@@ -75,7 +75,9 @@ def _is_there(grade: object) -> bool:
     return any(points is not None for points in given)
 
 
-def changes(before: Standings, after: Standings, why: Callable[[str, str], str]) -> list[Change]:
+def changes(
+    before: Standings, after: Standings, why: Callable[[str, str], str]
+) -> list[ScoreChange]:
     """The submissions whose score, or what it is made of, is another one afterwards.
 
     Args:
@@ -91,7 +93,7 @@ def changes(before: Standings, after: Standings, why: Callable[[str, str], str])
         said = [why(student, chapter), *_in_words(old or Standing(), new)]
         total = old.total if old else None
         reasons = "; ".join(filter(None, said))
-        found.append(Change(student, chapter, total, new.total, reasons))
+        found.append(ScoreChange(student, chapter, total, new.total, reasons))
     return found
 
 

@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.records.gradebook_copy import content_of, copy_to, restore
+from autograder.environment.errors import ClassroomError
 
 NAME = "last_run"
 GROWING = ("journal.jsonl", "second_looks.jsonl")
 """Files to which a run adds lines."""
-
-
-class CannotUndo(Exception):
-    """Nothing was undone; the message says why, and what to do."""
 
 
 class LastRun:
@@ -95,15 +92,15 @@ class LastRun:
             taken away.
 
         Raises:
-            CannotUndo: there is nothing to undo, or it would undo more than the run.
+            ClassroomError: there is nothing to undo, or it would undo more than the run.
         """
         if not (self.home / "state.json").is_file():
-            raise CannotUndo(
+            raise ClassroomError(
                 "No run is kept: none has written anything yet, or the last one was undone."
             )
         state = _read(self.home)
         if state.get("book") != _mark_of(self.db_url):
-            raise CannotUndo(
+            raise ClassroomError(
                 "The last run wrote into another gradebook. Name it: "
                 "fxcourse classroom undo DIR --db URL"
             )
@@ -123,12 +120,12 @@ class LastRun:
 
     def _look_for_changes(self, after: str) -> None:
         if not after:
-            raise CannotUndo(
+            raise ClassroomError(
                 "The last run was stopped before its end. What was graded by hand since would be "
                 "lost, too. If nothing was: fxcourse classroom undo DIR --force"
             )
         if after != content_of(self.db_url):
-            raise CannotUndo(
+            raise ClassroomError(
                 "The gradebook has changed since the last run: points or comments by hand, due "
                 "dates, or other grades. They would be lost, too. If they may be: "
                 "fxcourse classroom undo DIR --force"

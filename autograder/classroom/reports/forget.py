@@ -22,8 +22,10 @@ from autograder.classroom.records.grade_backup import write_down
 from autograder.classroom.records.undo_log import NAME as LAST_RUN
 from autograder.classroom.reports.class_report.make import PLACE, PLACE_WITHOUT_NAMES
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import HOME, only_one
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.sanitize import in_a_line
 
 FOLDERS = ("submitted", "autograded", "feedback", OLDER)
@@ -32,10 +34,6 @@ MAX_READ = 64 * 1024 * 1024
 
 SEARCHED = (".csv", ".html", ".log", ".ods", ".txt", ".xlsx", ".zip")
 """Endings of other files that are searched; directly in the classroom, all files are."""
-
-
-class CannotForget(Exception):
-    """Nothing was erased; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +70,13 @@ class Forgetting:
         student: the student's id.
 
     Raises:
-        CannotForget: it is no classroom, or the id can be nobody's.
+        ClassroomError: it is no classroom, or the id can be nobody's.
     """
 
     def __init__(self, folder: Path, student: str) -> None:
-        self.room, self.student = folder.expanduser().resolve(), student
-        if not (self.room / "nbgrader_config.py").is_file():
-            raise CannotForget(f"{self.room} is not a classroom: it has no nbgrader_config.py.")
+        self.room, self.student = classroom_at(folder), student
         if not student or student in (".", "..") or "/" in student or "\\" in student:
-            raise CannotForget(f"'{student}' is not a student's name.")
+            raise ClassroomError(f"'{student}' is not a student's name.")
         self._course = CourseDirectory(config=api(self.room).config)
 
     def held(self) -> Held:
@@ -101,7 +97,7 @@ class Forgetting:
         """Erase it. Stopped in the middle, it can be called again.
 
         Raises:
-            CannotForget: the gradebook does not answer.
+            ClassroomError: the gradebook does not answer.
         """
         with only_one(self.room):
             for path in self._our_files():
@@ -136,7 +132,7 @@ class Forgetting:
                         )
         except SQLAlchemyError as error:
             why = what_failed(error, self._course.db_url)
-            raise CannotForget(f"The gradebook does not answer: {why}") from None
+            raise ClassroomError(f"The gradebook does not answer: {why}") from None
 
     def _submissions(self) -> tuple[str, ...] | None:
         try:
@@ -146,7 +142,7 @@ class Forgetting:
         except MissingEntry:
             return None
         except SQLAlchemyError as error:
-            raise CannotForget(what_failed(error, self._course.db_url)) from None
+            raise ClassroomError(what_failed(error, self._course.db_url)) from None
 
     def _gradebook(self) -> Gradebook:
         return Gradebook(with_driver(self._course.db_url), self._course.course_id)

@@ -13,19 +13,11 @@ from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.lateness.deadlines import shown
-from autograder.classroom.lateness.penalties import (
-    BadDeadlines,
-    LateRow,
-    Penalties,
-    Stamp,
-    read_stamp,
-)
-from autograder.classroom.room.gradebook_url import NoGradebook, what_failed, with_driver
+from autograder.classroom.lateness.penalties import LateRow, Penalties, Stamp, read_stamp
+from autograder.classroom.room.gradebook_url import what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.nbgrader_api import api
-
-
-class CannotShow(Exception):
-    """There is nothing to show; the message says why."""
+from autograder.environment.errors import ClassroomError
 
 
 def preview(folder: Path) -> RenderableType:
@@ -35,11 +27,9 @@ def preview(folder: Path) -> RenderableType:
         folder: the classroom.
 
     Raises:
-        CannotShow: it is no classroom, or its deadlines or its gradebook cannot be used.
+        ClassroomError: it is no classroom, or its deadlines or its gradebook cannot be used.
     """
-    room = folder.expanduser().resolve()
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotShow(f"{room} is not a classroom: it has no nbgrader_config.py.")
+    room = classroom_at(folder)
     config = api(room).config
     course = CourseDirectory(config=config)
     try:
@@ -58,10 +48,8 @@ def preview(folder: Path) -> RenderableType:
                 for path in (room / "submitted").glob("*/*")
                 if path.name in due
             )
-    except (BadDeadlines, NoGradebook) as error:
-        raise CannotShow(str(error)) from None
     except SQLAlchemyError as error:
-        raise CannotShow(what_failed(error, course.db_url)) from None
+        raise ClassroomError(what_failed(error, course.db_url)) from None
     parts = _parts(rows, penalties, waiting, any(due.values()))
     return Group(*parts, *map(Text, unknown))
 

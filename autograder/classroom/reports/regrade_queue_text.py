@@ -16,33 +16,27 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.classroom.grading.grade_submission import plain_text
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.regrade_queue import SecondLook, still_waiting
-from autograder.classroom.room.gradebook_url import NoGradebook, what_failed, with_driver
+from autograder.classroom.room.gradebook_url import what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.source_cells import CHECK
-
-
-class CannotShow(Exception):
-    """There is nothing to show; the message says why."""
 
 
 def shown(folder: Path) -> str:
     """What waits in a classroom for a person to look at it again, as text.
 
     Raises:
-        CannotShow: it is no classroom, or its gradebook does not answer.
+        ClassroomError: it is no classroom, or its gradebook does not answer.
     """
-    room = folder.expanduser().resolve()
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotShow(f"{room} is not a classroom: it has no nbgrader_config.py.")
+    room = classroom_at(folder)
     course = CourseDirectory(config=api(room).config)
     try:
         with Gradebook(with_driver(course.db_url), course.course_id) as book:
             looks = still_waiting(room, book)
             unread = list(_not_followed(room, book))
-    except NoGradebook as error:
-        raise CannotShow(str(error)) from None
     except SQLAlchemyError as error:
-        raise CannotShow(what_failed(error, course.db_url)) from None
+        raise ClassroomError(what_failed(error, course.db_url)) from None
     parts = [_about(one) for one in looks]
     if not looks:
         parts = ["Nothing that was graded by hand was handed in again, or it has been looked at."]

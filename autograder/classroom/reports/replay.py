@@ -18,6 +18,7 @@ from autograder.classroom.nbgrader_plugins.save_verdicts import SCORES
 from autograder.classroom.records.course_digest import LIBRARIES, code
 from autograder.classroom.room.nbgrader_api import api
 from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.outcome_notes import outcome_of
@@ -25,10 +26,6 @@ from autograder.submission.result import SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import noted_seed
 from autograder.submission.source_cells import CHECK, checked_exercise
-
-
-class CannotReplay(Exception):
-    """There is nothing to show; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +69,22 @@ def replay(folder: Path, student: str, exercise: str) -> Replayed:
         exercise: the exercise's name.
 
     Raises:
-        CannotReplay: there is no such exercise, or no graded notebook.
+        ClassroomError: there is no such exercise, or no graded notebook.
     """
     own_exercises.install(own_exercises.texts_in(folder / own_exercises.FOLDER))
     if exercise not in EXERCISES:
-        raise CannotReplay(f"There is no exercise called '{exercise}'.")
+        raise ClassroomError(f"There is no exercise called '{exercise}'.")
     chapter = EXERCISES[exercise].chapter
     path = folder / "autograded" / student / chapter / f"{chapter}.ipynb"
     if not path.is_file():
-        raise CannotReplay(
+        raise ClassroomError(
             f"{path} is not there. Grade the chapter first: fxcourse grade {folder} {chapter}"
         )
     nb = nbformat.read(path, as_version=4)
     ended = outcome_of(nb)
     if ended.status in (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE):
         why = in_a_line(" ".join(ended.happened))
-        raise CannotReplay(f"What {student} handed in of {chapter} was {ended.status}: {why}")
+        raise ClassroomError(f"What {student} handed in of {chapter} was {ended.status}: {why}")
     execute = ExecuteChecks(config=api(folder.resolve()).config, only=exercise)
     execute.seed = noted_seed(nb)
     db_url = CourseDirectory(config=execute.config).db_url
@@ -101,11 +98,11 @@ def replay(folder: Path, student: str, exercise: str) -> Replayed:
         if output.output_type == "display_data"
     ]
     if not cards:
-        raise CannotReplay(f"{path} has no check of {exercise}.")
+        raise ClassroomError(f"{path} has no check of {exercise}.")
     try:
         cases = reports_in(found.get(CASES))
     except ValueError:
-        raise CannotReplay(
+        raise ClassroomError(
             f"The judge of {exercise} did not say what became of its cases."
         ) from None
     grade_id = f"{CHECK}{exercise}"

@@ -8,14 +8,13 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.records.undo_log import CannotUndo, LastRun
+from autograder.classroom.records.undo_log import LastRun
 from autograder.classroom.reports.class_report import make
-from autograder.classroom.room.gradebook_url import NoGradebook, what_failed, with_driver
-from autograder.classroom.room.lock import HOME, CannotGrade, only_one
+from autograder.classroom.room.gradebook_url import what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
+from autograder.classroom.room.lock import HOME, only_one
 from autograder.classroom.room.nbgrader_api import api
-
-UNDOABLE = (CannotUndo, CannotGrade, NoGradebook)
-"""Why a run is not undone; each says it in a sentence."""
+from autograder.environment.errors import ClassroomError
 
 
 def undo_last_run(
@@ -29,19 +28,16 @@ def undo_last_run(
         db_url: the gradebook, where the run was given another one than the classroom names.
 
     Raises:
-        CannotUndo: there is nothing to undo, or it would undo more than the run.
-        CannotGrade: the classroom is being graded.
-        NoGradebook: its address cannot be read.
+        ClassroomError: there is nothing to undo, it would undo more than the run, the classroom
+            is being graded, or the address of its gradebook cannot be read.
     """
-    room = folder.expanduser().resolve()
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotUndo(f"{room} is not a classroom: it has no nbgrader_config.py.")
+    room = classroom_at(folder)
     db_url = with_driver(db_url or CourseDirectory(config=api(room).config).db_url)
     with only_one(room):
         try:
             return LastRun(room, room / HOME, db_url).undo(force=force)
         except SQLAlchemyError as error:
-            raise CannotUndo(what_failed(error, db_url)) from None
+            raise ClassroomError(what_failed(error, db_url)) from None
 
 
 def write_reports_again(folder: Path, *, db_url: str | None = None) -> list[Path]:
@@ -55,6 +51,6 @@ def write_reports_again(folder: Path, *, db_url: str | None = None) -> list[Path
         if (room / place / "index.html").exists():
             try:
                 written.append(make.report(room, anonymous=anonymous, db_url=db_url))
-            except make.CannotReport:
+            except ClassroomError:
                 shutil.rmtree(room / place, ignore_errors=True)
     return written

@@ -8,9 +8,10 @@ from urllib.parse import quote, quote_plus, unquote
 from sqlalchemy import URL, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
+from autograder.environment.errors import ClassroomError
 from autograder.environment.extras import advice
 
-PATIENCE = 15
+CONNECT_SECONDS = 15
 """Seconds in which a server must answer."""
 
 MAX_NAME = 128
@@ -20,17 +21,13 @@ _POSTGRES = ("postgres", "postgresql")
 _SECRET = ("password", "sslpassword")
 
 
-class NoGradebook(Exception):
-    """The gradebook cannot be used; the message says why, and holds no password."""
-
-
 def with_driver(address: str) -> str:
     """The address with the driver that this course installs, where it names none.
 
     Which driver `postgresql://` means changed from one version of SQLAlchemy to the next.
 
     Raises:
-        NoGradebook: it is no address of a database.
+        ClassroomError: it is no address of a database.
     """
     url = _url(address)
     if url.drivername in _POSTGRES:
@@ -42,24 +39,26 @@ def try_out(address: str) -> None:
     """Connect once.
 
     Raises:
-        NoGradebook: its driver is not installed, or the server does not let us in.
+        ClassroomError: its driver is not installed, or the server does not let us in.
     """
     url = _url(address)
     postgres = url.get_backend_name() == "postgresql"
     try:
-        engine = create_engine(url, connect_args={"connect_timeout": PATIENCE} if postgres else {})
+        engine = create_engine(
+            url, connect_args={"connect_timeout": CONNECT_SECONDS} if postgres else {}
+        )
         try:
             engine.connect().close()
         finally:
             engine.dispose()
     except NoSuchModuleError:
-        raise NoGradebook(f"No kind of database is called {url.drivername!r}.") from None
+        raise ClassroomError(f"No kind of database is called {url.drivername!r}.") from None
     except ImportError as error:
         lacks = f"The driver for {url.drivername} is not installed ({error.name or 'no library'})."
-        raise NoGradebook(f"{lacks} {advice(error)}".rstrip()) from None
+        raise ClassroomError(f"{lacks} {advice(error)}".rstrip()) from None
     except SQLAlchemyError as error:
         why = what_failed(error, address)
-        raise NoGradebook(f"The gradebook {shown(address)} does not answer: {why}") from None
+        raise ClassroomError(f"The gradebook {shown(address)} does not answer: {why}") from None
 
 
 def shown(address: str) -> str:
@@ -114,7 +113,7 @@ def _url(address: str) -> URL:
     try:
         return make_url(address)
     except (ArgumentError, ValueError):
-        raise NoGradebook(
+        raise ClassroomError(
             "The gradebook's address cannot be read. It looks like "
             "postgresql://USER:PASSWORD@HOST/NAME; signs such as @ and / in a password are "
             "written %40 and %2F."

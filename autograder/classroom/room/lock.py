@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.environment.errors import ClassroomError
+
 HOME = ".fxcourse"
 """The folder in a classroom that holds the journal, and the lock."""
-
-
-class CannotGrade(Exception):
-    """Nothing was graded; the message says why, and what to do."""
 
 
 @contextlib.contextmanager
@@ -22,7 +20,7 @@ def only_one(room: Path) -> Iterator[None]:
     """Hold a classroom, so that there is one writer.
 
     Raises:
-        CannotGrade: somebody else holds it.
+        ClassroomError: somebody else holds it.
     """
     path = room / HOME / "lock"
     path.parent.mkdir(exist_ok=True)
@@ -30,7 +28,7 @@ def only_one(room: Path) -> Iterator[None]:
         try:
             _lock(file)
         except OSError:
-            raise CannotGrade(f"{room} is being graded already, by another process.") from None
+            raise ClassroomError(f"{room} is being graded already, by another process.") from None
         yield
 
 

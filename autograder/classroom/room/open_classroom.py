@@ -1,4 +1,4 @@
-"""Opens a classroom for one who works at its desk: nobody else writes to it meanwhile."""
+"""Opens a classroom for one process: locked, and connected to its gradebook."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.room.gradebook_url import NoGradebook, try_out, what_failed, with_driver
+from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import only_one
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.room.private import private
-
-
-class CannotOpen(Exception):
-    """The classroom cannot be opened; the message says why."""
+from autograder.environment.errors import ClassroomError
 
 
 @dataclass
-class Desk:
+class OpenClassroom:
     """An open classroom.
 
     Attributes:
@@ -38,19 +36,14 @@ class Desk:
 
 
 @contextlib.contextmanager
-def opened(folder: Path) -> Iterator[Desk]:
+def open_classroom(folder: Path) -> Iterator[OpenClassroom]:
     """A classroom, held so that there is one writer.
 
     Raises:
-        CannotOpen: it is no classroom, or its gradebook does not answer.
-        autograder.classroom.room.lock.CannotGrade: somebody else holds it.
+        ClassroomError: it is no classroom, its gradebook does not answer, or another process
+            holds it.
     """
-    room = folder.expanduser().resolve()
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotOpen(
-            f"{room} is not a classroom: it has no nbgrader_config.py. "
-            "Make one with: fxcourse classroom create DIR"
-        )
+    room = classroom_at(folder)
     with private(), only_one(room):
         nbgrader = api(room)
         course = CourseDirectory(config=nbgrader.config)
@@ -58,12 +51,10 @@ def opened(folder: Path) -> Iterator[Desk]:
             address = with_driver(course.db_url)
             try_out(address)
             gradebook = Gradebook(address, course.course_id)
-        except NoGradebook as error:
-            raise CannotOpen(str(error)) from None
         except SQLAlchemyError as error:
             why = what_failed(error, course.db_url)
-            raise CannotOpen(f"The gradebook cannot be used: {why}") from None
+            raise ClassroomError(f"The gradebook cannot be used: {why}") from None
         try:
-            yield Desk(room, nbgrader, gradebook)
+            yield OpenClassroom(room, nbgrader, gradebook)
         finally:
             gradebook.close()

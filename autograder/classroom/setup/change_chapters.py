@@ -14,8 +14,9 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import as_text
 from autograder.classroom.records.grade_backup import grades_of, put_back, write_down
-from autograder.classroom.room.open_classroom import Desk
+from autograder.classroom.room.open_classroom import OpenClassroom
 from autograder.classroom.setup.create import is_as_made, remember
+from autograder.environment.errors import ClassroomError
 from autograder.submission.source_cells import grade_id
 
 KEPT = ".fxcourse/kept"
@@ -25,10 +26,6 @@ LEFT_OUT = ".fxcourse/left_out"
 """Where chapters are kept that were left out, with their grades."""
 
 Say = Callable[[str], None]
-
-
-class CannotChange(Exception):
-    """The class is as it was; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -48,112 +45,118 @@ class Changed:
     kept: Path | None = None
 
 
-def add(desk: Desk, notebooks: Mapping[str, NotebookNode], say: Say) -> list[Changed]:
+def add(classroom: OpenClassroom, notebooks: Mapping[str, NotebookNode], say: Say) -> list[Changed]:
     """Put chapters into a class; grades of one that was left out come back.
 
     Raises:
-        CannotChange: one is there already, or nbgrader cannot release it.
+        ClassroomError: one is there already, or nbgrader cannot release it.
     """
-    there = [name for name in notebooks if (desk.room / "source" / name).exists()]
+    there = [name for name in notebooks if (classroom.room / "source" / name).exists()]
     if there:
-        raise CannotChange(
+        raise ClassroomError(
             f"{', '.join(there)} is already in the class. To update it: "
             "fxcourse classroom update DIR CHAPTER"
         )
     done = []
     for name, notebook in notebooks.items():
         say(f"{name}: making what students get ...")
-        _write_source(desk.room, name, as_text(notebook))
+        _write_source(classroom.room, name, as_text(notebook))
         try:
-            _release(desk, name)
-        except CannotChange:
-            shutil.rmtree(desk.room / "source" / name, ignore_errors=True)
+            _release(classroom, name)
+        except ClassroomError:
+            shutil.rmtree(classroom.room / "source" / name, ignore_errors=True)
             raise
-        remember(desk.room, name, as_text(notebook))
-        path = desk.room / LEFT_OUT / name / "grades.json"
+        remember(classroom.room, name, as_text(notebook))
+        path = classroom.room / LEFT_OUT / name / "grades.json"
         kept = json.loads(path.read_text("utf-8")) if path.exists() else None
-        gone = put_back(desk.gradebook, kept) if kept else []
+        gone = put_back(classroom.gradebook, kept) if kept else []
         if kept:
-            os.replace(path.parent, _free(desk.room, name))
+            os.replace(path.parent, _free(classroom.room, name))
         done.append(Changed(name, len(kept["submissions"]) if kept else 0, tuple(gone)))
     return done
 
 
 def update(
-    desk: Desk, notebooks: Mapping[str, NotebookNode], say: Say, *, replace: bool = False
+    classroom: OpenClassroom,
+    notebooks: Mapping[str, NotebookNode],
+    say: Say,
+    *,
+    replace: bool = False,
 ) -> list[Changed]:
     """Bring chapters of a class up to the course's version; those that are so stay as they are.
 
     Args:
-        desk: the class.
+        classroom: the class.
         notebooks: the chapters in source form.
         say: is told what is being done.
         replace: do so, too, where the instructor has changed a chapter's source.
 
     Raises:
-        CannotChange: a chapter is not in the class, was changed there, or cannot be released.
+        ClassroomError: a chapter is not in the class, was changed there, or cannot be released.
     """
-    sources = {name: desk.room / "source" / name / f"{name}.ipynb" for name in notebooks}
+    sources = {name: classroom.room / "source" / name / f"{name}.ipynb" for name in notebooks}
     missing = [name for name, path in sources.items() if not path.is_file()]
     if missing:
-        raise CannotChange(f"{', '.join(missing)} is not in the class; to put it there: add.")
+        raise ClassroomError(f"{', '.join(missing)} is not in the class; to put it there: add.")
     new = {
         name: as_text(notebook)
         for name, notebook in notebooks.items()
         if sources[name].read_text("utf-8") != as_text(notebook)
     }
-    edited = [name for name in new if not is_as_made(desk.room, name)]
+    edited = [name for name in new if not is_as_made(classroom.room, name)]
     if edited and not replace:
-        raise CannotChange(
+        raise ClassroomError(
             f"{', '.join(edited)}: the source was changed in this class, and a new version would "
             "replace it, with points and cells of yours. --replace does so, and keeps a copy."
         )
-    return [_update(desk, name, notebooks[name], text, say) for name, text in new.items()]
+    return [_update(classroom, name, notebooks[name], text, say) for name, text in new.items()]
 
 
-def _update(desk: Desk, name: str, notebook: NotebookNode, text: str, say: Say) -> Changed:
+def _update(
+    classroom: OpenClassroom, name: str, notebook: NotebookNode, text: str, say: Say
+) -> Changed:
     say(f"{name}: making what students get ...")
-    book, kept_in = desk.gradebook, _free(desk.room, name)
+    book, kept_in = classroom.gradebook, _free(classroom.room, name)
     kept = grades_of(book, name)
     write_down(kept, kept_in / "grades.json")
     for place in ("source", "release"):
-        if (desk.room / place / name).is_dir():
-            shutil.copytree(desk.room / place / name, kept_in / place)
-    masters = {
+        if (classroom.room / place / name).is_dir():
+            shutil.copytree(classroom.room / place / name, kept_in / place)
+    source_cells = {
         cell.name for one in book.find_assignment(name).notebooks for cell in one.source_cells
     }
-    others = masters != {found for cell in notebook.cells if (found := grade_id(cell))}
+    others = source_cells != {found for cell in notebook.cells if (found := grade_id(cell))}
     try:
         if others and kept["submissions"]:
             book.remove_assignment(name)
-        _write_source(desk.room, name, text)
-        _release(desk, name)
+        _write_source(classroom.room, name, text)
+        _release(classroom, name)
     except Exception:
-        _restore(desk, name, kept_in)
+        _restore(classroom, name, kept_in)
         put_back(book, kept)
         raise
-    remember(desk.room, name, text)
+    remember(classroom.room, name, text)
     gone = put_back(book, kept)
     return Changed(name, len(kept["submissions"]), tuple(gone), kept_in)
 
 
-def remove(desk: Desk, names: Iterable[str]) -> list[Changed]:
+def remove(classroom: OpenClassroom, names: Iterable[str]) -> list[Changed]:
     """Leave chapters out of a class. What was handed in stays, and grades are kept in a file.
 
     Raises:
-        CannotChange: there is no such chapter.
+        ClassroomError: there is no such chapter.
     """
     done = []
     for name in names:
-        kept = grades_of(desk.gradebook, name)
-        place = desk.room / LEFT_OUT / name
+        kept = grades_of(classroom.gradebook, name)
+        place = classroom.room / LEFT_OUT / name
         if place.exists():
-            os.replace(place, _free(desk.room, name))
+            os.replace(place, _free(classroom.room, name))
         write_down(kept, place / "grades.json")
-        desk.gradebook.remove_assignment(name)
+        classroom.gradebook.remove_assignment(name)
         for folder in ("source", "release"):
-            if (desk.room / folder / name).exists():
-                os.replace(desk.room / folder / name, place / folder)
+            if (classroom.room / folder / name).exists():
+                os.replace(classroom.room / folder / name, place / folder)
         done.append(Changed(name, len(kept["submissions"]), (), place))
     return done
 
@@ -164,23 +167,23 @@ def _write_source(room: Path, name: str, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _release(desk: Desk, name: str) -> None:
+def _release(classroom: OpenClassroom, name: str) -> None:
     """Have nbgrader make what students get."""
-    desk.gradebook.db.commit()  # whoever writes next must not wait for us
-    result = desk.nbgrader.generate_assignment(name, force=True)
-    desk.gradebook.db.expire_all()
+    classroom.gradebook.db.commit()  # whoever writes next must not wait for us
+    result = classroom.nbgrader.generate_assignment(name, force=True)
+    classroom.gradebook.db.expire_all()
     if not result["success"]:
-        raise CannotChange(f"nbgrader could not release {name}:\n{result['log']}")
+        raise ClassroomError(f"nbgrader could not release {name}:\n{result['log']}")
 
 
-def _restore(desk: Desk, name: str, kept_in: Path) -> None:
+def _restore(classroom: OpenClassroom, name: str, kept_in: Path) -> None:
     """Put back source, release and cells as they were."""
-    desk.gradebook.db.rollback()
-    _copy_back(desk.room, name, kept_in, "source")
-    known = [one for one in desk.gradebook.assignments if one.name == name]
+    classroom.gradebook.db.rollback()
+    _copy_back(classroom.room, name, kept_in, "source")
+    known = [one for one in classroom.gradebook.assignments if one.name == name]
     if not known or not any(notebook.source_cells for notebook in known[0].notebooks):
-        _release(desk, name)
-    _copy_back(desk.room, name, kept_in, "release")
+        _release(classroom, name)
+    _copy_back(classroom.room, name, kept_in, "release")
 
 
 def _copy_back(room: Path, name: str, kept_in: Path, place: str) -> None:

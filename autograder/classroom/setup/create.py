@@ -20,7 +20,6 @@ from autograder.classroom.lateness import deadlines
 from autograder.classroom.records import versions
 from autograder.classroom.room.chapter_names import is_called as is_called
 from autograder.classroom.room.gradebook_url import (
-    NoGradebook,
     shown,
     try_out,
     what_failed,
@@ -30,6 +29,7 @@ from autograder.classroom.room.gradebook_url import (
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.room.private import private
 from autograder.classroom.room.scripts_path import find_scripts
+from autograder.environment.errors import ClassroomError
 from autograder.lessons.course_map import NoTrack, track_called
 
 CONFIG = '''\
@@ -66,10 +66,6 @@ Test cells that you add yourself are run in the student's Python: a student can 
 """
 
 
-class CannotCreate(Exception):
-    """The classroom was not made; the message says why."""
-
-
 def choose(wanted: str | None = None, track: str | None = None) -> dict[str, NotebookNode]:
     """The chapters to take: notebooks in source form by their names, in course order.
 
@@ -78,13 +74,13 @@ def choose(wanted: str | None = None, track: str | None = None) -> dict[str, Not
         track: the name of a track, whose chapters are taken instead, such as ``core``.
 
     Raises:
-        CannotCreate: there is no such chapter or track, a chapter breaks a rule of the builder, or
-            both chapters and a track are named.
+        ClassroomError: there is no such chapter or track, a chapter breaks a rule of the
+            builder, or both chapters and a track are named.
     """
     try:
         known = chapters()
     except FileNotFoundError as error:
-        raise CannotCreate(str(error)) from None
+        raise ClassroomError(str(error)) from None
     if track is not None:
         words = _chapters_of(track, wanted)
     elif wanted is not None:
@@ -96,22 +92,22 @@ def choose(wanted: str | None = None, track: str | None = None) -> dict[str, Not
         found = [path for path in known if is_called(path.stem, word)]
         if not found:
             names = ", ".join(path.stem for path in known)
-            raise CannotCreate(f"There is no chapter '{word}'. Chapters: {names}.")
+            raise ClassroomError(f"There is no chapter '{word}'. Chapters: {names}.")
         chosen.update(found)
     try:
         return {path.stem: source_notebook(path) for path in sorted(chosen)}
     except BuildRefused as refused:
-        raise CannotCreate(str(refused)) from None
+        raise ClassroomError(str(refused)) from None
 
 
 def _chapters_of(track: str, wanted: str | None) -> list[str]:
     """The chapters of a track; it is the only choice of chapters."""
     if wanted is not None:
-        raise CannotCreate("Name chapters or a track, and not both.")
+        raise ClassroomError("Name chapters or a track, and not both.")
     try:
         return list(track_called(track).chapters)
     except NoTrack as error:
-        raise CannotCreate(str(error)) from None
+        raise ClassroomError(str(error)) from None
 
 
 def create(
@@ -131,19 +127,19 @@ def create(
         solutions: whether students who are stuck are offered solutions.
 
     Raises:
-        CannotCreate: there is something in the folder, or the classroom could not be made.
+        ClassroomError: there is something in the folder, or the classroom could not be made.
     """
     folder = folder.expanduser().resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CannotCreate(f"{folder} is there already, and is not an empty folder.")
+        raise ClassroomError(f"{folder} is there already, and is not an empty folder.")
     if not notebooks:
-        raise CannotCreate("There are no chapters to make a classroom of.")
+        raise ClassroomError("There are no chapters to make a classroom of.")
     db_url = _empty_gradebook(db_url, folder.name) if db_url else None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
-        raise CannotCreate(f"{folder} cannot be made: {error.strerror}.") from None
+        raise ClassroomError(f"{folder} cannot be made: {error.strerror}.") from None
     try:
         with private():
             _fill(building, folder.name, notebooks, say, db_url, solutions)
@@ -186,7 +182,7 @@ def _fill(
         result = nbgrader.generate_assignment(name)
         if not result["success"]:
             log = without_password(result["log"], db_url) if db_url else result["log"]
-            raise CannotCreate(f"nbgrader could not release {name}:\n{log}")
+            raise ClassroomError(f"nbgrader could not release {name}:\n{log}")
 
 
 SOURCES = ".fxcourse/sources.json"
@@ -211,11 +207,8 @@ def is_as_made(room: Path, name: str) -> bool:
 
 def _empty_gradebook(db_url: str, course: str) -> str:
     """The address of a gradebook that no other class uses: names in it are not kept apart."""
-    try:
-        address = with_driver(db_url)
-        try_out(address)
-    except NoGradebook as error:
-        raise CannotCreate(str(error)) from None
+    address = with_driver(db_url)
+    try_out(address)
     find_scripts()
     try:
         with Gradebook(address, course) as book:
@@ -223,9 +216,9 @@ def _empty_gradebook(db_url: str, course: str) -> str:
             used = bool(others) or book.db.query(SubmittedAssignment).count() > 0
     except SQLAlchemyError as error:
         why = what_failed(error, address)
-        raise CannotCreate(f"The gradebook cannot be used: {why}") from None
+        raise ClassroomError(f"The gradebook cannot be used: {why}") from None
     if used:
-        raise CannotCreate(
+        raise ClassroomError(
             f"The gradebook {shown(address)} is that of another class. Make a database for this "
             "one, with: createdb NAME"
         )

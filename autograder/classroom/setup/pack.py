@@ -23,6 +23,7 @@ from autograder.classroom.room.chapter_names import is_called
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.setup.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
 from autograder.environment.package_folder import PACKAGE_FOLDER
 
 NAME = "fxcourse"
@@ -74,10 +75,6 @@ CMD ["jupyterhub-singleuser", "--ip=0.0.0.0"]
 """
 
 
-class CannotPack(Exception):
-    """Nothing was written; the message says why."""
-
-
 def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
     """Write what the students of a class are given.
 
@@ -87,7 +84,7 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
         chapters: only these chapters, such as ``03``; all that were released by default.
 
     Raises:
-        CannotPack: something in it is not for students, or something is missing.
+        ClassroomError: something in it is not for students, or something is missing.
 
     Returns:
         The names of the notebooks.
@@ -99,7 +96,7 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
     try:
         pins = lock.requirements("learn")
     except metadata.PackageNotFoundError:
-        raise CannotPack(f"The course is not installed in this Python as {NAME}.") from None
+        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
     names = [name.removesuffix(".ipynb") for name in notebooks]
     title = f"The course about torch.fx: {room.name}"
     readme = README.format(
@@ -124,19 +121,21 @@ def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
     paths = sorted((room / "release").glob("*/*.ipynb"))
     for word in chapters:
         if not any(is_called(path.parent.name, word) for path in paths):
-            raise CannotPack(f"No chapter that was released is called {word}.")
+            raise ClassroomError(f"No chapter that was released is called {word}.")
     for path in paths:
         if chapters and not any(is_called(path.parent.name, word) for word in chapters):
             continue
         if path.name in found:
-            raise CannotPack(f"Two released notebooks are called {path.name}.")
+            raise ClassroomError(f"Two released notebooks are called {path.name}.")
         found[path.name] = path.read_bytes()
         try:
             nbformat.reads(found[path.name].decode(), as_version=4)
         except Exception:  # whatever it is, students could not open it
-            raise CannotPack(f"{path} cannot be read as a notebook.") from None
+            raise ClassroomError(f"{path} cannot be read as a notebook.") from None
     if not found:
-        raise CannotPack("Nothing was released: run nbgrader generate_assignment CHAPTER first.")
+        raise ClassroomError(
+            "Nothing was released: run nbgrader generate_assignment CHAPTER first."
+        )
     return found
 
 
@@ -150,7 +149,7 @@ def make_wheel(
         own: texts of the instructor's own exercises; see `core.own_exercises`.
 
     Raises:
-        CannotPack: the course is not installed, or a hidden case cannot be taken out.
+        ClassroomError: the course is not installed, or a hidden case cannot be taken out.
 
     Returns:
         What its file must be called, and its bytes.
@@ -168,7 +167,7 @@ def make_wheel(
     except metadata.PackageNotFoundError:
         described = None
     if not described:
-        raise CannotPack(f"The course is not installed in this Python as {NAME}.") from None
+        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
     # A version of its own: pip takes what is installed for the same, if the version is.
     version = f"{course.version.partition('+')[0]}+class.{digest.hexdigest()[:10]}"
     described = described.replace(f"\nVersion: {course.version}\n", f"\nVersion: {version}\n", 1)
@@ -217,20 +216,20 @@ def _without_hidden(text: str, name: str) -> bytes:
     try:
         return without_hidden_cases(text, name).encode()
     except (NotRemovable, SyntaxError) as error:
-        raise CannotPack(str(error)) from None
+        raise ClassroomError(str(error)) from None
 
 
 def _look_through(files: Mapping[str, bytes], secret: str) -> None:
     """Look for what students must not get.
 
     Raises:
-        CannotPack: some of it is there.
+        ClassroomError: some of it is there.
     """
     for name, data in files.items():
         if secret and secret.encode() in data:
-            raise CannotPack(f"{name} holds the secret of the class.")
+            raise ClassroomError(f"{name} holds the secret of the class.")
         if name.endswith(".ipynb") and any(mark in data for mark in _NOT_FOR_STUDENTS):
-            raise CannotPack(f"{name} holds solutions or hidden tests. Release it again.")
+            raise ClassroomError(f"{name} holds solutions or hidden tests. Release it again.")
 
 
 def unpacked(data: bytes) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ def make(folder: Path, say: Callable[[str], None] = lambda text: None) -> None:
         say: called with a line about each step.
 
     Raises:
-        CannotCreate: there is something in the folder, or the class could not be made.
+        ClassroomError: there is something in the folder, or the class could not be made.
     """
     create(folder, choose(CHAPTER), say)
     room = folder.expanduser().resolve()

@@ -218,7 +218,7 @@ SOURCE_MENDS = (
         "            stubs = [index for index in waiting if self._is_stub(index)]\n"
         "            for index in [index for index in waiting if index not in stubs]:\n"
         "                self.verdicts[index] = self._try(index)\n"
-        "            self._seals = False\n"
+        "            self.notebook.seals = False\n"
         "            for index in stubs:\n"
         "                self._replace_stub(index)\n"
         "                self.verdicts[index] = self._try(index)\n",
@@ -229,7 +229,7 @@ SOURCE_MENDS = (
         "sealed-cases",
         "After the first hidden case, nothing is shown in an answer's own words.",
         "autograder/boxed/notebook_run.py",
-        "        self._seals |= self.supply.can_fork and any(case.hidden for case in cases)\n",
+        "        self.notebook.seals |= self.supply.can_fork and any(c.hidden for c in cases)\n",
         "",
         ("leaking-random",),
         "read",
@@ -309,9 +309,9 @@ SOURCE_MENDS = (
     SourceMend(
         "ids-are-text",
         "No submission of an id that is a piece of a page is graded.",
-        "autograder/classroom/grading/grade_class.py",
-        "                if why_not := why_unsafe_id(student):\n",
-        '                if why_not := "":\n',
+        "autograder/classroom/grading/plan.py",
+        "        if why_not := why_unsafe_id(student):\n",
+        '        if why_not := "":\n',
         ("pages-id",),
         "ran",
     ),
@@ -337,8 +337,8 @@ SOURCE_MENDS = (
         "forged-points",
         "Points that were raised are tampering, and restored.",
         "autograder/submission/repair_steps.py",
-        'Repair(Kind.FORGED, f"{whose} had been raised; they are restored.")',
-        'Repair(Kind.NOTED, f"{whose} had been raised; they are restored.")',
+        'Repair(RepairKind.FORGED, f"{whose} had been raised; they are restored.")',
+        'Repair(RepairKind.HARMLESS, f"{whose} had been raised; they are restored.")',
         ("notebooks-points",),
         "gained",
     ),

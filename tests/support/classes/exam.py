@@ -75,7 +75,7 @@ def make(room: Path, chapters: str, students: int, seed: int = 0) -> Scores:
         seed: decides who answers what.
 
     Raises:
-        autograder.classroom.setup.create.CannotCreate: the classroom cannot be made there.
+        autograder.classroom.setup.ClassroomError: the classroom cannot be made there.
     """
     return _hand_in(room, chapters, {
         chapter: {student: choices(chapter, student, seed) for student in names(students)}

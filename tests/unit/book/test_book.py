@@ -23,7 +23,7 @@ from autograder.builder import paths
 from autograder.cli import main
 from autograder.runner.procedures import PROCEDURES
 from tests.questions import questions as questions_of_tests
-from tests.support import built_pages, small_book
+from tests.support.pages import built_pages, small_book
 
 
 @pytest.fixture(scope="module")

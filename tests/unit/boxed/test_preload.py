@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.boxed import late_imports, preload
 from autograder.boxed.common_imports import FOR_CARDS
 from autograder.builder.paths import ROOT
-from autograder.classroom.grading.server_cache import imports_of
+from autograder.classroom.grading.chapter_preload import imports_of
 
 BACKWARDS = """
 import os

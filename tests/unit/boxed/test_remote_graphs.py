@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from autograder.boxed.remote_graphs import LIVES, GraphsElsewhere
+from autograder.boxed.remote_graphs import MAX_GRAPH_PROCESSES, RemoteGraphRunner
 from autograder.core.exercise import Case
 from autograder.core.limits import OutOfTime
 from autograder.core.outcome import Outcome
-from autograder.core.process_exit import End, Ending
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.exercises import EXERCISES
 from autograder.sandbox.client import ProcessLost
 
@@ -38,7 +38,7 @@ class Scripted:
             meanwhile()
         what = self.steps.pop(0) if self.steps else LOST
         if what == LOST:
-            raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+            raise ProcessLost(ProcessExit(ExitReason.OUT_OF_MEMORY))
         if what == LATE:
             raise OutOfTime
         result = Outcome("", value={"not admitted": "too large"} if what == REFUSED else 7)
@@ -64,14 +64,14 @@ class Supply:
         return self.left.pop(0)
 
 
-def ask(graphs: GraphsElsewhere) -> str:
+def ask(graphs: RemoteGraphRunner) -> str:
     found, _ = graphs("matches", CASE, Outcome(CASE.name), 0, 1)
     return DONE if found == 7 else REFUSED
 
 
 def test_the_answers_share_a_process() -> None:
     supply = Supply(Scripted(DONE, DONE, DONE))
-    graphs = GraphsElsewhere(supply)
+    graphs = RemoteGraphRunner(supply)
     for _ in range(3):
         graphs.begin_answer()
         assert ask(graphs) == DONE
@@ -80,7 +80,7 @@ def test_the_answers_share_a_process() -> None:
 
 def test_something_is_done_while_each_job_of_an_answer_is_done() -> None:
     done: list[int] = []
-    graphs = GraphsElsewhere(Supply(Scripted(DONE, DONE, DONE)))
+    graphs = RemoteGraphRunner(Supply(Scripted(DONE, DONE, DONE)))
     graphs.begin_answer(lambda: done.append(1))
     assert [ask(graphs), ask(graphs)] == [DONE, DONE]
     assert len(done) == 2
@@ -91,7 +91,7 @@ def test_something_is_done_while_each_job_of_an_answer_is_done() -> None:
 
 def test_what_an_answer_has_used_up_costs_no_other_answer() -> None:
     for worn in (Scripted(DONE), Scripted(DONE, REFUSED)):
-        graphs = GraphsElsewhere(Supply(worn, Scripted(DONE)))
+        graphs = RemoteGraphRunner(Supply(worn, Scripted(DONE)))
         graphs.begin_answer()
         assert ask(graphs) == DONE
         graphs.begin_answer()
@@ -100,13 +100,17 @@ def test_what_an_answer_has_used_up_costs_no_other_answer() -> None:
 
 
 def test_an_answer_uses_up_processes_of_its_own_only() -> None:
-    supply = Supply(Scripted(DONE), *(Scripted() for _ in range(LIVES)), Scripted(DONE))
-    graphs = GraphsElsewhere(supply)
+    supply = Supply(
+        Scripted(DONE), *(Scripted() for _ in range(MAX_GRAPH_PROCESSES)), Scripted(DONE)
+    )
+    graphs = RemoteGraphRunner(supply)
     graphs.begin_answer()
     assert ask(graphs) == DONE
     graphs.begin_answer()
-    assert [ask(graphs) for _ in range(LIVES + 2)] == [REFUSED] * (LIVES + 2)
-    assert supply.given == 1 + LIVES
+    assert [ask(graphs) for _ in range(MAX_GRAPH_PROCESSES + 2)] == [REFUSED] * (
+        MAX_GRAPH_PROCESSES + 2
+    )
+    assert supply.given == 1 + MAX_GRAPH_PROCESSES
     graphs.begin_answer()
     assert ask(graphs) == DONE
 
@@ -114,7 +118,7 @@ def test_an_answer_uses_up_processes_of_its_own_only() -> None:
 def test_a_job_that_was_given_up_is_not_answered_later() -> None:
     """Its process may still answer, and that would be taken for the answer to the next job."""
     worn = Scripted(LATE, DONE)
-    graphs = GraphsElsewhere(Supply(worn, Scripted(REFUSED)))
+    graphs = RemoteGraphRunner(Supply(worn, Scripted(REFUSED)))
     graphs.begin_answer()
     with pytest.raises(OutOfTime):
         ask(graphs)
@@ -124,7 +128,7 @@ def test_a_job_that_was_given_up_is_not_answered_later() -> None:
 
 def test_a_refusal_of_a_process_that_is_one_s_own_stays() -> None:
     supply = Supply(Scripted(REFUSED, DONE))
-    graphs = GraphsElsewhere(supply)
+    graphs = RemoteGraphRunner(supply)
     graphs.begin_answer()
     assert [ask(graphs), ask(graphs)] == [REFUSED, DONE]
     graphs.close()

@@ -152,7 +152,7 @@ def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_only_read_or_worked_out_ahead_changes_no_digest_of_a_grade() -> None:
     plain = GradingConfig("c", {}, PreloadSpec("c"))
-    more = replace(plain.ready, pool=3, works=60, given="a notebook")
-    assert digest_of(replace(plain, ready=more)) == digest_of(plain)
-    other = replace(plain.ready, imports=("torch",))
-    assert digest_of(replace(plain, ready=other)) != digest_of(plain)
+    more = replace(plain.preload, pool=3, works=60, released_text="a notebook")
+    assert digest_of(replace(plain, preload=more)) == digest_of(plain)
+    other = replace(plain.preload, imports=("torch",))
+    assert digest_of(replace(plain, preload=other)) != digest_of(plain)

@@ -17,11 +17,12 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.setup.pack import TORCH_CPU, CannotPack, make_wheel, pack, unpacked
+from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
 from autograder.classroom.setup.visible_cases import NotRemovable, without_hidden_cases
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 CHAPTER = numbers.CHAPTER
 
@@ -35,7 +36,7 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(app, list(map(str, words)))
 
 
-def opened(room: Path) -> Gradebook:
+def open_classroom(room: Path) -> Gradebook:
     return Gradebook(f"sqlite:///{room}/gradebook.db")
 
 
@@ -69,7 +70,7 @@ def test_roster_collect_and_export(room: Path, tmp_path: Path) -> None:
     assert stamp.read_text() == "2026-11-02 09:00:00 UTC"
     assert (room / "submitted/ae1" / CHAPTER / f"{CHAPTER}.ipynb").read_bytes() == work
     assert os.name == "nt" or _open_to_others(room) == []
-    with opened(room) as book:
+    with open_classroom(room) as book:
         new = book.find_student("Zoe New")
         assert (new.first_name, new.last_name) == ("Zoe", "New")
         for student, score in (("ae1", 4.5), ("Zoe New", 9.0)):
@@ -156,19 +157,19 @@ def test_what_is_not_for_students_is_not_packed(room: Path, tmp_path: Path) -> N
     assert len(secret) == 32
     try:
         path.write_text(before.replace("# Numbers", secret))
-        with pytest.raises(CannotPack, match="holds the secret of the class"):
+        with pytest.raises(ClassroomError, match="holds the secret of the class"):
             pack(room, tmp_path / "x.zip")
         path.write_text(before.replace("# Numbers", "### BEGIN HIDDEN TESTS"))
-        with pytest.raises(CannotPack, match="holds solutions or hidden tests"):
+        with pytest.raises(ClassroomError, match="holds solutions or hidden tests"):
             pack(room, tmp_path / "x.zip")
     finally:
         path.write_text(before)
-    with pytest.raises(CannotPack, match="is called 77"):
+    with pytest.raises(ClassroomError, match="is called 77"):
         pack(room, tmp_path / "x.zip", [CHAPTER[:2], "77"])
     assert not (tmp_path / "x.zip").exists()
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(CannotPack, match="Nothing was released"):
+    with pytest.raises(ClassroomError, match="Nothing was released"):
         pack(empty, tmp_path / "x.zip")
 
 
@@ -178,7 +179,7 @@ from pathlib import Path
 import autograder
 from autograder import grade
 from autograder.exercises import of_chapter
-from autograder import doctor
+from autograder.cli import doctor
 from autograder.cli.main import app, name_of
 from autograder.workspace import update
 from torch import fx

@@ -21,22 +21,22 @@ from autograder.classroom.grading.dask.worker import (
     grade_on_worker,
     show,
 )
-from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.classroom.records.course_digest import exact
+from autograder.environment.errors import ClassroomError
 from autograder.environment.extras import how_to_install
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result
 
-ANSWER = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler must answer."""
 
-WORKERS = 60.0
+NO_WORKERS_SECONDS = 60.0
 """Seconds for which there may be no worker."""
 
-LOOK = 5.0
+IDLE_SECONDS = 5.0
 """Seconds without a result after which the cluster is looked at."""
 
-AHEAD = 2
+SUBMISSIONS_PER_GRADER = 2
 """Submissions under way for each grader: one that it works on, and one that waits for it."""
 
 _MISSING = f"Dask is not installed. {how_to_install('distributed')}"
@@ -48,7 +48,7 @@ _LOST = (
 
 
 def on_cluster(
-    submissions: Iterable[Submission], terms: GradingConfig, address: str
+    submissions: Iterable[Submission], config: GradingConfig, address: str
 ) -> Iterator[GradedNotebook]:
     """Grade submissions on the workers of a cluster, and yield each as it is done.
 
@@ -57,19 +57,19 @@ def on_cluster(
 
     Args:
         submissions: the submissions; read one at a time, as they are needed.
-        terms: how they are graded.
+        config: how they are graded.
         address: the scheduler's.
 
     Raises:
-        CannotGrade: the cluster cannot grade, or cannot any more.
+        ClassroomError: the cluster cannot grade, or cannot any more.
     """
     waiting = iter(submissions)
     first = next(waiting, None)
     if first is None:  # nothing has changed: there need be no cluster
         return
     with _connected(address) as client:
-        _examine(client, terms, address)
-        yield from _UnderWay(client, terms, address, chain([first], waiting)).graded()
+        _examine(client, config, address)
+        yield from _UnderWay(client, config, address, chain([first], waiting)).graded()
 
 
 @contextlib.contextmanager
@@ -78,40 +78,40 @@ def _connected(address: str) -> Iterator[Any]:
         import dask
         from distributed import Client
     except ImportError:
-        raise CannotGrade(_MISSING) from None
+        raise ClassroomError(_MISSING) from None
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         try:
-            client = Client(address, timeout=ANSWER, set_as_default=False, name="fxcourse")
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="fxcourse")
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
-            raise CannotGrade(
+            raise ClassroomError(
                 f"No Dask scheduler answers at {address} ({_short(error)}). "
                 "Start one with: dask scheduler"
             ) from None
         try:
             yield client
         finally:
-            client.close(timeout=ANSWER)
+            client.close(timeout=CONNECT_SECONDS)
 
 
-def _examine(client: Any, terms: GradingConfig, address: str) -> None:
+def _examine(client: Any, config: GradingConfig, address: str) -> None:
     """See that there are workers, that each can grade, and that the scheduler knows the course."""
     try:
         client.run_on_scheduler(exact)
     except OSError as error:
-        raise CannotGrade(_scheduler_lost(address, error)) from None
+        raise ClassroomError(_scheduler_lost(address, error)) from None
     except Exception as error:
-        raise CannotGrade(f"The Dask scheduler at {address}: {_missing(error)}") from None
+        raise ClassroomError(f"The Dask scheduler at {address}: {_missing(error)}") from None
     try:
-        client.wait_for_workers(1, timeout=WORKERS)
-        found = client.run(show, terms.boxed, on_error="return")
+        client.wait_for_workers(1, timeout=NO_WORKERS_SECONDS)
+        found = client.run(show, config.boxed, on_error="return")
     except TimeoutError:
-        raise CannotGrade(_no_workers(address)) from None
+        raise ClassroomError(_no_workers(address)) from None
     except OSError as error:
-        raise CannotGrade(_scheduler_lost(address, error)) from None
+        raise ClassroomError(_scheduler_lost(address, error)) from None
     own = exact()
     for name, worker in found.items():
         if why_not := _why_unfit(worker, own):
-            raise CannotGrade(f"The worker {name}: {why_not}")
+            raise ClassroomError(f"The worker {name}: {why_not}")
 
 
 def _why_unfit(worker: Worker | BaseException, own: str) -> str:
@@ -126,10 +126,15 @@ class _UnderWay:
     """The submissions of one chapter, and those that are under way."""
 
     def __init__(
-        self, client: Any, terms: GradingConfig, address: str, submissions: Iterator[Submission]
+        self, client: Any, config: GradingConfig, address: str, submissions: Iterator[Submission]
     ) -> None:
-        self._client, self._terms, self._address, self._units = client, terms, address, submissions
-        self._packed, self._course = pickle.dumps(terms), exact()
+        self._client, self._config, self._address, self._units = (
+            client,
+            config,
+            address,
+            submissions,
+        )
+        self._packed, self._course = pickle.dumps(config), exact()
         self._under_way: dict[str, tuple[Any, Submission]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()
@@ -150,7 +155,7 @@ class _UnderWay:
 
     def _send(self) -> None:
         """Send submissions, as many as the workers that there are now can use."""
-        most = max(1, AHEAD * self._graders())
+        most = max(1, SUBMISSIONS_PER_GRADER * self._graders())
         while len(self._under_way) < most and (submission := next(self._units, None)) is not None:
             future = self._client.submit(
                 grade_on_worker, pickle.dumps(submission), self._packed, self._course, pure=False
@@ -162,13 +167,13 @@ class _UnderWay:
         try:
             return sum(self._client.nthreads().values())
         except (OSError, RuntimeError) as error:
-            raise CannotGrade(_scheduler_lost(self._address, error)) from None
+            raise ClassroomError(_scheduler_lost(self._address, error)) from None
 
     def _next(self) -> str:
         """The key of one that has ended, however it has."""
         while True:
             try:
-                key = self._ended.get(timeout=LOOK)
+                key = self._ended.get(timeout=IDLE_SECONDS)
             except queue.Empty:
                 self._look()
             else:
@@ -179,34 +184,34 @@ class _UnderWay:
         """See whether somebody is still at work."""
         if self._graders():
             self._workers_seen = time.monotonic()
-        elif time.monotonic() - self._workers_seen > WORKERS:
-            raise CannotGrade(f"{_no_workers(self._address)} {_KEPT}")
+        elif time.monotonic() - self._workers_seen > NO_WORKERS_SECONDS:
+            raise ClassroomError(f"{_no_workers(self._address)} {_KEPT}")
 
     def _fetch(self, future: Any, submission: Submission) -> GradedNotebook | None:
         """What became of a submission; nothing where it is on its way again."""
         from distributed import CancelledError, KilledWorker
 
         try:
-            found = future.result(timeout=WORKERS)
+            found = future.result(timeout=NO_WORKERS_SECONDS)
         except KilledWorker:
-            return failed_result(submission, self._terms, _LOST)
+            return failed_result(submission, self._config, _LOST)
         except TimeoutError:  # its worker was lost after it was done; another one does it again
             self._look()
             self._ended.put(future.key)
             return None
         except WorkerUnfit as error:
-            raise CannotGrade(f"{error} {_KEPT}") from None
+            raise ClassroomError(f"{error} {_KEPT}") from None
         except (OSError, RuntimeError, CancelledError) as error:
-            raise CannotGrade(_scheduler_lost(self._address, error)) from None
+            raise ClassroomError(_scheduler_lost(self._address, error)) from None
         except Exception as error:
             what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
-            raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
+            raise ClassroomError(f"A worker {what} ({_short(error)}). {_KEPT}") from None
         if not isinstance(found, GradedNotebook) or not self._is_about(submission, found.result):
-            raise CannotGrade(f"A worker sent something that is not a result. {_KEPT}")
+            raise ClassroomError(f"A worker sent something that is not a result. {_KEPT}")
         return found
 
     def _is_about(self, submission: Submission, result: Result) -> bool:
-        return (result.student, result.chapter) == (submission.student, self._terms.chapter)
+        return (result.student, result.chapter) == (submission.student, self._config.chapter)
 
 
 def _missing(error: object) -> str:
@@ -220,8 +225,8 @@ def _is_missing(error: object) -> bool:
 
 def _no_workers(address: str) -> str:
     return (
-        f"The Dask scheduler at {address} has had no workers for {WORKERS:g} seconds. On each "
-        f"machine, start some with: dask worker {address} --nworkers 1 --nthreads CORES"
+        f"The Dask scheduler at {address} has had no workers for {NO_WORKERS_SECONDS:g} seconds. "
+        f"On each machine, start some with: dask worker {address} --nworkers 1 --nthreads CORES"
     )
 
 

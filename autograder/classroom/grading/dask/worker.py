@@ -1,7 +1,7 @@
 """What happens on a worker of a cluster: it shows what it is, and grades a submission.
 
-The grading is done in boxes, as on one machine; the worker's threads only wait for them, and share
-the fork servers of their chapter.
+Submissions are graded in sandboxes, as on one machine; the worker's threads only wait for them,
+and share the fork servers of their chapter.
 
 Little is imported here until something is graded: a worker answers within a moment.
 """
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from autograder.classroom.records.course_digest import exact
 
 if TYPE_CHECKING:
-    from autograder.classroom.grading.grade_submission import Boxes
+    from autograder.classroom.grading.grade_submission import ChapterServers
     from autograder.submission.contract import GradingConfig
     from autograder.submission.result import GradedNotebook
 
-_kept: dict[bytes, Boxes] = {}
+_kept: dict[bytes, ChapterServers] = {}
 _making = threading.Lock()
 
 
@@ -53,13 +53,13 @@ def show(boxed: bool) -> Worker:
     return Worker(exact(), (boxed and why_no_box()) or "")
 
 
-def grade_on_worker(submission: bytes, terms: bytes, wanted: str) -> GradedNotebook:
+def grade_on_worker(submission: bytes, config: bytes, wanted: str) -> GradedNotebook:
     """Grade a submission on this worker.
 
     Args:
         submission: a pickled `Submission`. As bytes it is nothing to the scheduler, which would
             import PyTorch to look at it.
-        terms: how it is graded, pickled `GradingConfig`.
+        config: how it is graded, pickled `GradingConfig`.
         wanted: the course with which it is to be graded.
 
     Raises:
@@ -70,9 +70,9 @@ def grade_on_worker(submission: bytes, terms: bytes, wanted: str) -> GradedNoteb
 
     if exact() != wanted:
         raise WorkerUnfit(f"{_name()}: {OTHER_COURSE}")
-    how = pickle.loads(terms)
+    how = pickle.loads(config)
     try:
-        return grade(pickle.loads(submission), how, _boxes(terms, how))
+        return grade(pickle.loads(submission), how, _boxes(config, how))
     except NoBox as error:
         raise WorkerUnfit(f"{_name()}: {error}") from None
 
@@ -83,10 +83,10 @@ OTHER_COURSE = (
 )
 
 
-def _boxes(packed: bytes, terms: GradingConfig) -> Boxes:
-    """The boxes of a chapter, which all threads share; others for a new chapter."""
+def _boxes(packed: bytes, config: GradingConfig) -> ChapterServers:
+    """The servers of a chapter, which all threads share; others for a new chapter."""
     from autograder.classroom.grading.canary import prove
-    from autograder.classroom.grading.grade_submission import Boxes
+    from autograder.classroom.grading.grade_submission import ChapterServers
     from autograder.sandbox.client import NoBox
 
     with _making:
@@ -96,10 +96,10 @@ def _boxes(packed: bytes, terms: GradingConfig) -> Boxes:
             # A nanny's worker is "daemonic", and would not be let start a process. On Linux the
             # servers end with the thread that started them, however that ends.
             vars(multiprocessing.current_process())["_config"]["daemon"] = False
-            made = Boxes(terms.ready, boxed=terms.boxed)
+            made = ChapterServers(config.preload, boxed=config.boxed)
             try:
-                if terms.proof:
-                    prove(made, terms.ready)
+                if config.proof:
+                    prove(made, config.preload)
                 made.work_ahead()
             except NoBox:
                 made.close()

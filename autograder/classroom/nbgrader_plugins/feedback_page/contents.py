@@ -17,7 +17,7 @@ from autograder.submission.result import SubmissionStatus
 from autograder.submission.source_cells import checked_exercise, without_hidden
 
 WAITS = "Waits for a person"
-LINES = 200
+MAX_ANSWER_LINES = 200
 """Of an answer so many lines are shown."""
 
 _NO_ANSWER = "No response."
@@ -187,7 +187,7 @@ def _part(
     if written_by_hand:
         answer += _answer(cell)
     elif name is None:
-        shows += [Markup(html.block(without_hidden(cell.source).rstrip(), lines=LINES))]
+        shows += [Markup(html.block(without_hidden(cell.source).rstrip(), lines=MAX_ANSWER_LINES))]
     if not written_by_hand:
         shows += _outputs(cell, ours=name is not None)
     comments = [written(text) for each in (*about, cell) if (text := _comment(each))]
@@ -220,7 +220,7 @@ def _answer(cell: NotebookNode) -> Iterator[Markup]:
     if cell.cell_type == "markdown":
         yield written(cell.source)
         return
-    yield Markup(html.block(cell.source, lines=LINES))
+    yield Markup(html.block(cell.source, lines=MAX_ANSWER_LINES))
     yield from _outputs(cell, ours=False)
 
 

@@ -15,7 +15,7 @@ from autograder.submission.sanitize.policy import PICTURE
 
 _ELSEWHERE = re.compile(r"(https?://|mailto:)[^\s\\]+$")
 
-LONGEST = 400
+MAX_FORMULA = 400
 """Characters of a formula; a longer one is shown as it was typed."""
 
 _ALSO = {
@@ -80,7 +80,7 @@ def written(text: str) -> Markup:
 def formula(tex: str) -> Markup:
     """A formula as a picture in the colour of the text; as code where it cannot be drawn."""
     tex = " ".join(tex.split())
-    path = _path(tex) if tex and len(tex) <= LONGEST else None
+    path = _path(tex) if tex and len(tex) <= MAX_FORMULA else None
     if path is None:
         return Markup(rich(f"``{tex}``" if "`" in tex else f"`{tex}`"))
     left, bottom, width, height, drawn = path

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from autograder.classroom.reports.class_report.records import ClassRecord, Entry
+from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
 
-ALIKE = 3
+MIN_SAME_TEXT = 3
 """A message or a model is quoted in a report without names only if so many students got the same:
 it may hold a student's own words, and random models are each student's own."""
 
@@ -30,7 +30,7 @@ def without_names(record: ClassRecord) -> ClassRecord:
     return replace(record, names=names, entries=tuple(entries))
 
 
-def _hidden(entry: Entry, student: str) -> Entry:
+def _hidden(entry: SubmissionEntry, student: str) -> SubmissionEntry:
     late = timedelta(days=1) if entry.is_late else timedelta()
     return replace(entry, student=student, why=_told_in_number(entry.why), late=late)
 
@@ -41,5 +41,5 @@ def _told_in_number(why: Sequence[str]) -> tuple[str, ...]:
     return (f"{len(why)} note{'' if len(why) == 1 else 's'}, not shown here.",)
 
 
-def _place(entry: Entry) -> tuple[str, str]:
+def _place(entry: SubmissionEntry) -> tuple[str, str]:
     return entry.student, entry.chapter

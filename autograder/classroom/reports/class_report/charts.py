@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from autograder.classroom.reports.class_report.item_analysis import POOR, Statistics
+from autograder.classroom.reports.class_report.item_analysis import POOR_DISCRIMINATION, Statistics
 
 _WIDTH, _HEIGHT = 680, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 14, 44
@@ -67,7 +67,7 @@ def _axes() -> list[str]:
         parts.append(_text("tick", _LEFT - 7, y + 4, f"{tick:.1f}", "end"))
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(_text("tick", _x(tick), floor + 17, f"{tick:.0%}", "middle"))
-    parts.append(_line("mark", _LEFT, _y(POOR), right, _y(POOR)))
+    parts.append(_line("mark", _LEFT, _y(POOR_DISCRIMINATION), right, _y(POOR_DISCRIMINATION)))
     says = "solved by, of those who tried"
     parts.append(_text("axis", (_LEFT + right) / 2, _HEIGHT - 6, says, "middle"))
     middle = (_TOP + floor) / 2

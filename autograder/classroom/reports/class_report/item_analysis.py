@@ -12,33 +12,33 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeVar
 
-from autograder.classroom.reports.class_report.records import Answer, ClassRecord
+from autograder.classroom.reports.class_report.records import ClassRecord, GradedAnswer
 from autograder.submission.check_result import LIMITS, KeptFinding
 
-ENOUGH = 20
+MIN_TRIED = 20
 """Students who must have tried an exercise before anything is said of whom it tells apart."""
 
-HARD, EASY = 0.2, 0.95
+HARD_BELOW, EASY_ABOVE = 0.2, 0.95
 """Solved by fewer than a fifth, or by nearly all, of those who tried: such an exercise tells few of
 them apart."""
 
-FLOOR = 0.1
+MIN_SOLVED_SHARE = 0.1
 """Where fewer have solved an exercise, nothing can be told from whom it tells apart."""
 
-POOR = 0.2
+POOR_DISCRIMINATION = 0.2
 """A discrimination below this is poor (Ebel, "Essentials of Educational Measurement", 1972)."""
 
-SURE = 1.645
+CONFIDENCE_ERRORS = 1.645
 """Standard errors: in 95 of 100 classes the true discrimination is below estimate plus so many."""
 
-SHARED, MORE_OFTEN = 0.2, 1.5
+MIN_SHARED, MIN_SHARED_RATIO = 0.2, 1.5
 """Of the ablest third so many must have one finding, and so many times as often as the weakest,
 before it is called shared."""
 
-AT_LIMITS = 0.1
+MIN_LIMITS_SHARE = 0.1
 """Of those who tried, so many must have hit a limit before it is mentioned."""
 
-COMMONEST = 5
+MAX_COMMON_FINDINGS = 5
 GROUPS = 5
 
 _Row = TypeVar("_Row")
@@ -133,7 +133,9 @@ def at_most(found: float, count: int) -> float:
 
     By Fisher's transformation, atanh(r) has a standard error of 1 / sqrt(count - 3).
     """
-    return math.tanh(math.atanh(max(-0.9999, min(0.9999, found))) + SURE / math.sqrt(count - 3))
+    return math.tanh(
+        math.atanh(max(-0.9999, min(0.9999, found))) + CONFIDENCE_ERRORS / math.sqrt(count - 3)
+    )
 
 
 def analyse(record: ClassRecord, *, shown_to: int = 1) -> list[Statistics]:
@@ -143,7 +145,7 @@ def analyse(record: ClassRecord, *, shown_to: int = 1) -> list[Statistics]:
         record: the class.
         shown_to: a message or a model is quoted only if so many students got the same.
     """
-    tried: dict[tuple[str, str], list[tuple[str, Answer]]] = defaultdict(list)
+    tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]] = defaultdict(list)
     handed_in: Counter[tuple[str, str]] = Counter()
     waits: Counter[tuple[str, str]] = Counter()
     worth: dict[tuple[str, str], float] = {}
@@ -166,7 +168,7 @@ _Ahead = dict[str, tuple[float, int]]
 """By student: by how much they were ahead of the class in all exercises together, and how many."""
 
 
-def _ahead(tried: dict[tuple[str, str], list[tuple[str, Answer]]]) -> _Ahead:
+def _ahead(tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]]) -> _Ahead:
     sums: dict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for rows in tried.values():
@@ -179,7 +181,7 @@ def _ahead(tried: dict[tuple[str, str], list[tuple[str, Answer]]]) -> _Ahead:
 
 def _statistics(
     key: tuple[str, str],
-    rows: list[tuple[str, Answer]],
+    rows: list[tuple[str, GradedAnswer]],
     ahead: _Ahead,
     handed_in: int,
     waits: int,
@@ -197,7 +199,7 @@ def _statistics(
     ]
     pairs.sort(key=lambda pair: pair[0])
     shares_and_rests = [answer.share for _, answer in pairs], [rest for rest, _ in pairs]
-    found = discrimination(*shares_and_rests) if len(pairs) >= ENOUGH else None
+    found = discrimination(*shares_and_rests) if len(pairs) >= MIN_TRIED else None
     failing = [answer for answer in answers if answer.share < 1.0 - 1e-9]
     statistics = Statistics(
         exercise, chapter, worth, handed_in, len(rows),
@@ -218,18 +220,18 @@ def _groups(rows: Sequence[_Row], count: int) -> list[Sequence[_Row]]:
     return [rows[len(rows) * i // count : len(rows) * (i + 1) // count] for i in range(count)]
 
 
-def _codes(answer: Answer) -> set[str]:
+def _codes(answer: GradedAnswer) -> set[str]:
     return {finding.code for finding in answer.check.findings} if answer.check else set()
 
 
-def _commonest(answers: Iterable[Answer], shown_to: int) -> Iterable[CommonFinding]:
+def _commonest(answers: Iterable[GradedAnswer], shown_to: int) -> Iterable[CommonFinding]:
     """The commonest findings, each as the student with the smallest model reads it."""
     found: dict[str, list[KeptFinding]] = defaultdict(list)
     for answer in answers:
         for finding in answer.check.findings if answer.check else ():
             found[finding.code].append(finding)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
-    for code, those in ranked[:COMMONEST]:
+    for code, those in ranked[:MAX_COMMON_FINDINGS]:
         texts = Counter((each.message, each.model) for each in those)
         shown = [text for text, count in texts.items() if count >= shown_to]
         message, model = min(shown, key=_size, default=("", ""))
@@ -241,17 +243,17 @@ def _size(text: tuple[str, str]) -> tuple[bool, int, str, str]:
     return not model, len(model), model, message
 
 
-def _faults(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[str, str]]:
+def _faults(found: Statistics, by_ability: Sequence[GradedAnswer]) -> Iterable[tuple[str, str]]:
     """What stands out about an exercise: a key, and why, in words."""
-    if found.tried < ENOUGH:
+    if found.tried < MIN_TRIED:
         return
     solved = f"{found.solved:.0%} of the {found.tried} students who tried it got all points"
-    if found.solved < HARD:
+    if found.solved < HARD_BELOW:
         yield "hard", f"Hard: only {solved}."
-    if found.solved >= EASY:
+    if found.solved >= EASY_ABOVE:
         yield "easy", f"Too easy: {solved}, so it does not separate strong students from weak ones."
     yield from _ambiguous(found, by_ability)
-    if found.limits >= AT_LIMITS * found.tried:
+    if found.limits >= MIN_LIMITS_SHARE * found.tried:
         yield (
             "limits",
             (
@@ -261,11 +263,11 @@ def _faults(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[s
         )
 
 
-def _ambiguous(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[str, str]]:
+def _ambiguous(found: Statistics, by_ability: Sequence[GradedAnswer]) -> Iterable[tuple[str, str]]:
     r, count = found.discrimination, len(by_ability)
-    if r is None or not 1 - EASY < found.mean < EASY:
+    if r is None or not 1 - EASY_ABOVE < found.mean < EASY_ABOVE:
         return
-    if found.solved >= FLOOR and at_most(r, count) < POOR:
+    if found.solved >= MIN_SOLVED_SHARE and at_most(r, count) < POOR_DISCRIMINATION:
         how = "worse" if at_most(r, count) < 0 else "no better"
         yield (
             "ambiguous",
@@ -279,7 +281,7 @@ def _ambiguous(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tupl
     for code, many in have.most_common():
         few = sum(code in _codes(answer) for answer in weakest)
         as_often = few * len(ablest) / len(weakest)
-        if many >= SHARED * len(ablest) and many >= MORE_OFTEN * as_often:
+        if many >= MIN_SHARED * len(ablest) and many >= MIN_SHARED_RATIO * as_often:
             yield (
                 "ambiguous",
                 (

@@ -14,15 +14,20 @@ from typing import Any
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.lateness.deadlines import BadDeadlines
 from autograder.classroom.nbgrader_plugins.export import safe
-from autograder.classroom.reports.class_report.anonymity import ALIKE, without_names
+from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT, without_names
 from autograder.classroom.reports.class_report.item_analysis import analyse
 from autograder.classroom.reports.class_report.page import page
-from autograder.classroom.reports.class_report.records import ClassRecord, Entry, read_class
-from autograder.classroom.room.gradebook_url import NoGradebook, try_out, what_failed, with_driver
+from autograder.classroom.reports.class_report.records import (
+    ClassRecord,
+    SubmissionEntry,
+    read_class,
+)
+from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import HOME
 from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
 
 PLACE, PLACE_WITHOUT_NAMES = "report", "report-without-names"
@@ -34,10 +39,6 @@ COLUMNS = (
 )  # fmt: skip
 _TELLING = ("name", "late_seconds", "why")
 """Columns that a table without names does not have."""
-
-
-class CannotReport(Exception):
-    """There is no report; the message says why."""
 
 
 def report(
@@ -58,15 +59,13 @@ def report(
         now: the time that the page names.
 
     Raises:
-        CannotReport: there is no classroom, no gradebook, or no place to write to.
+        ClassroomError: there is no classroom, no gradebook, or no place to write to.
     """
-    room = room.expanduser().resolve()
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotReport(f"{room} is not a classroom: it has no nbgrader_config.py.")
+    room = classroom_at(room)
     record = _read(room, db_url, results)
     if anonymous:
         record = without_names(record)
-    statistics = analyse(record, shown_to=ALIKE if anonymous else 1)
+    statistics = analyse(record, shown_to=MIN_SAME_TEXT if anonymous else 1)
     html = page(record, statistics, made=now or datetime.now(), anonymous=anonymous)
     folder = room / (PLACE_WITHOUT_NAMES if anonymous else PLACE)
     try:
@@ -74,7 +73,7 @@ def report(
         write_private(folder / "report.csv", table(record, anonymous=anonymous))
         write_private(folder / "index.html", html)
     except OSError as error:
-        raise CannotReport(f"{folder} cannot be written: {error.strerror}.") from None
+        raise ClassroomError(f"{folder} cannot be written: {error.strerror}.") from None
     return folder / "index.html"
 
 
@@ -87,11 +86,9 @@ def _read(room: Path, db_url: str | None, results: Iterable[Result]) -> ClassRec
         address = with_driver(course.db_url)
         try_out(address)
         return read_class(room, address, course.course_id, room / HOME / "journal.jsonl", results)
-    except (NoGradebook, BadDeadlines) as error:
-        raise CannotReport(str(error)) from None
     except SQLAlchemyError as error:
         why = what_failed(error, course.db_url)
-        raise CannotReport(f"The gradebook cannot be read: {why}") from None
+        raise ClassroomError(f"The gradebook cannot be read: {why}") from None
 
 
 def table(record: ClassRecord, *, anonymous: bool = False) -> str:
@@ -125,7 +122,7 @@ def _rows(record: ClassRecord) -> Iterator[dict[str, Any]]:
         }
 
 
-def _exercises(entry: Entry) -> str:
+def _exercises(entry: SubmissionEntry) -> str:
     parts = (f"{a.exercise} {a.points:.4g} of {a.max_points:g}" for a in entry.answers)
     return "; ".join(parts)
 

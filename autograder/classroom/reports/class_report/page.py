@@ -14,15 +14,15 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.classroom.reports.class_report import charts
-from autograder.classroom.reports.class_report.anonymity import ALIKE
+from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT
 from autograder.classroom.reports.class_report.item_analysis import (
-    EASY,
-    ENOUGH,
-    HARD,
-    POOR,
+    EASY_ABOVE,
+    HARD_BELOW,
+    MIN_TRIED,
+    POOR_DISCRIMINATION,
     Statistics,
 )
-from autograder.classroom.reports.class_report.records import ClassRecord, Entry
+from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
 from autograder.drawing.html import rich
 from autograder.drawing.templates import environment
 from autograder.submission.result import SubmissionStatus
@@ -42,7 +42,7 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Row:
+class PageRow:
     """A row of the table of students."""
 
     student: str
@@ -57,7 +57,7 @@ class Row:
     repairs: int
 
 
-SHARED = 3
+MIN_SAME_NOTES = 3
 """From this many submissions on, the same notes on ordinary ones are shown once."""
 
 
@@ -86,7 +86,8 @@ def page(
         facts=_facts(record, handed_in, waiting),
         standouts=[each for each in statistics if each.faults],
         anchors={(s.chapter, s.exercise): f"e{i}" for i, s in enumerate(statistics)},
-        enough=ENOUGH, hard=HARD, easy=EASY, poor=POOR, alike=ALIKE,
+        enough=MIN_TRIED, hard=HARD_BELOW, easy=EASY_ABOVE, poor=POOR_DISCRIMINATION,
+        alike=MIN_SAME_TEXT,
         overview=charts.overview(statistics),
         waiting=[who for those in waiting.values() for who in those],
         waiting_by_exercise=sorted(waiting.items()),
@@ -100,20 +101,22 @@ def page(
     return html
 
 
-def _shared_notes(entries: Sequence[Entry]) -> dict[tuple[str, tuple[str, ...]], int]:
+def _shared_notes(entries: Sequence[SubmissionEntry]) -> dict[tuple[str, tuple[str, ...]], int]:
     """Notes that many ordinary submissions of a chapter have, as after a change of points."""
     counts = Counter(filter(None, map(_notes_of, entries)))
-    return {notes: count for notes, count in counts.items() if count >= SHARED}
+    return {notes: count for notes, count in counts.items() if count >= MIN_SAME_NOTES}
 
 
-def _notes_of(entry: Entry) -> tuple[str, tuple[str, ...]] | None:
+def _notes_of(entry: SubmissionEntry) -> tuple[str, tuple[str, ...]] | None:
     """Chapter and notes of a submission about which nothing else is out of the ordinary."""
     ordinary = entry.ended == SubmissionStatus.GRADED and not entry.waits and not entry.restarts
     return (entry.chapter, entry.why) if ordinary and entry.why else None
 
 
 def _facts(
-    record: ClassRecord, handed_in: Sequence[Entry], waiting: dict[tuple[str, str], list[str]]
+    record: ClassRecord,
+    handed_in: Sequence[SubmissionEntry],
+    waiting: dict[tuple[str, str], list[str]],
 ) -> list[tuple[int, str]]:
     return [
         (len(record.names), "students"),
@@ -125,7 +128,7 @@ def _facts(
     ]
 
 
-def _chapter(name: str, entries: Sequence[Entry]) -> Chapter:
+def _chapter(name: str, entries: Sequence[SubmissionEntry]) -> Chapter:
     handed_in = [entry for entry in entries if entry.is_handed_in]
     graded = [entry for entry in handed_in if entry.answers]
     ended = Counter(entry.ended for entry in handed_in)
@@ -137,12 +140,12 @@ def _chapter(name: str, entries: Sequence[Entry]) -> Chapter:
     )  # fmt: skip
 
 
-def _students(record: ClassRecord) -> list[Row]:
+def _students(record: ClassRecord) -> list[PageRow]:
     rows = []
     for student, those in groupby(record.entries, key=lambda entry: entry.student):
         own = list(those)
         rows.append(
-            Row(
+            PageRow(
                 student,
                 record.names[student],
                 len(own),

@@ -47,7 +47,7 @@ _WHY_ELSEWHERE = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class GradedAnswer:
     """What a student got for one graded cell.
 
     Attributes:
@@ -74,7 +74,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SubmissionEntry:
     """What became of one student's chapter.
 
     Attributes:
@@ -93,7 +93,7 @@ class Entry:
     chapter: str
     ended: str
     why: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[GradedAnswer, ...] = ()
     penalty: float = 0.0
     late: timedelta = timedelta()
     restarts: int = 0
@@ -145,9 +145,9 @@ class ClassRecord:
     name: str
     names: dict[str, str]
     chapters: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[SubmissionEntry, ...]
 
-    def of_chapter(self, chapter: str) -> list[Entry]:
+    def of_chapter(self, chapter: str) -> list[SubmissionEntry]:
         """The entries of one chapter."""
         return [entry for entry in self.entries if entry.chapter == chapter]
 
@@ -165,7 +165,7 @@ def read_class(
         results: what the present run has found; it is newer than the journal.
 
     Raises:
-        BadDeadlines: `deadlines.toml` cannot be used.
+        ClassroomError: `deadlines.toml` cannot be used.
     """
     known = {(found.student, found.chapter): found for found in Journal(journal).results()}
     known |= {(found.student, found.chapter): found for found in results}
@@ -198,7 +198,7 @@ def read_class(
                     ended = NOT_GRADED
                 elif key in useless:
                     ended, why = UNUSABLE, (useless[key],)
-                entries.append(Entry(student, chapter, ended, why))
+                entries.append(SubmissionEntry(student, chapter, ended, why))
             else:
                 entries.append(_entry(student, chapter, result, row, answers.get(key, ())))
     return ClassRecord(course or room.name, names, chapters, tuple(entries))
@@ -267,21 +267,23 @@ def _entry(
     result: Result | None,
     row: tuple[timedelta, float] | None,
     answers: Sequence[tuple[Any, ...]],
-) -> Entry:
+) -> SubmissionEntry:
     late, penalty = row or (timedelta(), 0.0)
     checks = {check.exercise: check for check in result.checks} if result else {}
     graded = tuple(sorted((_answer(each, checks, result) for each in answers), key=_by_name))
     ended = str(result.status) if result else ELSEWHERE
     if result is None:
-        return Entry(student, chapter, ended, (_WHY_ELSEWHERE,), graded, penalty, late)
+        return SubmissionEntry(student, chapter, ended, (_WHY_ELSEWHERE,), graded, penalty, late)
     looks = filter(None, (check.not_followed() for check in result.checks))
-    return Entry(
+    return SubmissionEntry(
         student, chapter, ended, (*result.notes, *looks), graded, penalty, late, result.restarts,
         result.repairs,
     )  # fmt: skip
 
 
-def _answer(row: tuple[Any, ...], checks: dict[str, CheckResult], result: Result | None) -> Answer:
+def _answer(
+    row: tuple[Any, ...], checks: dict[str, CheckResult], result: Result | None
+) -> GradedAnswer:
     name, of_cell, of_task, auto, manual, extra, waits = row
     most = float(of_cell if of_cell is not None else of_task or 0.0)
     given = manual if manual is not None else auto
@@ -295,7 +297,7 @@ def _answer(row: tuple[Any, ...], checks: dict[str, CheckResult], result: Result
         tried = check.status != "not attempted"
     else:
         tried = points > 0 or not (name.startswith(CHECK) and _says_of_checks(result))
-    return Answer(exercise, points, most, bool(waits), tried, check)
+    return GradedAnswer(exercise, points, most, bool(waits), tried, check)
 
 
 def _says_of_checks(result: Result | None) -> bool:
@@ -304,5 +306,5 @@ def _says_of_checks(result: Result | None) -> bool:
     return result is not None and bool(result.checks or result.status in unread)
 
 
-def _by_name(answer: Answer) -> str:
+def _by_name(answer: GradedAnswer) -> str:
     return answer.exercise

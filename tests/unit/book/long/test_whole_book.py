@@ -9,7 +9,7 @@ import pytest
 from autograder.book import catalogue, making
 from autograder.builder import paths
 from autograder.builder.outputs.solved_chapter import SOLVED, is_current, write_solved
-from tests.support import built_pages
+from tests.support.pages import built_pages
 
 
 @pytest.fixture(scope="module")

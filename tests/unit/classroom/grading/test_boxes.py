@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from autograder.classroom.grading import grade_submission
-from autograder.classroom.grading.grade_submission import Boxes, Untrue
+from autograder.classroom.grading.grade_submission import ChapterServers, InvalidJudgement
 from autograder.sandbox.client import Image, NoBox
 from autograder.submission.contract import PreloadSpec
 
-CHAPTER = PreloadSpec("numbers", "tests.support.numbers_syllabus", ())
+CHAPTER = PreloadSpec("numbers", "tests.support.numbers.numbers_syllabus", ())
 KNOWN = {"exercises": [{"procedure": "analysis"}]}
 
 
@@ -51,60 +51,60 @@ class Server:
 
 
 @pytest.fixture
-def boxes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Boxes]:
+def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChapterServers]:
     monkeypatch.setattr(grade_submission, "ForkServer", Server)
     monkeypatch.setattr(Server, "fails", False)
-    made = Boxes(CHAPTER)
+    made = ChapterServers(CHAPTER)
     yield made
     made.close()
 
 
-def asked(boxes: Boxes) -> list[str]:
+def asked(servers: ChapterServers) -> list[str]:
     """What the server for notebooks was asked for."""
-    server: Any = boxes._students
+    server: Any = servers._students
     found: list[str] = server.asked
     return found
 
 
-def test_judges_do_not_wait_for_the_processes_of_notebooks(boxes: Boxes) -> None:
-    assert boxes.procedures == {"analysis"}
-    assert asked(boxes) == []
+def test_judges_do_not_wait_for_the_processes_of_notebooks(servers: ChapterServers) -> None:
+    assert servers.procedures == {"analysis"}
+    assert asked(servers) == []
 
 
-def test_the_server_for_notebooks_is_waited_for_once(boxes: Boxes) -> None:
+def test_the_server_for_notebooks_is_waited_for_once(servers: ChapterServers) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         asking = [
-            threading.Thread(target=boxes.give, args=(ours, "student"), daemon=True)
+            threading.Thread(target=servers.give, args=(ours, "student"), daemon=True)
             for _ in range(4)
         ]
         for thread in asking:
             thread.start()
         for thread in asking:
             thread.join(10.0)
-    assert asked(boxes) == ["wait", "configure", *["student"] * 4]
+    assert asked(servers) == ["wait", "configure", *["student"] * 4]
 
 
-def test_work_ahead_begins_when_it_is_ready(boxes: Boxes) -> None:
-    boxes.work_ahead()
-    assert asked(boxes) == ["wait", "configure", "ahead"]
+def test_work_ahead_begins_when_it_is_ready(servers: ChapterServers) -> None:
+    servers.work_ahead()
+    assert asked(servers) == ["wait", "configure", "ahead"]
 
 
 def test_whoever_asks_is_told_that_it_does_not_come_up(
-    boxes: Boxes, monkeypatch: pytest.MonkeyPatch
+    servers: ChapterServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Server, "fails", True)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for _ in range(2):
             with pytest.raises(NoBox, match="does not come up"):
-                boxes.give(ours, "student")
+                servers.give(ours, "student")
     with pytest.raises(NoBox, match="does not come up"):
-        boxes.work_ahead()
+        servers.work_ahead()
 
 
 def test_a_judge_without_a_box_is_given_nothing() -> None:
-    without = Boxes(CHAPTER, boxed=False)
+    without = ChapterServers(CHAPTER, boxed=False)
     ours, theirs = socket.socketpair()
-    with ours, theirs, pytest.raises(Untrue):
+    with ours, theirs, pytest.raises(InvalidJudgement):
         without.give(ours, "student")

@@ -9,8 +9,8 @@ import pytest
 
 from autograder.classroom.grading.dask import driver
 from autograder.classroom.grading.dask.worker import grade_on_worker
-from autograder.classroom.grading.grade_class import CannotGrade
 from autograder.classroom.records.course_digest import exact
+from autograder.environment.errors import ClassroomError
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from tests.support.graded_class import grade
@@ -20,7 +20,7 @@ NOBODY = "tcp://127.0.0.1:9"
 
 def test_dask_that_is_missing_is_named(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(CannotGrade, match=r"pip install .*cluster"):
+    with pytest.raises(ClassroomError, match=r"pip install .*cluster"):
         grade(room, cluster=NOBODY)
 
 
@@ -30,7 +30,7 @@ class FakeClient:
     def nthreads(self) -> dict[str, int]:
         return {"one": 1, "two": 2}
 
-    def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
+    def submit(self, do: object, unit: bytes, config: bytes, course: str, *, pure: bool):
         assert do is grade_on_worker and course == exact() and not pure
         return FakeFuture(driver.pickle.loads(unit))
 
@@ -57,8 +57,8 @@ def test_a_large_class_is_never_in_memory() -> None:
             taken += 1
             yield Submission(f"student {number}", b"")
 
-    terms = GradingConfig("07_numbers", {}, PreloadSpec("07_numbers"))
-    work = driver._UnderWay(FakeClient(), terms, NOBODY, units())
+    config = GradingConfig("07_numbers", {}, PreloadSpec("07_numbers"))
+    work = driver._UnderWay(FakeClient(), config, NOBODY, units())
     for done, _ in enumerate(work.graded()):
-        assert taken - done <= 3 * driver.AHEAD + 1
+        assert taken - done <= 3 * driver.SUBMISSIONS_PER_GRADER + 1
     assert taken == 2000

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.records import gradebook_copy
-from autograder.classroom.records.undo_log import CannotUndo
 from autograder.classroom.reports import undo
 from autograder.classroom.reports.class_report.make import report
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, hand_in, scores
 
@@ -52,7 +52,7 @@ def dump(room: Path) -> str:
 
 def tried(room: Path, **options: object) -> dict[tuple[str, str], tuple[float | None, float, str]]:
     before = tree(room)
-    summary = grade_class(room, dry_run=True, **options)
+    summary = grade_class(room, GradingOptions(dry_run=True, **options))
     assert tree(room) == before, "it was only tried"
     return {(c.student, c.chapter): (c.before, c.after, c.why) for c in summary.changes}
 
@@ -107,12 +107,12 @@ def test_last_run_is_undone(room: Path, monkeypatch: pytest.MonkeyPatch, by_rows
     _, count = undo.undo_last_run(room)
     assert count == 2
     assert tree(room) == first | handed_in
-    with pytest.raises(CannotUndo, match="No run is kept"):
+    with pytest.raises(ClassroomError, match="No run is kept"):
         undo.undo_last_run(room)
     assert {row.student for row in grade_class(room).results if row.in_this_run} == {"bo", "cy"}
     undo.undo_last_run(room)
     assert tree(room) == first | handed_in
-    grade_class(room, force=True)
+    grade_class(room, GradingOptions(force=True))
     undo.undo_last_run(room)
     assert tree(room) == first | handed_in and untouched.keys() < first.keys()
 
@@ -144,8 +144,8 @@ def test_run_into_another_gradebook_is_not_undone_in_this_one(room: Path, tmp_pa
     other = tmp_path / "other.db"
     shutil.copy(room / "gradebook.db", other)
     before = dump(room)
-    grade_class(room, db_url=f"sqlite:///{other}")
-    with pytest.raises(CannotUndo, match="wrote into another gradebook. Name it"):
+    grade_class(room, GradingOptions(db_url=f"sqlite:///{other}"))
+    with pytest.raises(ClassroomError, match="wrote into another gradebook. Name it"):
         undo.undo_last_run(room, force=True)
     undo.undo_last_run(room, db_url=f"sqlite:///{other}")
     assert dump(room) == before and not list((room / "autograded").iterdir())
@@ -158,7 +158,7 @@ def test_full_disk_while_the_gradebook_is_copied_is_one_sentence(
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr("autograder.classroom.records.gradebook_copy.sqlite3.connect", full)
-    with pytest.raises(CannotGrade, match="^The disk is full .*Make room"):
+    with pytest.raises(ClassroomError, match="^The disk is full .*Make room"):
         grade_class(room)
 
 
@@ -182,7 +182,7 @@ def test_what_a_person_did_since_is_not_lost_unasked(room: Path) -> None:
 def test_undo_that_was_stopped_goes_on(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grade_class(room)
     first = tree(room)
-    grade_class(room, force=True)
+    grade_class(room, GradingOptions(force=True))
     (room / "autograded" / "ann" / ONE / "left.txt").write_text("x", encoding="utf-8")
 
     class Stopped(BaseException):
@@ -205,7 +205,7 @@ def test_run_that_was_stopped_is_undone_only_when_asked_twice(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("autograder.classroom.records.journal.Journal.add", _interrupted)
         grade_class(room)
-    with pytest.raises(CannotUndo, match="stopped before its end"):
+    with pytest.raises(ClassroomError, match="stopped before its end"):
         undo.undo_last_run(room)
     undo.undo_last_run(room, force=True)
     assert tree(room) == before

@@ -25,7 +25,7 @@ from tests.exam.submissions.edits import (
     retype,
     set_metadata,
 )
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's

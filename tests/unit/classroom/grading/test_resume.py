@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.grading.grade_class import grade_class
-from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.records import gradebook_writer
 from autograder.classroom.records.journal import Journal
 from autograder.classroom.room.nbgrader_api import api
@@ -59,37 +59,39 @@ def with_gradebook(room: Path, student: str, act: Callable[[Any], None]) -> None
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graders that know what everybody gets; no notebook is run."""
-    monkeypatch.setattr(
-        "autograder.classroom.grading.grade_class.grade_in_parallel", _known_at_once
-    )
-    monkeypatch.setattr("autograder.classroom.grading.grade_class.no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", _known_at_once)
+    monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
 
 
 def _known_at_once(
-    units: Iterable[Submission], terms: GradingConfig, jobs: int
+    units: Iterable[Submission], config: GradingConfig, jobs: int
 ) -> Iterator[GradedNotebook]:
     for unit in units:
         points = work_of(unit.student, seed=3).points
         scores = {f"check-{name}": Score(value, 6.0) for name, value in points.items()}
-        result = Result(unit.student, terms.chapter, SubmissionStatus.GRADED, seconds=0.1)
+        result = Result(unit.student, config.chapter, SubmissionStatus.GRADED, seconds=0.1)
         yield GradedNotebook.of(result, unit.text.decode(), scores, ("half",))
 
 
 def again(room: Path, **options: Any) -> set[str]:
     """Grade; who was graded in this run."""
-    return {row.student for row in grade_class(room, **options).results if row.in_this_run}
+    return {
+        row.student
+        for row in grade_class(room, GradingOptions(**options)).results
+        if row.in_this_run
+    }
 
 
 def test_what_a_grader_could_not_finish_is_tried_again(
     room: Path, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(
-        units: Iterable[Submission], terms: GradingConfig, jobs: int
+        units: Iterable[Submission], config: GradingConfig, jobs: int
     ) -> Iterator[GradedNotebook]:
-        yield from (failed_result(unit, terms, "Its grader was lost.") for unit in units)
+        yield from (failed_result(unit, config, "Its grader was lost.") for unit in units)
 
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", lost)
+        patch.setattr("autograder.classroom.grading.run.grade_in_parallel", lost)
         assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
     assert set(rooms.points(room, CHAPTER)[FIRST].values()) == {0}
     assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
@@ -165,7 +167,7 @@ def test_wherever_it_is_stopped_it_ends_the_same(
     place, name, stopping = STOPS[when]
     with monkeypatch.context() as patched, pytest.raises(Stopped):
         patched.setattr(place, name, stopping(getattr(place, name)))
-        grade_class(room, force=force)
+        grade_class(room, GradingOptions(force=force))
     grade_class(room)
     assert commands.snapshot(room, CHAPTER) == commands.snapshot(whole, CHAPTER)
     assert again(room) == set()
@@ -184,27 +186,27 @@ def test_what_is_graded_once_more_keeps_its_pool_after_a_page_was_made(
     tried: dict[str, int] = {}
 
     def noting(
-        units: Iterable[Submission], terms: GradingConfig, jobs: int
+        units: Iterable[Submission], config: GradingConfig, jobs: int
     ) -> Iterator[GradedNotebook]:
         for unit in units:
-            (graded,) = _known_at_once([unit], terms, jobs)
+            (graded,) = _known_at_once([unit], config, jobs)
             code = hashlib.sha256(unit.text or b"").hexdigest()
             tried[unit.student] = unit.pool_for(code)
-            assert terms.ready.pool == tried[FIRST], "what most are tried on is worked out ahead"
+            assert config.preload.pool == tried[FIRST], "what most are tried on is worked out ahead"
             yield dataclasses.replace(graded, code=code)
 
-    monkeypatch.setattr("autograder.classroom.grading.grade_class.grade_in_parallel", noting)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", noting)
     grade_class(room)
     (pool,) = set(tried.values())
-    execute = ExecuteChecks(config=api(room).config)
-    execute.pools().page_made(FIRST, CHAPTER)
-    assert execute.pools().now(CHAPTER) != pool
+    settings = GradingSettings.of(api(room).config)
+    settings.pools.page_made(FIRST, CHAPTER)
+    assert settings.pools.now(CHAPTER) != pool
     assert again(room) == set(), "a page is no reason to grade anybody again"
     work = edited(rooms.released(room, CHAPTER), fill("half", "def half(n):\n    return n / 2"))
     rooms.hand_in(room, SECOND, CHAPTER, work)
     assert again(room, force=True) == set(names(STUDENTS))
     new = tried.pop(SECOND)
-    assert (set(tried.values()), new) == ({pool}, execute.pools().now(CHAPTER))
+    assert (set(tried.values()), new) == ({pool}, settings.pools.now(CHAPTER))
 
 
 def test_torn_last_line_of_the_journal_costs_one_submission(room: Path, quick: None) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom.grading import grade_class
-from autograder.classroom.grading.grade_class import CannotGrade
+from autograder.classroom.grading import grade_class, plan
 from autograder.cli.main import UNUSABLE, app
+from autograder.environment.errors import ClassroomError
 from autograder.sandbox import probe
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 TRUST = "--i-trust-these-students"
 
@@ -20,9 +20,9 @@ def graded_with(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str,
     """The exit status and output of `fxcourse grade`, and with which sandbox it grades."""
     asked: list[object] = []
 
-    def grade(*_: object, **options: object) -> None:
-        asked.append(options["sandbox"])
-        raise CannotGrade("that will do")
+    def grade(room: Path, options: grade_class.GradingOptions, *_: object) -> None:
+        asked.append(options.sandbox)
+        raise ClassroomError("that will do")
 
     monkeypatch.setattr(grade_class, "grade_class", grade)
     monkeypatch.setattr("autograder.sandbox.client.start_ahead", lambda: None)
@@ -62,13 +62,13 @@ def test_a_refusal_offers_no_grading_without_a_sandbox(refusal: str) -> None:
 def test_the_configuration_file_turns_the_sandbox_off_and_a_run_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grade_class, "no_box", lambda: "There is no sandbox here.")
+    monkeypatch.setattr(plan, "no_box", lambda: "There is no sandbox here.")
     room, said = numbers.room(tmp_path), list[str]()
-    with pytest.raises(CannotGrade, match="no sandbox here"):
-        grade_class.grade_class(room, warn=said.append)
+    with pytest.raises(ClassroomError, match="no sandbox here"):
+        grade_class.grade_class(room, listener=grade_class.Listener(warn=said.append))
     assert not said
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write("\nc.ExecuteChecks.sandbox = False\n")
-    with pytest.raises(CannotGrade, match="Nothing was handed in"):
-        grade_class.grade_class(room, warn=said.append)
+    with pytest.raises(ClassroomError, match="Nothing was handed in"):
+        grade_class.grade_class(room, listener=grade_class.Listener(warn=said.append))
     assert said == [f"This run has no sandbox. {probe.GIVES_AWAY}"]

@@ -16,10 +16,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from autograder.classroom.grading import worker_pool
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import Listener, grade_class
 from autograder.classroom.records.gradebook_writer import GradebookWriter
 from autograder.cli import main
 from autograder.cli.grading_progress import Watch
+from autograder.environment.errors import ClassroomError
 from autograder.sandbox.client import ForkServer
 from autograder.sandbox.zygote import ForkedServer
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
@@ -40,7 +41,7 @@ def test_how_many_there_are_is_told_before_the_first_is_graded(room: Path) -> No
     def say(result: Result, done: int, count: int) -> None:
         told.append((done, count))
 
-    grade_class(room, expect=told.append, say=say)
+    grade_class(room, listener=Listener(expect=told.append, say=say))
     assert told == [3, (1, 3), (2, 3), (3, 3)]
 
 
@@ -56,7 +57,7 @@ def test_what_had_been_graded_before_does_not_count_as_fast() -> None:
 # ------------------------------------------------------------------ Ctrl-C
 
 
-class Boxes:
+class ChapterServers:
     """Boxes in which nothing happens."""
 
     closed: list[bool] = []
@@ -89,12 +90,12 @@ def test_no_more_is_done_at_a_time_than_was_asked_for(
             busy -= 1
         return "done"
 
-    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "ChapterServers", ChapterServers)
     monkeypatch.setattr(worker_pool, "grade", work)
     monkeypatch.setattr(worker_pool, "prove", work)
     handed_in = [Submission(str(number), b"") for number in range(8)]
-    terms = GradingConfig(ONE, {}, PreloadSpec(ONE))
-    assert list(worker_pool.grade_in_parallel(handed_in, terms, jobs)) == ["done"] * 8
+    config = GradingConfig(ONE, {}, PreloadSpec(ONE))
+    assert list(worker_pool.grade_in_parallel(handed_in, config, jobs)) == ["done"] * 8
     assert most <= max(jobs, 2)  # the proof, and whoever is graded meanwhile
 
 
@@ -123,33 +124,33 @@ def test_the_first_submissions_have_the_machine_to_themselves(
         return submission.student
 
     seen: list[str] = []
-    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "ChapterServers", ChapterServers)
     monkeypatch.setattr(worker_pool, "grade", work)
     monkeypatch.setattr(worker_pool, "HEAD_START", patience)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     handed_in = [Submission(str(number), b"") for number in range(6)]
-    terms = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
-    done = set(worker_pool.grade_in_parallel(handed_in, terms, 3))
+    config = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
+    done = set(worker_pool.grade_in_parallel(handed_in, config, 3))
     assert done == {"0", "1", "2", "3", "4", "5"}
     assert len(seen) == 1 + beside_the_first
 
 
 def test_stopped_run_waits_for_no_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    def graded(submission: Submission, terms: GradingConfig, boxes: Boxes) -> str:
+    def graded(submission: Submission, config: GradingConfig, servers: ChapterServers) -> str:
         return submission.student
 
-    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "ChapterServers", ChapterServers)
     monkeypatch.setattr(worker_pool, "grade", graded)
-    terms = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
+    config = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
     work = [Submission(name, b"") for name in ("ann", "bo", "cy")]
-    assert set(worker_pool.grade_in_parallel(work, terms, 2)) == {"ann", "bo", "cy"}
-    assert Boxes.closed == [False]
-    assert Boxes.told == ["work ahead"]
-    run = worker_pool.grade_in_parallel(work, terms, 2)
+    assert set(worker_pool.grade_in_parallel(work, config, 2)) == {"ann", "bo", "cy"}
+    assert ChapterServers.closed == [False]
+    assert ChapterServers.told == ["work ahead"]
+    run = worker_pool.grade_in_parallel(work, config, 2)
     next(run)
     with pytest.raises(KeyboardInterrupt):
         run.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
-    assert Boxes.closed == [True]
+    assert ChapterServers.closed == [True]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
@@ -173,7 +174,7 @@ def test_ctrl_c_gives_the_prompt_back_and_the_gradebook_is_whole(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grade_class(room, say=stop)
+        grade_class(room, listener=Listener(say=stop))
     assert scores(room) == {"ann": 10.0, "bo": 10.0}
     real = GradebookWriter._write_grades
 
@@ -212,7 +213,7 @@ def test_full_disk_and_read_only_folder_are_one_sentence(
 
     with monkeypatch.context() as patch:
         patch.setattr(GradebookWriter, "_write_folder", fail)
-        with pytest.raises(CannotGrade) as found:
+        with pytest.raises(ClassroomError) as found:
             grade_class(room)
         assert str(found.value).startswith(says)
         done = CliRunner().invoke(main.app, ["grade", str(room)])

@@ -11,7 +11,6 @@ import pytest
 from autograder.classroom.lateness.deadlines import (
     ALL,
     TEMPLATE,
-    BadDeadlines,
     HandIn,
     NoTime,
     OneStudent,
@@ -20,6 +19,7 @@ from autograder.classroom.lateness.deadlines import (
     read_policy,
     work_out,
 )
+from autograder.environment.errors import ClassroomError
 
 CHAPTERS = ["01_one", "02_two", "09b_more"]
 DUE = datetime(2026, 12, 1, 23, 0)
@@ -109,7 +109,7 @@ def test_file_is_read(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said_with_file_key_and_what_to_write(
     tmp_path: Path, text: str, says: str
 ) -> None:
-    with pytest.raises(BadDeadlines) as found:
+    with pytest.raises(ClassroomError) as found:
         policy(tmp_path, text)
     assert str(found.value).startswith(str(tmp_path / "deadlines.toml"))
     assert says in str(found.value) and "\n" not in str(found.value)

@@ -12,12 +12,13 @@ from nbformat.v4 import new_notebook
 from nbgrader.apps import NbGraderAPI
 from rich.console import Console
 
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, Listener, grade_class
 from autograder.classroom.nbgrader_plugins.export import SafeCsvExport
 from autograder.classroom.nbgrader_plugins.lateness import AssignLateness
-from autograder.classroom.reports.lateness_preview import CannotShow, preview
+from autograder.classroom.reports.lateness_preview import preview
 from autograder.classroom.room.nbgrader_api import api
 from autograder.cli.grading_progress import print_summary
+from autograder.environment.errors import ClassroomError
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, due, hand_in, penalties
 
@@ -128,10 +129,10 @@ def test_extension_in_the_gradebook_and_late_days_over_chapters(room: Path) -> N
     with stubs.gradebook(room) as book:
         book.find_submission(ONE, "ann").extension = timedelta(days=1)
         book.db.commit()
-    grade_class(room, ["01"])
+    grade_class(room, GradingOptions(chapters=["01"]))
     assert (penalties(room)["ann"], penalties(room, TWO)["ann"]) == (0.0, 1.0)
     stubs.stamp(room, "ann", "2026-12-01 21:00:00")
-    grade_class(room, ["01"])
+    grade_class(room, GradingOptions(chapters=["01"]))
     assert penalties(room, TWO)["ann"] == 0.0, "its late days are free again"
 
 
@@ -144,7 +145,7 @@ def test_plugin_of_nbgraders_goes_on_working(room: Path) -> None:
     grade_class(room)
     assert penalties(room) == {"ann": 0.0, "bo": 0.0}
     rules(room, "percent_a_day = 5")
-    with pytest.raises(CannotGrade, match="percent_a_day: nbgrader_config.py names a plugin"):
+    with pytest.raises(ClassroomError, match="percent_a_day: nbgrader_config.py names a plugin"):
         grade_class(room)
 
 
@@ -188,10 +189,10 @@ def test_plugin_that_fails_is_named(room: Path) -> None:
 
 def test_wrong_deadlines_stop_a_run_before_anything_is_written(room: Path) -> None:
     rules(room, "grace = 5")
-    with pytest.raises(CannotGrade, match="deadlines.toml, grace: no key. Write one of these"):
+    with pytest.raises(ClassroomError, match="deadlines.toml, grace: no key. Write one of these"):
         grade_class(room)
     assert penalties(room) == {}
-    with pytest.raises(CannotShow, match="grace: no key"):
+    with pytest.raises(ClassroomError, match="grace: no key"):
         preview(room)
 
 
@@ -244,7 +245,7 @@ def test_preview_shows_whom_an_extension_or_grace_has_saved(room: Path) -> None:
     rules(room, "grace_minutes = 90\n[students.bo]\nextensions = { all = 3 }\n[students.annn]")
     stubs.stamp(room, "ann", "2026-12-01 23:00:00 UTC")
     stubs.stamp(room, "bo", "2026-12-03 20:00:00 UTC")
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     assert [one.partition("toml, ")[2] for one in told] == [
         "students.annn: nobody in the class has this id. Did you mean ann?"
     ]

@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from autograder.classroom.intake.untrusted_files import CannotRead
 from autograder.classroom.lms.collect import Collected, collect
 from autograder.classroom.lms.export import Grade
 from autograder.classroom.lms.people import Participant, People, participants
@@ -22,6 +21,7 @@ from autograder.classroom.lms.unusable import FILE, note, noted, notes_for_expor
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.roster import Person
 from autograder.classroom.records.tables import read_table
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result, SubmissionStatus
 
 MONDAY, TUESDAY = (2026, 11, 2, 10, 0, 0), (2026, 11, 3, 18, 30, 0)
@@ -339,7 +339,7 @@ def test_a_bomb_costs_only_whoever_packed_it(room: Path, monkeypatch: pytest.Mon
     assert reasons["eve/large.ipynb"] == "It has more than 50 MiB."
     assert reasons["deb/deep/a.zip"] == "It is a zip in a zip in a zip."
     monkeypatch.setattr("autograder.classroom.intake.untrusted_files.MAX_FILES", 2)
-    with pytest.raises(CannotRead, match="more than can be a class's work"):
+    with pytest.raises(ClassroomError, match="more than can be a class's work"):
         take(room, {f"s{n}/x.ipynb": ONE for n in range(4)})
 
 
@@ -453,5 +453,5 @@ def test_blind_marking(room: Path) -> None:
 def test_what_is_no_zip(room: Path, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"no")
     for path in ("x.zip", "missing.zip"):
-        with pytest.raises(CannotRead, match=r"cannot be read: (it is not a zip|No such file)"):
+        with pytest.raises(ClassroomError, match=r"cannot be read: (it is not a zip|No such file)"):
             take(room, tmp_path / path)

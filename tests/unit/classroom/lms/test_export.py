@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.lms.export import (
-    CannotExport,
     Filled,
     Grade,
     Names,
@@ -22,6 +21,7 @@ from autograder.classroom.lms.export import (
 from autograder.classroom.lms.packed_feedback import feedback_zip
 from autograder.classroom.records.roster import Person
 from autograder.classroom.records.tables import Table, read_table
+from autograder.environment.errors import ClassroomError
 
 WORKSHEET = (
     '\ufeffIdentifier,"Full name","Email address",Status,Grade,"Maximum Grade",'
@@ -122,7 +122,7 @@ def test_two_rows_of_one_student_are_left(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_worksheet_of_points(tmp_path: Path, text: str) -> None:
-    with pytest.raises(CannotExport, match=r"not Moodle's grading worksheet|are not numbers"):
+    with pytest.raises(ClassroomError, match=r"not Moodle's grading worksheet|are not numbers"):
         fill_moodle(table(tmp_path, text), "01_one", NAMES, GRADES, waiting=False)
 
 
@@ -161,11 +161,11 @@ def test_canvas_columns_can_be_said(tmp_path: Path) -> None:
     assert canvas_columns(book, ["01_one"], {"01_one": "Homework A"}) == {
         "01_one": "Homework A (501)"
     }
-    with pytest.raises(CannotExport, match="no column 'Homework B'"):
+    with pytest.raises(ClassroomError, match="no column 'Homework B'"):
         canvas_columns(book, ["01_one"], {"01_one": "Homework B"})
-    with pytest.raises(CannotExport, match=r"--column '01_one=TITLE'.*Homework A \(501\)"):
+    with pytest.raises(ClassroomError, match=r"--column '01_one=TITLE'.*Homework A \(501\)"):
         canvas_columns(book, ["01_one"], {})
-    with pytest.raises(CannotExport, match="not Canvas's gradebook"):
+    with pytest.raises(ClassroomError, match="not Canvas's gradebook"):
         fill_canvas(table(tmp_path, WORKSHEET), {}, NAMES, {}, waiting=False)
 
 

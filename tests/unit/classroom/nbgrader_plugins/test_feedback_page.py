@@ -35,7 +35,7 @@ from autograder.submission.outcome_notes import note_outcome, outcome_of
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.verdict_outputs import card_of
 from tests.support.evil_html import EVIL_HTML, EVIL_MARKDOWN
-from tests.support.numbers_syllabus import EXERCISES
+from tests.support.numbers.numbers_syllabus import EXERCISES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")
 

@@ -38,7 +38,7 @@ def page(room: Path, student: str, *, by_exchange: bool) -> None:
         (folder / "submission_secret.txt").write_text(f"secret of {student}", encoding="utf-8")
 
 
-def opened(room: Path) -> NbGraderAPI:
+def open_classroom(room: Path) -> NbGraderAPI:
     """An exchange beside the classroom, and nbgrader with it."""
     nbgrader = api(room)
     nbgrader.config.Exchange.root = str(room.parent / "exchange")
@@ -47,7 +47,7 @@ def opened(room: Path) -> NbGraderAPI:
 
 def released(room: Path, student: str | None = None) -> tuple[bool, str]:
     """Press Formgrader's button: whether that worked, and what its message shows."""
-    found: dict[str, Any] = opened(room).release_feedback(ONE, student)
+    found: dict[str, Any] = open_classroom(room).release_feedback(ONE, student)
     return found["success"], found.get("log", "")
 
 
@@ -83,7 +83,7 @@ def test_signs_in_a_name_are_no_pattern(room: Path, exchange: Path) -> None:
 def test_excluded_students_stay_excluded(room: Path, exchange: Path) -> None:
     for student, by_exchange in (("ann", False), ("bo", True), ("cy", True)):
         page(room, student, by_exchange=by_exchange)
-    nbgrader = opened(room)
+    nbgrader = open_classroom(room)
     nbgrader.coursedir.student_id_exclude = "cy"
     assert nbgrader.release_feedback(ONE)["success"] and texts(exchange) == ["<p>bo</p>"]
 

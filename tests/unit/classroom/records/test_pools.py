@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.classroom.grading.grade_class import _commonest
+from autograder.classroom.grading.plan import commonest_pool
 from autograder.classroom.records.pools import KEPT, Pools
 from autograder.submission.contract import Submission
 
@@ -57,5 +57,5 @@ def test_what_most_are_tried_on_again_is_worked_out_ahead(tmp_path: Path) -> Non
     for number, student in enumerate(("ann", "bo", "cy")):
         pools.note(student, "03", "code", 5)
         pools.note("cy", "03", f"code {number}", 6)
-    assert _commonest(pools, "03", ["ann", "bo", "cy"]) == 5
-    assert _commonest(pools, "03", ["dee"]) == pools.now("03")
+    assert commonest_pool(pools, "03", ["ann", "bo", "cy"]) == 5
+    assert commonest_pool(pools, "03", ["dee"]) == pools.now("03")

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from autograder.classroom.grading.grade_class import Summary, grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, Listener, Summary, grade_class
 from autograder.classroom.records import versions
 from autograder.classroom.records.gradebook_writer import GradebookWriter
 from autograder.classroom.records.journal import JOURNAL, Journal
@@ -62,7 +62,7 @@ def test_written_answers_that_wait_are_counted(room: Path) -> None:
     assert f"{TWO}: 2 wait for a person, with 2 answers." in said(summary)
     by_hand(room, 4.0, TWO, WRITTEN)
     assert grade_class(room).waiting == {TWO: (1, 1)}
-    assert grade_class(room, ["01"]).waiting == {}
+    assert grade_class(room, GradingOptions(chapters=["01"])).waiting == {}
 
 
 def test_new_answer_under_points_given_by_hand_is_shown_and_waits(room: Path) -> None:
@@ -104,7 +104,7 @@ def test_same_answer_with_other_points_says_so_and_undo_takes_it_back(room: Path
     (one,) = grade_class(room).again
     assert one.line().endswith("the new answer earns 6. The answer is unchanged.")
     undo.undo_last_run(room)
-    assert grade_class(room, dry_run=True).again == ()
+    assert grade_class(room, GradingOptions(dry_run=True)).again == ()
 
 
 def test_same_work_with_the_same_points_does_not_wait_again(room: Path) -> None:
@@ -112,7 +112,7 @@ def test_same_work_with_the_same_points_does_not_wait_again(room: Path) -> None:
     grade_class(room)
     by_hand(room, 2.5)
     by_hand(room, 4.0, TWO, WRITTEN)
-    summary = grade_class(room, force=True)
+    summary = grade_class(room, GradingOptions(force=True))
     assert (summary.again, summary.waiting) == ((), {TWO: (1, 1)})  # that of the other student
     assert scores(room)["ann"] == 6.5 and scores(room, TWO)["ann"] == 14.0
     (room / "submitted" / "ann" / ONE / "helper.py").write_text("one = 1", encoding="utf-8")
@@ -124,7 +124,9 @@ def test_what_was_handed_in_again_waits_until_somebody_has_looked(room: Path) ->
     by_hand(room, 2.5)
     hand_in(room, "ann", after=3.0, half=4.0, more="another one")
     assert len(grade_class(room).again) == 1
-    assert len(grade_class(room, force=True).again) == 1, "it is graded once more: nobody looked"
+    assert len(grade_class(room, GradingOptions(force=True)).again) == 1, (
+        "it is graded once more: nobody looked"
+    )
 
 
 def test_run_that_was_stopped_while_it_wrote_forgets_nothing(
@@ -149,12 +151,12 @@ def test_run_that_was_stopped_while_it_wrote_forgets_nothing(
 
 def test_versions_that_differ_are_said_before_anything_is_graded(room: Path) -> None:
     told: list[str] = []
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     assert told == [] and versions.is_pinned(room)
     path = room / versions.FILE
     kept = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(kept | {"torch": "2.0.0", versions.CHECKS: "abc"}), encoding="utf-8")
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     assert told == [
         f"This class was made with torch 2.0.0; here it is {kept['torch']}.",
         "The course's checks changed since this class was made "
@@ -164,7 +166,7 @@ def test_versions_that_differ_are_said_before_anything_is_graded(room: Path) -> 
     code, text = asked("pin", str(room))
     assert code == 0 and f"torch: {kept['torch']}" in text
     told.clear()
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     assert told == []
 
 

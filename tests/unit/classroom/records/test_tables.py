@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.records.roster import (
-    NoRoster,
-    Person,
-    as_id,
-    read_roster,
-    split_name,
-    why_no_id,
-)
+from autograder.classroom.records.roster import Person, as_id, read_roster, split_name, why_no_id
 from autograder.classroom.records.tables import guarded, read_table, unguarded
+from autograder.environment.errors import ClassroomError
 
 ODD = '\ufeffa,"b ""q""",c\r\n1,"two, ""2""",\r\n\r\n"x\r\ny",,"3"\r\n4,5,'
 
@@ -102,7 +96,7 @@ def test_lists_of_students(tmp_path: Path, text: str) -> None:
 )
 def test_lists_that_are_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "r.csv").write_text(text)
-    with pytest.raises(NoRoster, match=why):
+    with pytest.raises(ClassroomError, match=why):
         read_roster(tmp_path / "r.csv")
 
 

@@ -15,7 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
-from autograder.classroom.grading.grade_class import HOME, Summary
+from autograder.classroom.grading.grade_class import Summary
 from autograder.classroom.lms import unusable
 from autograder.classroom.reports.class_report import make
 from autograder.classroom.reports.class_report.anonymity import without_names
@@ -28,14 +28,16 @@ from autograder.classroom.reports.class_report.records import (
     NOT_GRADED,
     NOT_HANDED_IN,
     UNUSABLE,
-    Answer,
     ClassRecord,
-    Entry,
+    GradedAnswer,
+    SubmissionEntry,
     read_class,
 )
 from autograder.classroom.reports.forget import Forgetting
+from autograder.classroom.room.lock import HOME
 from autograder.cli import main
 from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from autograder.submission.check_result import CheckResult, KeptFinding
 from autograder.submission.result import Result, SubmissionStatus
 from tests.support import simulated_class
@@ -153,7 +155,7 @@ def test_notes_that_many_share_are_shown_once() -> None:
     why = ("The points of `x` are those of an earlier release; the new ones count.",)
     graded, repaired = str(SubmissionStatus.GRADED), str(SubmissionStatus.REPAIRED)
     ended = {"ann": graded, "bo": graded, "cy": graded, "dan": repaired}
-    entries = tuple(Entry(student, ONE, word, why) for student, word in ended.items())
+    entries = tuple(SubmissionEntry(student, ONE, word, why) for student, word in ended.items())
     names = {"ann": "Ann Lee", "bo": "", "cy": "", "dan": "Dan Day"}
     record = ClassRecord("class", names, (ONE,), entries)
     html = report_page(record, [], made=datetime(2026, 1, 1), anonymous=False)
@@ -188,9 +190,11 @@ def test_order_without_names_is_another_each_time(small: tuple[Path, Simulated])
 
 
 def test_without_names_is_quoted_only_what_several_got() -> None:
-    def entry(student: str, model: str) -> Entry:
+    def entry(student: str, model: str) -> SubmissionEntry:
         check = CheckResult("e", "failed", 0.0, (KeptFinding("code", "says", model),))
-        return Entry(student, "c", "graded", answers=(Answer("e", 0.0, 1.0, check=check),))
+        return SubmissionEntry(
+            student, "c", "graded", answers=(GradedAnswer("e", 0.0, 1.0, check=check),)
+        )
 
     models = {"ann": "own words of ann", "bo": "the same", "cy": "the same", "di": "the same"}
     entries = tuple(entry(student, model) for student, model in models.items())
@@ -253,7 +257,7 @@ def test_lateness_is_that_of_the_class_and_forgetting_takes_reports_away(tmp_pat
     assert forgetting.held().reports == () and not list(room.glob("report*"))
     assert student not in make.report(room).with_name("report.csv").read_text(encoding="utf-8")
     (room / "deadlines.toml").write_text("grace_minutes = 'none'\n")
-    with pytest.raises(make.CannotReport, match="grace_minutes"):
+    with pytest.raises(ClassroomError, match="grace_minutes"):
         make.report(room)
 
 
@@ -288,8 +292,8 @@ def test_discrimination_is_a_correlation() -> None:
 def test_few_students_say_nothing_against_an_exercise() -> None:
     simulated = simulated_class.simulate(seed=3, students=15)
     entries = [
-        Entry(r.student, r.chapter, r.status, answers=tuple(
-            Answer(check.exercise, check.score, 1.0, check=check) for check in r.checks
+        SubmissionEntry(r.student, r.chapter, r.status, answers=tuple(
+            GradedAnswer(check.exercise, check.score, 1.0, check=check) for check in r.checks
         ))
         for r in simulated.results
     ]  # fmt: skip

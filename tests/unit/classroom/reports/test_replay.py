@@ -7,7 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.classroom.reports.replay import CannotReplay, Replayed, replay
+from autograder.classroom.reports.replay import Replayed, replay
+from autograder.environment.errors import ClassroomError
 from autograder.submission.case_report import CaseReport
 from autograder.submission.outcome_notes import note_outcome
 
@@ -55,5 +56,5 @@ def test_what_was_refused_is_not_judged_as_an_empty_answer(tmp_path: Path) -> No
     nb = nbformat.v4.new_notebook()
     note_outcome(nb, status="refused", happened=["There is nothing."])
     nbformat.write(nb, path)
-    with pytest.raises(CannotReplay, match=r"of 03_manipulation was refused: There is nothing\."):
+    with pytest.raises(ClassroomError, match=r"of 03_manipulation was refused: There is nothing\."):
         replay(tmp_path, "ann", "retarget")

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from autograder.classroom.room import gradebook_url
+from autograder.environment.errors import ClassroomError
 from tests.support import postgres_server
 
 SECRET = quote(postgres_server.PASSWORD, safe="")
@@ -15,7 +16,7 @@ NOWHERE = f"postgresql://me:{SECRET}@127.0.0.1:9/none"
 
 def test_driver_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(gradebook_url.NoGradebook, match=r"pip install .*postgres"):
+    with pytest.raises(ClassroomError, match=r"pip install .*postgres"):
         gradebook_url.try_out(gradebook_url.with_driver(NOWHERE))
 
 

@@ -10,8 +10,9 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from traitlets.config import Config
 
-from autograder.classroom.grading import grade_class as grading
-from autograder.classroom.grading.grade_class import CannotGrade, grade_class
+from autograder.classroom.grading import run as grading
+from autograder.classroom.grading.grade_class import Listener, grade_class
+from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.nbgrader_plugins.class_points import PointsOfClass
 from autograder.classroom.nbgrader_plugins.class_solutions import SolutionsOfClass
 from autograder.classroom.nbgrader_plugins.execute_checks import CannotJudge, ExecuteChecks
@@ -19,11 +20,12 @@ from autograder.classroom.nbgrader_plugins.save_verdicts import SCORES
 from autograder.classroom.room.honoured_settings import foreign_kernel
 from autograder.classroom.room.nbgrader_api import api
 from autograder.core.verdict import Finding, Share, Verdict
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
 from tests.support import stub_class as stubs
-from tests.support.numbers_syllabus import EXERCISES
+from tests.support.numbers.numbers_syllabus import EXERCISES
 from tests.support.stub_class import ONE, scores
 
 pytestmark = pytest.mark.filterwarnings(
@@ -36,7 +38,7 @@ def configured(room: Path, line: str) -> list[str]:
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
     told: list[str] = []
-    grade_class(room, warn=told.append)
+    grade_class(room, listener=Listener(warn=told.append))
     return told
 
 
@@ -90,12 +92,12 @@ def test_files_that_are_ignored_are_not_taken_along(room: Path) -> None:
 
 
 def test_folders_that_are_not_read_are_named(room: Path) -> None:
-    with pytest.raises(CannotGrade, match="submitted_directory is 'in' in nbgrader_config.py"):
+    with pytest.raises(ClassroomError, match="submitted_directory is 'in' in nbgrader_config.py"):
         configured(room, 'c.CourseDirectory.submitted_directory = "in"')
 
 
 def test_class_that_runs_nothing_is_refused_by_name(room: Path) -> None:
-    with pytest.raises(CannotGrade, match=r"c\.Execute\.enabled is off .* --no-execute"):
+    with pytest.raises(ClassroomError, match=r"c\.Execute\.enabled is off .* --no-execute"):
         configured(room, "c.Execute.enabled = False")
 
 
@@ -114,8 +116,8 @@ def test_nbgraders_limit_of_a_cell_counts(
 ) -> None:
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(f"{lines}\n")
-    patience = ExecuteChecks(config=api(room).config).patience()
-    assert (patience.cell_cpu, patience.cell_wall) == limits
+    timeouts = GradingSettings.of(api(room).config).timeouts
+    assert (timeouts.cell_cpu, timeouts.cell_wall) == limits
 
 
 def test_without_running_anything_checks_wait_for_a_person() -> None:
@@ -135,9 +137,9 @@ def test_limits_of_output_are_those_of_the_class(
 ) -> None:
     seen = []
 
-    def look(submissions: object, terms: object, jobs: int) -> object:
-        seen.append((terms.max_lines, terms.max_traceback))  # type: ignore[attr-defined]
-        return stubs.grade_at_once(submissions, terms, jobs)  # type: ignore[arg-type]
+    def look(submissions: object, config: object, jobs: int) -> object:
+        seen.append((config.max_lines, config.max_traceback))  # type: ignore[attr-defined]
+        return stubs.grade_at_once(submissions, config, jobs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(grading, "grade_in_parallel", look)
     configured(room, "c.LimitOutput.max_lines = 7")

@@ -17,16 +17,16 @@ from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading import grade_class
-from autograder.classroom.grading.grade_class import CannotGrade
-from autograder.classroom.room.open_classroom import Desk, opened
+from autograder.classroom.room.open_classroom import OpenClassroom, open_classroom
 from autograder.classroom.setup import change_chapters
-from autograder.classroom.setup.change_chapters import CannotChange
 from autograder.classroom.setup.create import is_called
 from autograder.cli.main import app
+from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited
-from tests.support import graded_class, moved_numbers
-from tests.support import numbers_room as numbers
+from tests.support import graded_class
+from tests.support.numbers import moved_numbers
+from tests.support.numbers import numbers_room as numbers
 
 CHAPTER = numbers.CHAPTER
 
@@ -52,17 +52,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk(made: Path, tmp_path: Path) -> Iterator[Desk]:
-    with opened(Path(shutil.copytree(made, tmp_path / "class"))) as desk:
-        yield desk
+def classroom(made: Path, tmp_path: Path) -> Iterator[OpenClassroom]:
+    with open_classroom(Path(shutil.copytree(made, tmp_path / "class"))) as classroom:
+        yield classroom
 
 
 def quiet(text: str) -> None:
     pass
 
 
-def points(desk: Desk) -> tuple[float, float, list[str | None], datetime | None]:
-    found = desk.gradebook.find_submission(CHAPTER, "ann")
+def points(classroom: OpenClassroom) -> tuple[float, float, list[str | None], datetime | None]:
+    found = classroom.gradebook.find_submission(CHAPTER, "ann")
     comments = [one.manual_comment for book in found.notebooks for one in book.comments]
     return found.score, found.late_submission_penalty, comments, found.assignment.duedate
 
@@ -79,78 +79,89 @@ def version(tmp_path: Path, *, without: str = "", text: str = "") -> NotebookNod
     return nb
 
 
-def test_grades_survive_leaving_and_coming_back(desk: Desk, tmp_path: Path) -> None:
-    before = points(desk)
+def test_grades_survive_leaving_and_coming_back(classroom: OpenClassroom, tmp_path: Path) -> None:
+    before = points(classroom)
     assert before[:2] == (9.0, 1.0) and "well done" in before[2] and before[3]
-    (left,) = change_chapters.remove(desk, [CHAPTER])
-    assert left.graded == 1 and desk.gradebook.assignments == []
-    assert not (desk.room / "source" / CHAPTER).exists()
-    (back,) = change_chapters.add(desk, {CHAPTER: version(tmp_path)}, quiet)
-    assert points(desk) == before and back.gone == () and back.graded == 1
-    assert rooms.released(desk.room, CHAPTER).cells
-    with pytest.raises(CannotChange, match="is already in the class"):
-        change_chapters.add(desk, {CHAPTER: version(tmp_path)}, quiet)
+    (left,) = change_chapters.remove(classroom, [CHAPTER])
+    assert left.graded == 1 and classroom.gradebook.assignments == []
+    assert not (classroom.room / "source" / CHAPTER).exists()
+    (back,) = change_chapters.add(classroom, {CHAPTER: version(tmp_path)}, quiet)
+    assert points(classroom) == before and back.gone == () and back.graded == 1
+    assert rooms.released(classroom.room, CHAPTER).cells
+    with pytest.raises(ClassroomError, match="is already in the class"):
+        change_chapters.add(classroom, {CHAPTER: version(tmp_path)}, quiet)
 
 
-def test_a_new_text_keeps_grades_and_the_same_is_left(desk: Desk, tmp_path: Path) -> None:
-    before = points(desk)
-    assert change_chapters.update(desk, {CHAPTER: version(tmp_path)}, quiet) == []
-    (done,) = change_chapters.update(desk, {CHAPTER: version(tmp_path, text=" anew")}, quiet)
-    assert points(desk) == before and done.gone == ()
-    assert "anew" in rooms.released(desk.room, CHAPTER).cells[0].source
+def test_a_new_text_keeps_grades_and_the_same_is_left(
+    classroom: OpenClassroom, tmp_path: Path
+) -> None:
+    before = points(classroom)
+    assert change_chapters.update(classroom, {CHAPTER: version(tmp_path)}, quiet) == []
+    (done,) = change_chapters.update(classroom, {CHAPTER: version(tmp_path, text=" anew")}, quiet)
+    assert points(classroom) == before and done.gone == ()
+    assert "anew" in rooms.released(classroom.room, CHAPTER).cells[0].source
     assert done.kept and (done.kept / "grades.json").is_file() and (done.kept / "source").is_dir()
 
 
-def test_cells_come_and_go_and_what_goes_is_kept_in_a_file(desk: Desk, tmp_path: Path) -> None:
-    (done,) = change_chapters.update(desk, {CHAPTER: version(tmp_path, without="half")}, quiet)
-    assert done.gone == ("check-half",) and points(desk)[0] == 6.0
+def test_cells_come_and_go_and_what_goes_is_kept_in_a_file(
+    classroom: OpenClassroom, tmp_path: Path
+) -> None:
+    (done,) = change_chapters.update(classroom, {CHAPTER: version(tmp_path, without="half")}, quiet)
+    assert done.gone == ("check-half",) and points(classroom)[0] == 6.0
     assert done.kept and "2.5" in (done.kept / "grades.json").read_text()
-    (back,) = change_chapters.update(desk, {CHAPTER: version(tmp_path)}, quiet)
-    assert back.gone == () and points(desk)[0] == 6.0
-    grade = desk.gradebook.find_grade("check-half", CHAPTER, CHAPTER, "ann")
+    (back,) = change_chapters.update(classroom, {CHAPTER: version(tmp_path)}, quiet)
+    assert back.gone == () and points(classroom)[0] == 6.0
+    grade = classroom.gradebook.find_grade("check-half", CHAPTER, CHAPTER, "ann")
     assert grade.auto_score is None  # so it is graded by the next run
 
 
-def test_an_instructors_own_source_is_not_replaced_unasked(desk: Desk, tmp_path: Path) -> None:
-    path = desk.room / "source" / CHAPTER / f"{CHAPTER}.ipynb"
+def test_an_instructors_own_source_is_not_replaced_unasked(
+    classroom: OpenClassroom, tmp_path: Path
+) -> None:
+    path = classroom.room / "source" / CHAPTER / f"{CHAPTER}.ipynb"
     path.write_text(path.read_text().replace("# Numbers", "# My numbers"))
-    with pytest.raises(CannotChange, match="--replace"):
-        change_chapters.update(desk, {CHAPTER: version(tmp_path)}, quiet)
-    (done,) = change_chapters.update(desk, {CHAPTER: version(tmp_path)}, quiet, replace=True)
+    with pytest.raises(ClassroomError, match="--replace"):
+        change_chapters.update(classroom, {CHAPTER: version(tmp_path)}, quiet)
+    (done,) = change_chapters.update(classroom, {CHAPTER: version(tmp_path)}, quiet, replace=True)
     assert "# My numbers" not in path.read_text()
     assert done.kept and "# My numbers" in (done.kept / "source" / path.name).read_text()
 
 
-def test_a_version_that_cannot_be_released_changes_nothing(desk: Desk, tmp_path: Path) -> None:
-    before, release = points(desk), rooms.released(desk.room, CHAPTER)
+def test_a_version_that_cannot_be_released_changes_nothing(
+    classroom: OpenClassroom, tmp_path: Path
+) -> None:
+    before, release = points(classroom), rooms.released(classroom.room, CHAPTER)
     broken = version(tmp_path, without="half")
     broken.cells[3].metadata["nbgrader"]["grade_id"] = "check-after"
-    with pytest.raises(CannotChange, match="could not release"):
-        change_chapters.update(desk, {CHAPTER: broken}, quiet)
-    assert points(desk) == before and rooms.released(desk.room, CHAPTER) == release
-    with pytest.raises(CannotChange, match="is not in the class"):
-        change_chapters.update(desk, {"08_more": broken}, quiet)
-    with pytest.raises(CannotChange, match="could not release 08_more"):
-        change_chapters.add(desk, {"08_more": broken}, quiet)
-    assert not (desk.room / "source" / "08_more").exists()
+    with pytest.raises(ClassroomError, match="could not release"):
+        change_chapters.update(classroom, {CHAPTER: broken}, quiet)
+    assert points(classroom) == before and rooms.released(classroom.room, CHAPTER) == release
+    with pytest.raises(ClassroomError, match="is not in the class"):
+        change_chapters.update(classroom, {"08_more": broken}, quiet)
+    with pytest.raises(ClassroomError, match="could not release 08_more"):
+        change_chapters.add(classroom, {"08_more": broken}, quiet)
+    assert not (classroom.room / "source" / "08_more").exists()
 
 
 def test_a_student_who_handed_in_nothing_is_named(made: Path) -> None:
-    with pytest.raises(CannotGrade, match="ann, zoe has handed in nothing of 07_numbers"):
-        grade_class.grade_class(made, [CHAPTER], students=["zoe", "ann"], sandbox=False)
+    with pytest.raises(ClassroomError, match="ann, zoe has handed in nothing of 07_numbers"):
+        grade_class.grade_class(
+            made,
+            grade_class.GradingOptions(chapters=[CHAPTER], students=["zoe", "ann"], sandbox=False),
+        )
 
 
 def test_the_command_takes_several_chapters_and_students(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, object] = {}
+    asked: list[grade_class.GradingOptions] = []
 
-    def grade(room: Path, chapters: list[str], **options: object) -> None:
-        asked.update(options, chapters=chapters)
-        raise CannotGrade("that will do")
+    def grade(room: Path, options: grade_class.GradingOptions, *_: object) -> None:
+        asked.append(options)
+        raise ClassroomError("that will do")
 
     monkeypatch.setattr(grade_class, "grade_class", grade)
     words = ["grade", "DIR", "01", "3,04", "--student", "ann", "--student", "ben"]
     assert "that will do" in CliRunner().invoke(app, words).output
-    assert asked["chapters"] == ["01", "3", "04"] and asked["students"] == ["ann", "ben"]
+    assert (asked[0].chapters, asked[0].students) == (["01", "3", "04"], ["ann", "ben"])
 
 
 @pytest.mark.parametrize("word", ["07_numbers", "07_numbers/", "7", "07", "numbers"])
@@ -166,6 +177,6 @@ def test_an_exercise_that_moved_to_another_chapter_keeps_its_points(tmp_path: Pa
     rooms.hand_in(room, "bo", CHAPTER, edited(given, graded_class.RIGHT[0]))
     settings = graded_class.SETTINGS | {"syllabus": moved_numbers.__name__}
     with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
-        found = grade_class.grade_class(room, settings=settings)
+        found = grade_class.grade_class(room, grade_class.GradingOptions(settings=settings))
     earned = {row.student: (row.chapter, row.points, row.max_points) for row in found.results}
     assert earned == {"ann": (CHAPTER, 9, 9), "bo": (CHAPTER, 6, 9)}

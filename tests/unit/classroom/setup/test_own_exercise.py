@@ -13,9 +13,10 @@ import pytest
 from autograder.boxed.preload import not_allowed
 from autograder.classroom.setup.pack import make_wheel, unpacked
 from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.new_exercise.trying import DoesNotWork, load, tried
-from autograder.new_exercise.write import CannotWrite, write
+from autograder.new_exercise.write import write
 
 NAME = "relu_to_tanh"
 RIGHT = """\
@@ -107,9 +108,9 @@ def test_names_that_cannot_be(room: Path) -> None:
         ("class", "name"),
         ("retarget", "already has an"),
     ):
-        with pytest.raises(CannotWrite, match=said):
+        with pytest.raises(ClassroomError, match=said):
             write(room, name)
-    with pytest.raises(CannotWrite, match="is not a classroom"):
+    with pytest.raises(ClassroomError, match="is not a classroom"):
         write(room.parent, "fresh")
 
 

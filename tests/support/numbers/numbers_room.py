@@ -13,8 +13,8 @@ from autograder.builder.paths import ROOT
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.setup.create import create
 from tests.exam.submissions.room import hand_in
-from tests.support import numbers_syllabus
-from tests.support.numbers_syllabus import CHAPTER, EXERCISES
+from tests.support.numbers import numbers_syllabus
+from tests.support.numbers.numbers_syllabus import CHAPTER, EXERCISES
 
 TEXT = '''\
 # %% [markdown]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support import numbers_syllabus
+from tests.support.numbers import numbers_syllabus
 
 EXERCISES = numbers_syllabus.EXERCISES | {
     "half": replace(numbers_syllabus.EXERCISES["half"], chapter="08_fractions")

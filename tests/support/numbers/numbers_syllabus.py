@@ -11,7 +11,7 @@ from autograder.core.verdict import Finding
 from autograder.judge import Evidence
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.rule import Stage, rule
-from tests.support.numbers_models import Given
+from tests.support.numbers.numbers_models import Given
 
 CHAPTER = "07_numbers"
 
