@@ -269,8 +269,8 @@ def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
         case "lost":
             return _lost(exercise, tried)
     message = f"`{exercise.name}` could not be tried: Python had ended, or was broken by a cell."
-    look = "Restart the kernel, run the notebook from top to bottom, and see where it ends."
-    return _nothing(exercise, "failed", "untried", message, look)
+    advice = "Restart the kernel, run the notebook from top to bottom, and see where it ends."
+    return _nothing(exercise, "failed", "untried", message, advice)
 
 
 def is_missing(verdict: Verdict) -> bool:
@@ -280,18 +280,18 @@ def is_missing(verdict: Verdict) -> bool:
 
 def _undefined(exercise: Exercise) -> Verdict:
     message = f"The notebook does not define `{exercise.name}`."
-    look = (
+    advice = (
         "Restart the kernel and run the notebook from top to bottom: the cell that defines it "
         "may be missing, or may raise an error."
     )
-    return replace(_nothing(exercise, "failed", "undefined", message, look), defined=False)
+    return replace(_nothing(exercise, "failed", "undefined", message, advice), defined=False)
 
 
 def _not_callable(exercise: Exercise, kind: str) -> Verdict:
     kind = kind if kind.isidentifier() else "object"
     message = f"`{exercise.name}` is not a function or class but a `{kind[:80]}`."
-    look = "Look for a line that gives this name to something else."
-    return _nothing(exercise, "failed", "wrong-kind", message, look)
+    advice = "Look for a line that gives this name to something else."
+    return _nothing(exercise, "failed", "wrong-kind", message, advice)
 
 
 def _lost(exercise: Exercise, tried: Tried) -> Verdict:
@@ -300,19 +300,19 @@ def _lost(exercise: Exercise, tried: Tried) -> Verdict:
     where = f" on the case “{tried.case}”" if tried.case in names else ""
     if tried.how is ExitReason.OUT_OF_TIME:
         message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
-        look = "Look for a loop that never ends, with a `try` in it that catches everything."
-        return _nothing(exercise, "crashed", "out-of-time", message, look)
+        advice = "Look for a loop that never ends, with a `try` in it that catches everything."
+        return _nothing(exercise, "crashed", "out-of-time", message, advice)
     if tried.how is ExitReason.OUT_OF_MEMORY:
         message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
-        look = "Look for a list or a tensor that grows with every step."
-        return _nothing(exercise, "crashed", "out-of-memory", message, look)
+        advice = "Look for a list or a tensor that grows with every step."
+        return _nothing(exercise, "crashed", "out-of-memory", message, advice)
     message = f"`{exercise.name}` ended Python itself while it was tried{where}."
-    look = "Look for calls that end the process, such as `os._exit`, and for endless recursion."
-    return _nothing(exercise, "crashed", "ended-python", message, look)
+    advice = "Look for calls that end the process, such as `os._exit`, and for endless recursion."
+    return _nothing(exercise, "crashed", "ended-python", message, advice)
 
 
-def _nothing(exercise: Exercise, status: Status, code: str, message: str, look: str) -> Verdict:
-    return Verdict(exercise.name, status, 0.0, (Finding(code, message, look),))
+def _nothing(exercise: Exercise, status: Status, code: str, message: str, advice: str) -> Verdict:
+    return Verdict(exercise.name, status, 0.0, (Finding(code, message, advice),))
 
 
 def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:

@@ -23,7 +23,7 @@ CARDS = ROOT / "autograder" / "cards"
 JUDGED = ("judge/*.py", "rules/*.py", "grading.py", "exercises/**/rubric.py")
 """Where it is written what is found in answers, below the package's folder."""
 ASKED = "exercises/*/*/cases.py"
-"""Where cases say themselves where to look: as ``look=``."""
+"""Where cases say themselves where to look: as ``advice=``."""
 _SAID = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _VALUE = re.compile(r"\{[^}]*\}")
 _MARKUP = re.compile(r"[<>;\\]|^\w+:")
@@ -78,7 +78,7 @@ def of_findings(folder: Path = ROOT / "autograder") -> Iterator[Message]:
 
 def _looks(tree: ast.AST) -> list[ast.AST]:
     return [part.value for part in ast.walk(tree)
-            if isinstance(part, ast.keyword) and part.arg == "look"]  # fmt: skip
+            if isinstance(part, ast.keyword) and part.arg == "advice"]  # fmt: skip
 
 
 def _said_in(

@@ -20,7 +20,7 @@ from autograder.core.outcome import Outcome
 from autograder.drawing.style import measure_letters
 from autograder.fuzz.random_models import COUNT, POOL, can_be_made
 from autograder.judge import size_of, source_of
-from autograder.judge.answer_key import module_of
+from autograder.judge.answer_key import key_of, module_of
 from autograder.judge.evidence import Evidence
 from autograder.judge.redaction import own_words
 from autograder.runner.call import Answer
@@ -108,7 +108,7 @@ def look_at(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
 def _work_out(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
     case.cache[_LOOKED_AT] = True
     builder_of(case)
-    evidence = Evidence(exercise, case, Outcome(case.name))
+    evidence = Evidence(exercise, case, Outcome(case.name), key_of(exercise))
     if case.recipe is not None and not can_be_made(case):
         return
     looks = (
@@ -128,4 +128,4 @@ def _read_what_is_shown(case: Case) -> None:
     """Have the text of a hand-picked case's classes read, which its card would show."""
     if not case.hidden:
         with contextlib.suppress(Exception), bounded_output(0):
-            source_of(case.make(0), case.expect.made)
+            source_of(case.make(0), case.expect.built_by)

@@ -21,8 +21,8 @@ from autograder.cards.shown_source import MOST_CHARACTERS, shown_source
 from autograder.cards.wording import (
     CRASHED,
     NOTEBOOK,
-    OUTCOMES,
     PRINTED,
+    STATUS_LOOKS,
     Parts,
     Place,
     error_to_show,
@@ -211,7 +211,7 @@ def _picture(example: Example, nodes: tuple[str, ...]) -> dict[str, Any] | None:
 def _share(index: int, verdict: Verdict, exercise: Exercise) -> dict[str, str]:
     share = verdict.shares[index]
     word, status = share_word(share)
-    look = OUTCOMES[status]
+    look = STATUS_LOOKS[status]
     return {
         "word": word,
         "icon": look.icon,

@@ -12,9 +12,9 @@ from autograder.cards.wording import (
     INPUTS,
     NOTEBOOK,
     OTHERS,
-    OUTCOMES,
-    Outcome,
+    STATUS_LOOKS,
     Place,
+    StatusLook,
     error_to_show,
     fine_print,
     first_finding,
@@ -97,7 +97,7 @@ _LIMITS = (_Limits(OTHERS, 5, INPUTS, 3), _Limits(1, 5, INPUTS, 3), _Limits(0, 3
 
 
 def _card(
-    look: Outcome, verdict: Verdict, exercise: Exercise, end: str, limits: _Limits, most: int
+    look: StatusLook, verdict: Verdict, exercise: Exercise, end: str, limits: _Limits, most: int
 ) -> tuple[str, bool]:
     """The card, and whether it is too long, or shows too little of the model."""
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
@@ -198,7 +198,7 @@ def _shares(verdict: Verdict, exercise: Exercise, room: int) -> Iterator[str]:
     yield "Parts:"
     for share in verdict.shares:
         word, status = share_word(share)
-        icon = OUTCOMES[status].icon
+        icon = STATUS_LOOKS[status].icon
         word = f"{word:<17}"
         worth = share_worth(share, verdict, exercise)
         yield _wrapped(f"{share.says} ({worth})", f"  {icon} {word}  ")

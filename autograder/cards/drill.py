@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.cards.wording import OUTCOMES
+from autograder.cards.wording import STATUS_LOOKS
 from autograder.drawing.html import INK, clean, framed, plain, rich, tinted
 
 
@@ -45,7 +45,7 @@ class DrillCard:
 
     @property
     def _look(self) -> Any:
-        return OUTCOMES["failed" if self.difference else "passed"]
+        return STATUS_LOOKS["failed" if self.difference else "passed"]
 
     @property
     def _headline(self) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.cards.markdown import markdown_html
-from autograder.cards.wording import OUTCOMES
+from autograder.cards.wording import STATUS_LOOKS
 from autograder.drawing.html import INK, QUIET, block, clean, framed, rich, tinted
 from autograder.lessons import Option, Prediction
 
-_TICK = OUTCOMES["passed"].icon
+_TICK = STATUS_LOOKS["passed"].icon
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PredictionCard:
 
     def _option(self, option: Option) -> str:
         is_right = option.letter == self.prediction.right
-        colour = tinted(OUTCOMES["passed"].colour) if is_right else QUIET
+        colour = tinted(STATUS_LOOKS["passed"].colour) if is_right else QUIET
         side = colour if is_right else "transparent"
         note = self._note(option, f'<span style="color:{QUIET};font-size:13px"> · ', "</span>")
         tick = f"{_TICK} " if is_right else ""

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from autograder.cards import links
-from autograder.cards.wording import OUTCOMES, Outcome
+from autograder.cards.wording import STATUS_LOOKS, StatusLook
 from autograder.drawing.html import (
     INK,
     PAPER,
@@ -31,10 +31,10 @@ from autograder.lessons.record_status import PASSED_SEEN, SEEN, is_passed
 from autograder.lessons.standing import Place
 
 BAR = 24  # characters
-_LOOKS: Mapping[str, Outcome] = {
-    **OUTCOMES,
-    SEEN: Outcome("◐", "Solution seen", "#4b5868"),
-    PASSED_SEEN: Outcome("✓", "Passed, solution seen", OUTCOMES["passed"].colour),
+_LOOKS: Mapping[str, StatusLook] = {
+    **STATUS_LOOKS,
+    SEEN: StatusLook("◐", "Solution seen", "#4b5868"),
+    PASSED_SEEN: StatusLook("✓", "Passed, solution seen", STATUS_LOOKS["passed"].colour),
 }
 
 
@@ -62,9 +62,9 @@ class Row:
         return is_passed(self.status)
 
     @property
-    def look(self) -> Outcome:
+    def look(self) -> StatusLook:
         """Its sign, words and color."""
-        return _LOOKS.get(self.status, OUTCOMES["not attempted"])
+        return _LOOKS.get(self.status, STATUS_LOOKS["not attempted"])
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _chapter_html(
         '<span style="display:inline-block;width:120px;height:8px;background:#80808055;'
         'border-radius:4px;margin:0 8px;vertical-align:middle">'
         f'<span style="display:block;width:{done}px;height:8px;border-radius:4px;'
-        f'background:{OUTCOMES["passed"].colour}"></span></span>'
+        f'background:{STATUS_LOOKS["passed"].colour}"></span></span>'
     )
     cell = f"padding:1px 14px 1px 0;border:0;background:none;color:{INK};text-align:left"
     table = "border-collapse:collapse;border:0;margin:0 0 0 14px;font-size:13.5px;background:none"

@@ -22,7 +22,7 @@ EMPHASIS = re.compile(r"(?<![\w`*])(\*\*?)(\w[^*`]*)\1(?![\w*])")  # not the `*a
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StatusLook:
     """How an outcome looks: never by colour alone."""
 
     icon: str
@@ -30,12 +30,12 @@ class Outcome:
     colour: str
 
 
-OUTCOMES = {
-    "passed": Outcome("✓", "Passed", "#00654c"),
-    "failed": Outcome("✗", "Not right yet", "#b3360b"),
-    "crashed": Outcome("!", "Crashed", "#6b2fa0"),
-    "not attempted": Outcome("○", "Not attempted yet", "#4b5868"),
-    "not judged": Outcome("?", "Not judged", "#4b5868"),
+STATUS_LOOKS = {
+    "passed": StatusLook("✓", "Passed", "#00654c"),
+    "failed": StatusLook("✗", "Not right yet", "#b3360b"),
+    "crashed": StatusLook("!", "Crashed", "#6b2fa0"),
+    "not attempted": StatusLook("○", "Not attempted yet", "#4b5868"),
+    "not judged": StatusLook("?", "Not judged", "#4b5868"),
 }
 
 
@@ -134,9 +134,9 @@ _FINAL = {
 """The sentence at the end of a card for work that was handed in."""
 
 
-def headline(status: str, *, final: bool) -> Outcome:
+def headline(status: str, *, final: bool) -> StatusLook:
     """How an outcome looks; on a final grade there is no *yet*."""
-    look = OUTCOMES[status]
+    look = STATUS_LOOKS[status]
     return replace(look, word=look.word.removesuffix(" yet")) if final else look
 
 
@@ -188,7 +188,7 @@ def first_finding(verdict: Verdict) -> Finding | None:
 
 def where_to_look(verdict: Verdict) -> str:
     """What to show below the first finding, or below the error that says the same."""
-    return verdict.findings[0].look if verdict.findings else ""
+    return verdict.findings[0].advice if verdict.findings else ""
 
 
 def fine_print(example: Example | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar, cast
 
 import torch
 from torch import fx
@@ -26,7 +26,7 @@ Tagged = TypedDict(  # noqa: UP013  (in a class, its key `list` would hide the t
         "unlisted": str, "case": str, "opaque": str, "float": str, "complex": list[str],
         "list": "list[Encoded]", "tuple": "list[Encoded]", "set": "list[Encoded]",
         "slice": "list[Encoded]", "dict": "list[list[Encoded]]", "range": list[int],
-        "ellipsis": int, "torch": str, "device": str, "given": int,
+        "ellipsis": int, "torch": str, "device": str,
     },
     total=False,
 )  # fmt: skip
@@ -35,8 +35,11 @@ Tagged = TypedDict(  # noqa: UP013  (in a class, its key `list` would hide the t
 The foreign and the erased are nodes that are not in the graph, by name.
 """
 
-Encoded: TypeAlias = "None | bool | int | float | str | Tagged"
-"""A value as `Encoder.encode` writes it."""
+Encoded: TypeAlias = Tagged | Any
+"""A value as `Encoder.encode` writes it: a scalar, or tagged.
+
+`Any` stands for the scalars. So the keys are checked, and a reader need not ask for the kind again.
+"""
 
 Plain = Any
 T = TypeVar("T")
@@ -58,19 +61,19 @@ class Encoder:
     def __init__(
         self,
         functions: dict[str, Callable[..., Any]] | None = None,
-        node: Callable[[fx.Node], Plain] | None = None,
+        node: Callable[[fx.Node], Tagged] | None = None,
     ) -> None:
         self.tensors: list[torch.Tensor] = []
-        self.node = node or (lambda n: {"node": n.name})
+        self.node = node or (lambda n: named_node(n.name))
         self._case_functions = {id(f): name for name, f in (functions or {}).items()}
         self._items = 0
 
-    def tensor(self, value: torch.Tensor) -> Plain:
+    def tensor(self, value: torch.Tensor) -> Tagged:
         """Put a copy of a tensor on the table."""
         self.tensors.append(value.detach().clone())
         return {"tensor": len(self.tensors) - 1}
 
-    def encode(self, value: Any, depth: int = 0) -> Plain:
+    def encode(self, value: Any, depth: int = 0) -> Encoded:
         """The plain form of a value."""
         self._items += 1
         if depth > MAX_DEPTH or self._items > MAX_ITEMS:
@@ -93,12 +96,12 @@ class Encoder:
             return float(value) if math.isfinite(value) else {"float": repr(float(value))}
         return self._encode_structure(value, depth + 1)
 
-    def _encode_structure(self, value: Any, depth: int) -> Plain:
+    def _encode_structure(self, value: Any, depth: int) -> Tagged:
         if isinstance(value, complex):
             return {"complex": [repr(value.real), repr(value.imag)]}
         if isinstance(value, (list, tuple)):
-            key = "list" if isinstance(value, list) else "tuple"
-            return {key: [self.encode(item, depth) for item in self._some(value)]}
+            items = [self.encode(item, depth) for item in self._some(value)]
+            return {"list": items} if isinstance(value, list) else {"tuple": items}
         if isinstance(value, dict):
             pairs = self._some(value.items())
             return {"dict": [[self.encode(k, depth), self.encode(v, depth)] for k, v in pairs]}
@@ -125,7 +128,7 @@ class Encoder:
             if self._items > MAX_ITEMS:
                 return
 
-    def function(self, value: Callable[..., Any]) -> Plain:
+    def function(self, value: Callable[..., Any]) -> Tagged:
         """A function by the case's name for it, by its importable name, or opaque.
 
         The name of a function of PyTorch or Python that is not on the list says so: what it
@@ -140,6 +143,11 @@ class Encoder:
         if name is not None:
             return {"unlisted": name}
         return {"opaque": str(getattr(value, "__name__", type(value).__name__))[:200]}
+
+
+def named_node(name: str) -> Tagged:
+    """A node outside of a described graph, by its name."""
+    return cast(Tagged, {"node": name})
 
 
 class TensorTable(Protocol):
@@ -170,13 +178,13 @@ class Decoder:
         self.functions = functions or {}
         self.node = node
 
-    def decode(self, data: Plain) -> Any:
+    def decode(self, data: Encoded) -> Any:
         """The value that the data describes."""
         if data is None or isinstance(data, (bool, int, float, str)):
             return data
         if not isinstance(data, dict) or len(data) != 1:
             raise ValueError(f"not plain data: {str(data)[:80]}")
-        ((kind, body),) = data.items()
+        kind, body = unwrap(data)
         decode = getattr(self, f"_decode_{kind}", None)
         if decode is None:
             raise ValueError(f"no value for {str(data)[:80]}")
@@ -191,19 +199,19 @@ class Decoder:
     def _decode_complex(self, parts: list[str]) -> complex:
         return complex(float(parts[0]), float(parts[1]))
 
-    def _decode_list(self, items: list[Plain]) -> list[Any]:
+    def _decode_list(self, items: list[Encoded]) -> list[Any]:
         return [self.decode(item) for item in items]
 
-    def _decode_tuple(self, items: list[Plain]) -> tuple[Any, ...]:
+    def _decode_tuple(self, items: list[Encoded]) -> tuple[Any, ...]:
         return tuple(self.decode(item) for item in items)
 
-    def _decode_dict(self, items: list[list[Plain]]) -> dict[Any, Any]:
+    def _decode_dict(self, items: list[list[Encoded]]) -> dict[Any, Any]:
         return {self.decode(key): self.decode(value) for key, value in items}
 
-    def _decode_set(self, items: list[Plain]) -> set[Any]:
+    def _decode_set(self, items: list[Encoded]) -> set[Any]:
         return {self.decode(item) for item in items}
 
-    def _decode_slice(self, parts: list[Plain]) -> slice:
+    def _decode_slice(self, parts: list[Encoded]) -> slice:
         return slice(*(self.decode(part) for part in parts))
 
     def _decode_range(self, parts: list[int]) -> range:
@@ -236,14 +244,20 @@ class Decoder:
         return self.node(key)
 
 
-def kind_of(data: Plain) -> str:
+def unwrap(data: Mapping[str, Any]) -> tuple[str, Any]:
+    """The kind of an encoded value, and what it contains."""
+    ((kind, body),) = data.items()
+    return kind, body
+
+
+def kind_of(data: Encoded) -> str:
     """The kind of value that plain data describes, in words: ``a list``, ``None`` …"""
     if data is None:
         return "`None`"
     if isinstance(data, (bool, int, float, str)):
         name = type(data).__name__
         return f"an `{name}`" if name == "int" else f"a `{name}`"
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     words = {
         "tensor": "a `Tensor`",
         "node": "a `Node`",
@@ -262,7 +276,7 @@ def kind_of(data: Plain) -> str:
 # ------------------------------------------------------------------ read
 
 
-def show(value: Plain, limit: int = 160) -> str:
+def show(value: Encoded, limit: int = 160) -> str:
     """A plain value as Python would write it, cut to size."""
     text = _show(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
@@ -272,7 +286,7 @@ SHOWN = 12
 """Entries up to which a tensor is written down."""
 
 
-def show_values(value: Plain, tensors: TensorTable) -> str:
+def show_values(value: Encoded, tensors: TensorTable) -> str:
     """A plain value with the entries of its tensors; ``""`` where there are too many of them."""
     used = [leaf["tensor"] for leaf in leaves(value) if "tensor" in leaf]
     if any(tensors[i].numel() > SHOWN for i in used):
@@ -292,10 +306,10 @@ def _entries(tensor: torch.Tensor) -> str:
     return rounded(tensor.tolist())
 
 
-def _show(value: Plain) -> str:
+def _show(value: Encoded) -> str:
     if not isinstance(value, dict) or len(value) != 1:
         return repr(value)  # what is not plain data is claimed, too
-    ((kind, body),) = value.items()
+    kind, body = unwrap(value)
     if kind == "list":
         return "[" + ", ".join(map(_show, body)) + "]"
     if kind == "tuple":
@@ -311,11 +325,11 @@ def _show(value: Plain) -> str:
     return "<a tensor>" if kind == "tensor" else str(body)
 
 
-def leaves(data: Plain) -> Iterator[dict[str, Plain]]:
+def leaves(data: Encoded) -> Iterator[Tagged]:
     """Every non-container leaf of plain arguments, however deeply nested."""
     if not isinstance(data, dict) or len(data) != 1:
         return
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     if kind in ("list", "tuple", "slice", "set"):
         for item in body:
             yield from leaves(item)
@@ -324,9 +338,4 @@ def leaves(data: Plain) -> Iterator[dict[str, Plain]]:
             yield from leaves(key)
             yield from leaves(value)
     else:
-        yield data
-
-
-def reads(row: Plain) -> list[dict[str, Plain]]:
-    """The leaves of a node's arguments."""
-    return [*leaves(row["args"]), *leaves(row["kwargs"])]
+        yield cast(Tagged, data)

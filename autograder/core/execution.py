@@ -9,14 +9,72 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder, Tagged
 
 RUN_SEED = 2007
+
+
+class ErrorRecord(TypedDict, total=False):
+    """An exception. If it comes from a learner's code, the runner adds where.
+
+    Attributes:
+        type: the name of its class.
+        types: the names of its base classes, too.
+        message: its first line.
+        line: the learner's last line.
+        text: the code of that line.
+        says: the whole message.
+        frames: all of the learner's lines that led to it.
+        generated: the line of a graph's code.
+        near: see `runner.near_names`.
+        values: the loop in which an answer was stopped, and its variables.
+        asked: what a tracer was asked for.
+    """
+
+    type: str
+    types: list[str]
+    message: str
+    line: int
+    text: str
+    says: str
+    frames: list[FrameRecord]
+    generated: str
+    near: list[str]
+    values: list[list[str]]
+    asked: str
+
+
+class FrameRecord(TypedDict):
+    """A line of a learner's code, and the function that it is in."""
+
+    line: int
+    text: str
+    function: str
+
+
+class CallResult(TypedDict, total=False):
+    """The result of one call: either a value or an error.
+
+    Attributes:
+        args: the arguments afterwards.
+        log: what callbacks of the case wrote.
+        crossing: what the first of two parts returned.
+        then: what was asked of an earlier result later.
+    """
+
+    value: Encoded
+    error: ErrorRecord
+    args: Tagged
+    log: Tagged
+    crossing: Encoded
+    then: Encoded
+
+
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -27,8 +85,8 @@ def run_once(
     *,
     owner: Any = None,
     log: list[Any] | None = None,
-    on_error: Callable[[Exception], Plain] | None = None,
-) -> Plain:
+    on_error: Callable[[Exception], ErrorRecord] | None = None,
+) -> CallResult:
     """One call on fresh copies of the inputs, under a fixed seed and without gradients.
 
     Args:
@@ -49,11 +107,11 @@ def run_once(
     seed_all(RUN_SEED)
     try:
         with torch.no_grad():
-            record = {"value": encoder.encode(call(*args))}
+            record: CallResult = {"value": encoder.encode(call(*args))}
     except Exception as error:
         record = {"error": (on_error or error_record)(error)}
-    record["args"] = encoder.encode(args)
-    record["log"] = encoder.encode(log or [])
+    record["args"] = cast(Tagged, encoder.encode(args))
+    record["log"] = cast(Tagged, encoder.encode(log or []))
     _restore(state)
     return record
 
@@ -91,8 +149,8 @@ def run_both(
     head: Callable[..., Any],
     tail: Callable[..., Any],
     encoder: Encoder,
-    run: Callable[[Callable[..., Any]], Plain],
-) -> Plain:
+    run: Callable[[Callable[..., Any]], CallResult],
+) -> CallResult:
     """The record of running one part on the result of the other.
 
     Args:
@@ -101,7 +159,7 @@ def run_both(
         encoder: takes the tensors that cross.
         run: makes a record of a call.
     """
-    crossing: list[Plain] = []
+    crossing: list[Encoded] = []
 
     def call(*args: Any) -> Any:
         values = head(*args)
@@ -120,7 +178,7 @@ def seed_all(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
 
 
-def error_record(error: BaseException) -> dict[str, Any]:
+def error_record(error: BaseException) -> ErrorRecord:
     """An exception's type, the names of its base classes, and its first line."""
     return {
         "type": type(error).__name__,

@@ -58,6 +58,12 @@ class Trial:
     noted: bool = False
     copied: bool = True
 
+    @property
+    def given_model(self) -> nn.Module:
+        """The model, of a case that has one."""
+        assert self.model is not None
+        return self.model
+
 
 @dataclass(frozen=True)
 class Expect:
@@ -65,21 +71,21 @@ class Expect:
 
     Attributes:
         raises: the name of the exception that must be raised.
-        look: where to look if it is not.
+        advice: where to look if it is not.
         names: a name that the exception's message must contain.
-        still: names of rules that hold after the exception, too.
+        still_holds: names of rules that hold after the exception, too.
         may_raise: whether running the model may raise, as it does without the answer.
         trace: how the case's model is traced, where `fx.symbolic_trace` cannot.
-        made: what has been done to a graph module since it was traced, one sentence a step.
+        built_by: what has been done to a graph module since it was traced, one sentence a step.
     """
 
     raises: str = ""
-    look: str = ""
+    advice: str = ""
     names: str = ""
-    still: tuple[str, ...] = ()
+    still_holds: tuple[str, ...] = ()
     may_raise: bool = False
     trace: Callable[[nn.Module], fx.GraphModule] | None = None
-    made: tuple[str, ...] = ()
+    built_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,21 +15,22 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
-from autograder.core.codec import Encoder, Plain
-from autograder.core.execution import run_both, run_once
+from autograder.core.codec import Encoder
+from autograder.core.execution import CallResult, run_both, run_once
 from autograder.core.exercise import Case, Trial
 from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_program import NotAdmitted, NotListed, Program, admitted
-from autograder.core.input_codec import inputs_of
+from autograder.core.graph_record import GraphRecord
+from autograder.core.input_codec import InputsRecord, inputs_of
 from autograder.core.limits import bounded_output
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, ResultRecord
 from autograder.core.storage import needed, recorded_program
 from autograder.core.user_code import STAND_INS
 
-JobResult = tuple[Plain, list[torch.Tensor]]
-"""What a job found, and the table of the tensors in it."""
+JobResult = tuple[Any, list[torch.Tensor]]
+"""What a job found, which differs from job to job, and the table of the tensors in it."""
 
-Job = Callable[[list[Program], Trial, Encoder], Plain]
+Job = Callable[[list[Program], Trial, Encoder], object]
 
 
 class GraphRunner(Protocol):
@@ -56,7 +57,7 @@ def do_here(job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> J
     return do_job(job, trial_for(job, case.make, seed), outcome.value, outcome.tensors)
 
 
-def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) -> JobResult:
+def do_job(job: str, trial: Trial, value: ResultRecord, tensors: list[torch.Tensor]) -> JobResult:
     """Do a job with the described graphs in a value.
 
     Args:
@@ -83,16 +84,16 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
         return {"not admitted": str(error)}, []
 
 
-def graphs_in(value: Plain) -> list[Plain]:
+def graphs_in(value: ResultRecord) -> list[GraphRecord]:
     """The descriptions of graphs in a value: the module's, and the tail's if there is one."""
-    return [value[key] for key in ("graph_module", "tail") if key in value]
+    return [value["graph_module"], *([value["tail"]] if "tail" in value else [])]
 
 
 TIMES = 2
 """How often a graph is run on inputs that came with it: twice, to see whether that agrees."""
 
 
-def _own_inputs(given: Plain, tensors: list[torch.Tensor]) -> tuple[tuple[Any, ...], ...]:
+def _own_inputs(given: InputsRecord, tensors: list[torch.Tensor]) -> tuple[tuple[Any, ...], ...]:
     """The inputs that came with a graph, once for each time that it is run on them."""
     try:
         return (inputs_of(given, tensors),) * TIMES
@@ -100,7 +101,7 @@ def _own_inputs(given: Plain, tensors: list[torch.Tensor]) -> tuple[tuple[Any, .
         raise NotAdmitted(str(error)) from None
 
 
-def _results(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
+def _results(programs: list[Program], trial: Trial, encoder: Encoder) -> list[CallResult]:
     """A record of running the graph on each input of the case."""
     (program,) = programs
     return [
@@ -109,12 +110,12 @@ def _results(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
     ]
 
 
-def _results_of_both(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
+def _results_of_both(programs: list[Program], trial: Trial, encoder: Encoder) -> list[CallResult]:
     """A record of running the second graph on what the first one returns, for each input."""
     head, tail = programs
     both = nn.ModuleList([head.root, tail.root])
 
-    def on(inputs: tuple[Any, ...]) -> Plain:
+    def on(inputs: tuple[Any, ...]) -> CallResult:
         return run_both(
             head, tail, encoder, lambda call: run_once(call, inputs, encoder, owner=both)
         )
@@ -122,7 +123,7 @@ def _results_of_both(programs: list[Program], trial: Trial, encoder: Encoder) ->
     return [on(inputs) for inputs in trial.inputs]
 
 
-def _matches(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
+def _matches(programs: list[Program], trial: Trial, encoder: Encoder) -> int:
     """How many matches `fx.replace_pattern` would find of the pattern among the arguments."""
     (program,) = programs
     pattern = fx.symbolic_trace(trial.args[1]).graph
@@ -132,7 +133,7 @@ def _matches(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
     return len(matcher.match(program.graph))
 
 
-def _unneeded(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
+def _unneeded(programs: list[Program], trial: Trial, encoder: Encoder) -> list[str] | None:
     """Names of the nodes that the output does not depend on; ``None`` where the graph raises."""
     (program,) = programs
     try:

@@ -21,8 +21,15 @@ import torch
 from torch import fx, nn
 
 from autograder.core import allowlist
-from autograder.core.codec import Decoder, Plain
-from autograder.core.graph_record import MAX_NODES
+from autograder.core.codec import Decoder, Tagged, unwrap
+from autograder.core.graph_record import (
+    MAX_NODES,
+    GraphRecord,
+    ModuleRecord,
+    NodeRecord,
+    TensorRecord,
+    target_path,
+)
 from autograder.core.torch_private import own_buffers, own_modules, own_parameters
 
 _OPS = frozenset("placeholder get_attr call_function call_method call_module output".split())
@@ -61,7 +68,7 @@ class Program:
         root: nn.Module,
         modules: dict[str, nn.Module],
         parts: dict[str, torch.Tensor | None],
-        rows: list[Plain],
+        rows: list[NodeRecord],
         tensors: list[torch.Tensor],
         functions: Functions,
     ) -> None:
@@ -97,7 +104,7 @@ class Program:
         for row in self.rows:
             if row["op"] == "placeholder":
                 default = decoder.decode(row["args"])
-                found.append(_parameter(row["target"], default))
+                found.append(_parameter(target_path(row), default))
         try:
             return inspect.Signature(found)
         except ValueError as error:
@@ -133,26 +140,26 @@ class Program:
 
     __call__ = run
 
-    def _evaluate(self, row: Plain, decoder: Decoder, given: Mapping[str, Any]) -> Any:
-        op, target = row["op"], row["target"]
+    def _evaluate(self, row: NodeRecord, decoder: Decoder, given: Mapping[str, Any]) -> Any:
+        op = row["op"]
         if op == "placeholder":
-            return given[target.lstrip("*")]
+            return given[target_path(row).lstrip("*")]
         if op == "get_attr":
-            return self.parts[target]
+            return self.parts[target_path(row)]
         args, kwargs = decoder.decode(row["args"]), decoder.decode(row["kwargs"])
         if op == "output":
             return args[0]
         if op == "call_module":
-            return self.modules[target](*args, **kwargs)
+            return self.modules[target_path(row)](*args, **kwargs)
         if op == "call_method":
-            return _method(target, args[0])(*args[1:], **kwargs)
-        function = decoder.decode(target)
+            return _method(target_path(row), args[0])(*args[1:], **kwargs)
+        function = decoder.decode(row["target"])
         if function is getattr:
             return _attribute(*args)
         return function(*args, **kwargs)
 
 
-def admitted(data: Plain, tensors: list[torch.Tensor], functions: Functions) -> Program:
+def admitted(data: GraphRecord, tensors: list[torch.Tensor], functions: Functions) -> Program:
     """The program that a description describes.
 
     Args:
@@ -222,7 +229,7 @@ class _Reads(_Static):
 
 
 def _admit(
-    row: Plain, at: int, modules: Mapping[str, Any], parts: Mapping[str, Any], reads: _Reads
+    row: NodeRecord, at: int, modules: Mapping[str, Any], parts: Mapping[str, Any], reads: _Reads
 ) -> None:
     op, target = row["op"], row["target"]
     if op not in _OPS:
@@ -251,10 +258,10 @@ def _admit(
         raise NotAdmitted("the output node takes one argument")
 
 
-def _admit_function(target: Plain, args: Any, kwargs: dict[str, Any], reads: _Reads) -> None:
+def _admit_function(target: str | Tagged, args: Any, kwargs: dict[str, Any], reads: _Reads) -> None:
     if type(target) is not dict or len(target) != 1:
         raise NotAdmitted("the target of a `call_function` node is not a function")
-    ((kind, name),) = target.items()
+    kind, name = unwrap(target)
     if kind not in ("function", "case", "unlisted"):
         raise NotAdmitted(f"`{name}` is not a function that can be run here"[:200])
     function = reads._decode_case(name) if kind == "case" else _Static.decode(_Static([]), target)
@@ -340,11 +347,11 @@ def _is_name(text: Any) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
-def _last_readers(rows: list[Plain]) -> dict[int, list[int]]:
+def _last_readers(rows: list[NodeRecord]) -> dict[int, list[int]]:
     """For each row, the rows whose values nobody reads after it."""
     last: dict[int, int] = {}
 
-    def walk(data: Plain, at: int) -> None:
+    def walk(data: object, at: int) -> None:
         if isinstance(data, dict):
             read = data.get("node")
             if type(read) is int and len(data) == 1:
@@ -369,7 +376,7 @@ def _last_readers(rows: list[Plain]) -> dict[int, list[int]]:
 
 
 def _modules(
-    rows: list[Plain], tensors: list[torch.Tensor]
+    rows: list[ModuleRecord], tensors: list[torch.Tensor]
 ) -> tuple[nn.Module, dict[str, nn.Module]]:
     """The declared modules: the root, and all of them by path."""
     made: dict[str, nn.Module] = {}
@@ -391,7 +398,9 @@ def _is_path(path: str) -> bool:
     return len(path) < 1_000 and _PATH.fullmatch(path) is not None
 
 
-def _module(row: Plain, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]) -> nn.Module:
+def _module(
+    row: ModuleRecord, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]
+) -> nn.Module:
     try:
         cls = allowlist.module_class_of(row["class"]) if row["path"] else nn.Module
     except LookupError:
@@ -437,7 +446,7 @@ def _shadows_nothing(cls: type, name: Any) -> None:
 
 
 def _tensor(
-    entry: Plain, kind: str, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]
+    entry: TensorRecord, kind: str, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]
 ) -> torch.Tensor:
     index = entry["tensor"]
     if type(index) is not int or not 0 <= index < len(tensors):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 import torch
 from torch import fx, nn
 
 from autograder.core import allowlist
-from autograder.core.codec import Encoded, Encoder, Plain, Tagged
+from autograder.core.codec import Encoded, Encoder, Tagged, leaves, unwrap
 from autograder.core.torch_private import (
     codegen_of,
     inputs_recorded_by,
@@ -72,16 +72,17 @@ ModuleRecord = TypedDict(
     "ModuleRecord",
     {
         "path": str,
-        "same_as": NotRequired[str],
-        "class": NotRequired[str],
-        "training": NotRequired[bool],
-        "origin": NotRequired[str | None],
-        "children": NotRequired[list[str]],
-        "attrs": NotRequired[dict[str, Encoded]],
-        "params": NotRequired[_Tensors],
-        "buffers": NotRequired[_Tensors],
-        "tensors": NotRequired[_Tensors],
+        "same_as": str,
+        "class": str,
+        "training": bool,
+        "origin": str | None,
+        "children": list[str],
+        "attrs": dict[str, Encoded],
+        "params": _Tensors,
+        "buffers": _Tensors,
+        "tensors": _Tensors,
     },
+    total=False,
 )
 """A module of a graph module: its path, and either where the same module was described, or all."""
 
@@ -112,8 +113,49 @@ class GraphRecord(TypedDict):
     meta: NotRequired[list[dict[str, Encoded]]]
 
 
-Signature = list[list[Encoded]]
-"""Rows ``[name, kind, default]``, the last only if there is one."""
+Signature = list[list[Any]]
+"""Rows ``[name, kind, default]``, the last only if there is one: two texts, and a value."""
+
+
+def reads(row: CallRecord) -> list[Tagged]:
+    """The leaves of a node's arguments."""
+    return [*leaves(row["args"]), *leaves(row["kwargs"])]
+
+
+def call_of(row: NodeRecord) -> CallRecord:
+    """A node without its links."""
+    return {
+        "op": row["op"], "name": row["name"], "target": row["target"],
+        "args": row["args"], "kwargs": row["kwargs"],
+    }  # fmt: skip
+
+
+def target_path(row: CallRecord) -> str:
+    """The target of a node that calls no function: a path, a method, or an input's name.
+
+    Raises:
+        TypeError: it is a function.
+    """
+    if isinstance(row["target"], dict):
+        raise TypeError(f"the target of {row['name']} is a function")
+    return row["target"]
+
+
+def called_function(row: CallRecord) -> str:
+    """The name of the function that a node calls. Raises `TypeError` if it calls none."""
+    if not isinstance(row["target"], dict):
+        raise TypeError(f"the target of {row['name']} is not a function")
+    name: str = unwrap(row["target"])[1]
+    return name
+
+
+def classes_of(data: GraphRecord) -> dict[str, str]:
+    """The class of each module of a description, by path; aliases included."""
+    found: dict[str, str] = {}
+    for row in data["modules"]:
+        found[row["path"]] = found[row["same_as"]] if "same_as" in row else row["class"]
+    return found
+
 
 _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
 
@@ -123,7 +165,7 @@ def nodes_of(graph: fx.Graph) -> list[fx.Node]:
     return list(itertools.islice(graph.nodes, MAX_DESCRIBED))
 
 
-def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = None) -> Plain:
+def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = None) -> GraphRecord:
     """The plain description of a graph module.
 
     Args:
@@ -148,44 +190,47 @@ def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = No
     }
 
 
-def describe_nodes(graph: fx.Graph, encoder: Encoder) -> list[Plain]:
+def describe_nodes(graph: fx.Graph, encoder: Encoder) -> list[NodeRecord]:
     """The plain description of a graph's nodes; the encoder's node hook is set to this graph's."""
     nodes = nodes_of(graph)
     index = {id(node): i for i, node in enumerate(nodes)}
 
-    def link(node: fx.Node) -> Plain:
+    def link(node: fx.Node) -> Tagged:
         if id(node) in index:
             return {"node": index[id(node)]}
-        return {"erased" if getattr(node, "_erased", False) else "foreign": str(node.name)}
+        erased = getattr(node, "_erased", False)
+        return {"erased": str(node.name)} if erased else {"foreign": str(node.name)}
 
     encoder.node = link
     return [_describe_node(node, encoder) for node in nodes]
 
 
-def _describe_node(node: fx.Node, encoder: Encoder) -> Plain:
+def _describe_node(node: fx.Node, encoder: Encoder) -> NodeRecord:
     target = node.target if isinstance(node.target, str) else encoder.function(node.target)
     return {
         "op": str(node.op),
         "name": str(node.name),
         "target": target,
-        "args": encoder.encode(node.args),
+        "args": cast(Tagged, encoder.encode(node.args)),
         "args_type": type(node.args).__name__,
-        "kwargs": encoder.encode(node.kwargs),
+        "kwargs": cast(Tagged, encoder.encode(node.kwargs)),
         "users": [encoder.node(user) for user in node.users],
         "inputs": [encoder.node(read) for read in inputs_recorded_by(node)],
     }
 
 
-def _describe_modules(gm: nn.Module, encoder: Encoder, origins: dict[int, str]) -> Iterator[Plain]:
+def _describe_modules(
+    gm: nn.Module, encoder: Encoder, origins: dict[int, str]
+) -> Iterator[ModuleRecord]:
     seen: dict[int, str] = {}
-    tensors: dict[int, Plain] = {}
+    tensors: dict[int, TensorRecord] = {}
 
-    def entry(tensor: torch.Tensor | None) -> Plain:
+    def entry(tensor: torch.Tensor | None) -> TensorRecord | None:
         if tensor is None:
             return None
         if id(tensor) not in tensors:
             tensors[id(tensor)] = {
-                **encoder.tensor(tensor),
+                "tensor": encoder.tensor(tensor)["tensor"],
                 "requires_grad": tensor.requires_grad,
                 "origin": origins.get(id(tensor)),
             }
@@ -212,7 +257,7 @@ def _describe_modules(gm: nn.Module, encoder: Encoder, origins: dict[int, str]) 
         }
 
 
-def _plain_attributes(module: nn.Module, encoder: Encoder) -> dict[str, Plain]:
+def _plain_attributes(module: nn.Module, encoder: Encoder) -> dict[str, Encoded]:
     return {
         name: encoder.encode(value)
         for name, value in module.__dict__.items()
@@ -252,7 +297,7 @@ def _lint(gm: fx.GraphModule) -> str | None:
     return None
 
 
-def signature_of(function: Callable[..., Any], encoder: Encoder) -> Plain:
+def signature_of(function: Callable[..., Any], encoder: Encoder) -> Signature | None:
     """Parameters as ``[name, kind, default]`` rows; ``None`` if there is no signature."""
     target = function.forward if isinstance(function, nn.Module) else function
     try:
@@ -260,8 +305,7 @@ def signature_of(function: Callable[..., Any], encoder: Encoder) -> Plain:
     except (TypeError, ValueError):
         return None
     return [
-        [p.name, p.kind.name]
-        + ([] if p.default is inspect.Parameter.empty else [encoder.encode(p.default)])
+        [p.name, p.kind.name, *([] if p.default is p.empty else [encoder.encode(p.default)])]
         for p in parameters
     ]
 

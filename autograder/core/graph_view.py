@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from autograder.core.codec import Plain, reads, show
+from autograder.core.codec import Encoded, show, unwrap
+from autograder.core.graph_record import GraphRecord, NodeRecord, reads
 from autograder.core.node_label import Ref, label
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 
 _SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional.": "torch."}
 _LOST = {"foreign": "other graph", "erased": "erased"}
@@ -23,27 +24,29 @@ class _Said:
         return self.words
 
 
-def boxes_of(data: Plain) -> tuple[Box, ...]:
+def node_boxes(data: GraphRecord) -> tuple[NodeBox, ...]:
     """The boxes of a description made by `graph_record`."""
     names = [row["name"] for row in data["nodes"]]
     classes = {row["path"]: row.get("class", "").rpartition(".")[2] for row in data["modules"]}
     return tuple(_box(row, names, classes) for row in data["nodes"])
 
 
-def _box(row: Plain, names: list[str], classes: dict[str, str]) -> Box:
+def _box(row: NodeRecord, names: list[str], classes: dict[str, str]) -> NodeBox:
     target = target_text(row["target"])
     args, kwargs = _value(row["args"], names), _value(row["kwargs"], names)
     owner = (classes.get(target) or "Module") if row["op"] == "call_module" else ""
     inputs = (_value(leaf, names) for leaf in reads(row))
     read = dict.fromkeys(str(name) for name in inputs if isinstance(name, Ref))
-    return Box(row["name"], row["op"], label(row["op"], target, args, kwargs, owner), tuple(read))
+    return NodeBox(
+        row["name"], row["op"], label(row["op"], target, args, kwargs, owner), tuple(read)
+    )
 
 
-def _value(data: Plain, names: list[str]) -> Any:
+def _value(data: Encoded, names: list[str]) -> Any:
     """Plain arguments as a label takes them: nodes as `Ref`, all else as values or words."""
     if not isinstance(data, dict):
         return data
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     if kind == "node":
         return Ref(names[body])
     if kind in _LOST:
@@ -60,11 +63,11 @@ def _value(data: Plain, names: list[str]) -> Any:
     return _Said(show(data))
 
 
-def target_text(target: Plain) -> str:
+def target_text(target: Encoded) -> str:
     """A node's target as a person writes it."""
     if not isinstance(target, dict):
         return str(target)
-    ((_, name),) = target.items()
+    _, name = unwrap(target)
     for long, short in _SHORT.items():
         if name.startswith(long):
             return f"{short}{name.removeprefix(long)}"

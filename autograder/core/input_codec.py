@@ -6,14 +6,24 @@ written down, each piece once, and of each tensor which part of it is its own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 
-from autograder.core.codec import Decoder, Encoder, Plain, leaves
+from autograder.core.codec import Decoder, Encoded, Encoder, Tagged, leaves
 
 MOST_NUMBERS = 100_000
 """So many numbers the arguments may hold together."""
+
+
+class InputsRecord(TypedDict):
+    """Arguments, whose tensors are indices of `views`: memory, shape, strides, offset."""
+
+    values: Encoded
+    views: list[View]
+
+
+View = list[Any]
 
 
 class _Views(Encoder):
@@ -21,11 +31,11 @@ class _Views(Encoder):
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
-        self.views: list[Plain] = []
+        self.views: list[View] = []
         self._table = encoder
         self._memory: dict[tuple[int, torch.dtype], int] = {}
 
-    def tensor(self, value: torch.Tensor) -> Plain:
+    def tensor(self, value: torch.Tensor) -> Tagged:
         """Note which part of which memory a tensor is."""
         if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
             raise ValueError("a tensor that is not dense, or not on the CPU")
@@ -40,7 +50,7 @@ class _Views(Encoder):
         return {"tensor": len(self.views) - 1}
 
 
-def describe_inputs(inputs: tuple[Any, ...], encoder: Encoder) -> Plain:
+def describe_inputs(inputs: tuple[Any, ...], encoder: Encoder) -> InputsRecord:
     """Arguments as plain data.
 
     Args:
@@ -60,7 +70,7 @@ def describe_inputs(inputs: tuple[Any, ...], encoder: Encoder) -> Plain:
     return {"values": data, "views": views.views}
 
 
-def inputs_of(data: Plain, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
+def inputs_of(data: InputsRecord, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
     """The inverse of `describe_inputs`: fresh arguments, which share what they shared.
 
     Raises:

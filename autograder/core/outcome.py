@@ -12,11 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, TypedDict, get_args
 
 import torch
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded, Tagged
+from autograder.core.execution import CallResult, ErrorRecord
+from autograder.core.graph_record import CallRecord, GraphRecord
+from autograder.core.input_codec import InputsRecord
 
 Ended = Literal["returned", "raised", "out of time", "not attempted"]
 
@@ -57,7 +60,7 @@ class Change(str):
         return self.part, str(self)
 
 
-GIVEN: Plain = {"given": 0}
+GIVEN: Encoded = {"given": 0}
 """Says that what came back is the very object that the answer was given."""
 
 CALLS = (0, 0, 1)
@@ -70,6 +73,96 @@ MAX_CONTAINERS, MAX_COMMAS = 600_000, 2_000_000
 What the runner writes stays below: it encodes at most `codec.MAX_ITEMS` values.
 """
 MAX_TENSORS = 1024 * 1024 * 1024
+
+
+class InsideRecord(TypedDict):
+    """Calls of a part of a module: as it was given, and with other numbers in it."""
+
+    given: CallResult
+    altered: CallResult
+
+
+class TimerRecord(TypedDict):
+    """What a timer has measured. `wall` is the whole run's time, in seconds."""
+
+    wall: float
+    seconds: Tagged
+    calls: Tagged
+    slowest: list[list[Any]]
+
+
+class RunRecord(TypedDict, total=False):
+    """The calls of a result on one input, by what was called; see the kinds of answers.
+
+    Attributes:
+        rebuilt: the judge's own run of the described graph.
+        afterwards: whether the model was in the same mode after it.
+        state: what tensors became, by name.
+    """
+
+    forward: CallResult
+    interpreter: CallResult
+    copy: CallResult
+    eager: CallResult
+    altered: CallResult
+    rebuilt: CallResult
+    inside: list[InsideRecord]
+    timer: TimerRecord
+    afterwards: bool
+    state: Tagged
+
+
+Way = Literal["forward", "interpreter", "copy", "eager", "altered", "rebuilt"]
+"""A way to call a result: a key of `RunRecord`."""
+
+
+class PieceRecord(TypedDict, total=False):
+    """What a compiler was given: a graph module, or an object of another `kind`."""
+
+    graph_module: GraphRecord
+    kind: str
+    examples: Encoded
+
+
+class ResultRecord(Tagged, total=False):
+    """A result: an encoded value, or what its kind of answer says, which is some of these keys.
+
+    Attributes:
+        graph_module: the graph module that was returned, or edited.
+        tail: the second one.
+        pieces: what a compiler was given, in order.
+        compiled: paths of what the compiler returned, to the place in `pieces`.
+        new: whether the graph module is not the one that was given.
+        count: the number that was returned next to it.
+        returned: what an answer that edits in place has returned.
+        cuts: the name of the node in the model's trace, by that in the result.
+        generated: whether a module's code was generated from a graph.
+        module: the class of a module that is not a graph module.
+        keys: functions that have a rule.
+        rules: what each rule has recorded, once for each call that it was applied to.
+        given: the inputs of a witness.
+        ran: the calls of a witness and of its trace.
+        failed: the step at which a witness has failed.
+    """
+
+    graph_module: GraphRecord
+    tail: GraphRecord
+    pieces: list[PieceRecord]
+    compiled: dict[str, int]
+    new: bool
+    count: Encoded
+    returned: Encoded
+    cuts: dict[str, str]
+    generated: bool
+    module: str
+    keys: Tagged
+    rules: list[list[CallRecord]]
+    rule_error: ErrorRecord
+    trace_error: ErrorRecord
+    given: InputsRecord
+    ran: dict[str, CallResult]
+    failed: str
+    error: ErrorRecord
 
 
 @dataclass
@@ -93,9 +186,9 @@ class Outcome:
 
     case: str
     ended: Ended = "returned"
-    error: dict[str, Any] | None = None
-    value: Plain = None
-    runs: list[Plain] = field(default_factory=list)
+    error: ErrorRecord | None = None
+    value: ResultRecord | Any = None
+    runs: list[RunRecord] = field(default_factory=list)
     changed: list[Change] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
     printed: str = ""
@@ -225,7 +318,7 @@ def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tens
     ]
 
 
-_KEPT = ("value", "error", "args", "log")
+_KEPT: tuple[Literal["value", "error", "args", "log"], ...] = ("value", "error", "args", "log")
 """What a reference keeps of the record of a run. What else is noted is for rules to look at."""
 
 
@@ -239,8 +332,8 @@ class Reference:
         tensors: the table that the data refers to.
     """
 
-    value: Plain = None
-    runs: list[Plain] = field(default_factory=list)
+    value: Encoded = None
+    runs: list[CallResult] = field(default_factory=list)
     tensors: list[torch.Tensor] = field(default_factory=list)
 
     @classmethod
@@ -250,12 +343,12 @@ class Reference:
         if isinstance(value, dict) and "graph_module" in value:
             value = None
         records = [record.get("forward", record.get("eager")) for record in outcome.runs]
-        runs = [{key: row[key] for key in _KEPT if key in row} for row in records]
+        runs = [{key: row[key] for key in _KEPT if key in row} for row in records if row]
         used: list[torch.Tensor] = []
         plain = _renumber([value, runs], outcome.tensors, used)
         return cls(plain[0], plain[1], used)
 
-    def to_json(self) -> Plain:
+    def to_json(self) -> dict[str, Any]:
         """The reference as JSON, tensors in base64."""
         return {
             "value": self.value,
@@ -271,7 +364,7 @@ class Reference:
         }
 
     @classmethod
-    def from_json(cls, data: Plain) -> Reference:
+    def from_json(cls, data: dict[str, Any]) -> Reference:
         """The inverse of `to_json`."""
         tensors = [
             tensor_from_bytes(base64.b64decode(blob), dtype, shape)
@@ -280,7 +373,7 @@ class Reference:
         return cls(data["value"], data["runs"], tensors)
 
 
-def _renumber(data: Plain, tensors: list[torch.Tensor], used: list[torch.Tensor]) -> Plain:
+def _renumber(data: Any, tensors: list[torch.Tensor], used: list[torch.Tensor]) -> Any:
     """The data with its tensors moved to a table of their own."""
     if isinstance(data, list):
         return [_renumber(item, tensors, used) for item in data]

@@ -29,6 +29,12 @@ PARTS = ("cases.py", "rubric.py")
 
 _CLASSROOM = "nbgrader_config.py"
 
+_RENAMED = {
+    "OfChoice": "RecipeOracle", "as_it_is": "no_completion", "look": "advice", "made": "built_by",
+    "oracle_alone": "oracle_only", "still": "still_holds",
+}  # fmt: skip
+"""Names in version 0.1 of what an exercise is written with, and their names now."""
+
 
 class _FromTexts(MetaPathFinder, InspectLoader):
     """Finds the modules of the package in a table of their texts.
@@ -68,7 +74,13 @@ class _FromTexts(MetaPathFinder, InspectLoader):
         if self.is_package(name):
             return
         module.__file__ = f"{FOLDER}/{name.replace('.', '/').removeprefix(f'{PACKAGE}/')}.py"
-        exec(compile(self.get_source(name), module.__file__, "exec"), module.__dict__)
+        try:
+            exec(compile(self.get_source(name), module.__file__, "exec"), module.__dict__)
+        except (ImportError, TypeError) as error:
+            old = next((each for each in _RENAMED if f"'{each}'" in str(error)), None)
+            if old is None:
+                raise
+            raise type(error)(f"{error}. `{old}` is now called `{_RENAMED[old]}`.") from error
 
 
 def texts_in(folder: Path) -> dict[str, str]:

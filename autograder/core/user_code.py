@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from autograder.core import allowlist
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
+from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
 
 COPY, NOTHING = "a copy", "nothing"
 """The names under which what stands in for own code travels; no case's function has them."""
@@ -36,25 +37,22 @@ def nothing() -> None:
 STAND_INS: dict[str, Callable[..., Any]] = {COPY: copy_of, NOTHING: nothing}
 
 
-def own_calls(description: Plain) -> Iterator[tuple[int, str]]:
+def own_calls(description: GraphRecord) -> Iterator[tuple[int, str]]:
     """Nodes that call functions or module classes only the learner's process knows.
 
     Pairs of the node's place and the name of what it calls.
     """
-    classes = {row["path"]: row.get("class") for row in description["modules"]}
-    for row in description["modules"]:
-        if "same_as" in row:
-            classes[row["path"]] = classes[row["same_as"]]
+    classes = classes_of(description)
     for i, row in enumerate(description["nodes"]):
         target = row["target"]
         if isinstance(target, dict) and "opaque" in target:
             yield i, target["opaque"]
-        elif row["op"] == "call_module" and target in classes:
-            if not allowlist.is_known_class(classes[target]):
-                yield i, str(classes[target]).rpartition(".")[2]
+        elif row["op"] == "call_module" and (cls := classes.get(target_path(row))) is not None:
+            if not allowlist.is_known_class(cls):
+                yield i, cls.rpartition(".")[2]
 
 
-def taken_for(allowed: str, description: Plain) -> Plain:
+def substitute_user_code(allowed: str, description: GraphRecord) -> GraphRecord:
     """The description with the own code that is allowed taken for what it may be.
 
     Args:
@@ -74,7 +72,7 @@ def taken_for(allowed: str, description: Plain) -> Plain:
     return {**description, "nodes": nodes}
 
 
-def _call(row: Plain, name: str, given: list[Plain]) -> Plain:
+def _call(row: NodeRecord, name: str, given: list[Encoded]) -> NodeRecord:
     return {
         **row,
         "op": "call_function",
@@ -84,14 +82,14 @@ def _call(row: Plain, name: str, given: list[Plain]) -> Plain:
     }
 
 
-def _attributes_of_own(description: Plain) -> Iterator[int]:
+def _attributes_of_own(description: GraphRecord) -> Iterator[int]:
     """Nodes that read what has no description, such as a function kept on the module."""
     modules = {row["path"]: row for row in description["modules"]}
     known = set(modules)
     for path, row in modules.items():
         own = modules[row.get("same_as", path)]
-        names = (name for kind in ("params", "buffers", "tensors") for name in own[kind])
+        names = (*own["params"], *own["buffers"], *own["tensors"])
         known |= {f"{path}.{name}" if path else name for name in names}
-    for i, row in enumerate(description["nodes"]):
-        if row["op"] == "get_attr" and row["target"] not in known:
+    for i, node in enumerate(description["nodes"]):
+        if node["op"] == "get_attr" and node["target"] not in known:
             yield i

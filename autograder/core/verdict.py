@@ -19,8 +19,8 @@ class Finding:
     Attributes:
         code: stable key, such as ``stale-code``.
         message: one sentence about what is wrong, in the learner's own names.
-        look: one sentence about where to look; never the solution.
-        property: the rubric property that found it.
+        advice: one sentence about where to look; never the solution.
+        rule: the rule that found it.
         case: the case it was found on.
         nodes: names of the nodes it is about, for pictures.
         raised: the exception that it tells of, as text; empty where it tells of none.
@@ -31,8 +31,8 @@ class Finding:
 
     code: str
     message: str
-    look: str = ""
-    property: str = ""
+    advice: str = ""
+    rule: str = ""
     case: str = ""
     nodes: tuple[str, ...] = ()
     raised: str = ""
@@ -41,7 +41,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Box:
+class NodeBox:
     """One node of a graph, as a picture needs it.
 
     Attributes:
@@ -82,8 +82,8 @@ class Example:
     inputs: tuple[str, ...] = ()
     expected: str = ""
     obtained: str = ""
-    before: tuple[Box, ...] = ()
-    after: tuple[Box, ...] = ()
+    before: tuple[NodeBox, ...] = ()
+    after: tuple[NodeBox, ...] = ()
     code: str = ""
     fine_print: str = ""
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.sketch import GHOSTS
 
-Marked = tuple[tuple[Box, ...], tuple[Box, ...]]
-_Way = Callable[[Sequence[Box], Sequence[Box]], dict[str, str]]
+Marked = tuple[tuple[NodeBox, ...], tuple[NodeBox, ...]]
+_Way = Callable[[Sequence[NodeBox], Sequence[NodeBox]], dict[str, str]]
 
 SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
@@ -26,7 +26,7 @@ _SEARCHED = 1_000_000
 """Up to so many pairs of nodes are compared to find the best order; a second or so."""
 
 
-def compare(before: Sequence[Box], after: Sequence[Box]) -> Marked:
+def compare(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> Marked:
     """Both graphs, with the nodes that differ marked.
 
     A node of `before` without a counterpart is ``removed``, one of `after` without one is
@@ -38,7 +38,9 @@ def compare(before: Sequence[Box], after: Sequence[Box]) -> Marked:
     return _compared(before, after, counterparts(before, after))
 
 
-def _compared(before: Sequence[Box], after: Sequence[Box], there: Mapping[str, str]) -> Marked:
+def _compared(
+    before: Sequence[NodeBox], after: Sequence[NodeBox], there: Mapping[str, str]
+) -> Marked:
     back = {new: old for old, new in there.items()}
     old = {box.name: box for box in before}
     new = {box.name: box for box in after}
@@ -48,7 +50,7 @@ def _compared(before: Sequence[Box], after: Sequence[Box], there: Mapping[str, s
     )
 
 
-def _marked(box: Box, other: Box | None, there: Mapping[str, str], alone: str) -> Box:
+def _marked(box: NodeBox, other: NodeBox | None, there: Mapping[str, str], alone: str) -> NodeBox:
     if box.op in GHOSTS:
         return box
     if other is None:
@@ -58,7 +60,7 @@ def _marked(box: Box, other: Box | None, there: Mapping[str, str], alone: str) -
     return box if same else replace(box, mark="changed")
 
 
-def counterparts(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+def counterparts(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> dict[str, str]:
     """Which node of `after` stands for which of `before`, by their names; some have none.
 
     First come nodes that compute the same, from the inputs on. The rest are those of one name, as
@@ -70,7 +72,9 @@ def counterparts(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
     return min(found, key=lambda pairs: _count(_compared(before, after, pairs)))
 
 
-def _by(ways: Sequence[_Way], before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+def _by(
+    ways: Sequence[_Way], before: Sequence[NodeBox], after: Sequence[NodeBox]
+) -> dict[str, str]:
     pairs = dict(_computing_the_same(before, after))
     for way in ways:
         taken = set(pairs.values())
@@ -84,7 +88,9 @@ def _count(marked: Marked) -> int:
     return sum(bool(box.mark) for boxes in marked for box in boxes)
 
 
-def _computing_the_same(before: Sequence[Box], after: Sequence[Box]) -> Iterator[tuple[str, str]]:
+def _computing_the_same(
+    before: Sequence[NodeBox], after: Sequence[NodeBox]
+) -> Iterator[tuple[str, str]]:
     """Nodes with the same opcode and label, all of whose inputs compute the same."""
     waiting: dict[Hashable, deque[str]] = defaultdict(deque)
     numbers: dict[Hashable, int] = {}
@@ -99,7 +105,7 @@ def _computing_the_same(before: Sequence[Box], after: Sequence[Box]) -> Iterator
                 yield name, same.popleft()
 
 
-def _computed(boxes: Sequence[Box], numbers: dict[Hashable, int]) -> dict[str, int]:
+def _computed(boxes: Sequence[NodeBox], numbers: dict[Hashable, int]) -> dict[str, int]:
     """A number for what each node computes; nodes that compute the same have the same."""
     found: dict[str, int] = {}
     for box in boxes:
@@ -109,7 +115,7 @@ def _computed(boxes: Sequence[Box], numbers: dict[Hashable, int]) -> dict[str, i
     return found
 
 
-def _calling_the_same(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+def _calling_the_same(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> dict[str, str]:
     """Nodes with the same opcode and label, in an order that both graphs share."""
     old, new = ([(box.op, _shape(box)) for box in boxes] for boxes in (before, after))
     pairs = _in_both(old, new)
@@ -149,23 +155,23 @@ def _next_in_turn(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[
             yield i, last
 
 
-def _of_one_name(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+def _of_one_name(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> dict[str, str]:
     there = {box.name: box.op for box in after}
     return {box.name: box.name for box in before if _fits(box, there.get(box.name))}
 
 
-def _fits(box: Box, op: str | None) -> bool:
+def _fits(box: NodeBox, op: str | None) -> bool:
     """Whether a node of this opcode may be what became of another: calls stay calls."""
     return op is not None and (op == box.op or (op.startswith("call") == box.op.startswith("call")))
 
 
-def _shape(box: Box) -> str:
+def _shape(box: NodeBox) -> str:
     """A label with numbers in place of the names of inputs, as names may change."""
     places = {name: f"{place}." for place, name in reversed([*enumerate(box.inputs)])}
     return _WORD.sub(lambda word: places.get(word[0], word[0]), box.label)
 
 
-def marks_in_words(boxes: Sequence[Box]) -> str:
+def marks_in_words(boxes: Sequence[NodeBox]) -> str:
     """How many nodes carry which mark: ``1 added, 2 changed``; ``""`` if none does."""
     counts = {mark: sum(box.mark == mark for box in boxes) for mark in SIGNS}
     return ", ".join(f"{count} {mark}" for mark, count in counts.items() if count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.diff import compare, counterparts, marks_in_words
 from autograder.drawing.text import LONGEST_ALT, SIGNS, notes, statement
 
@@ -15,7 +15,7 @@ CONTEXT = 2
 _Row = tuple[str, str]  # a mark, and the line
 
 
-def diff_text(before: Sequence[Box], after: Sequence[Box]) -> str:
+def diff_text(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
     """What a pass did: ``-`` removed, ``+`` added, ``~`` changed, the rest as it was."""
     old, new = compare(before, after)
     rows = list(_rows(old, new))
@@ -25,7 +25,7 @@ def diff_text(before: Sequence[Box], after: Sequence[Box]) -> str:
     return "\n".join([headline(before, after), *lines])
 
 
-def diff_alt(before: Sequence[Box], after: Sequence[Box]) -> str:
+def diff_alt(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
     """The pair in few enough words for a picture's alternative text."""
     text = diff_text(before, after)
     if len(text) <= LONGEST_ALT:
@@ -34,7 +34,7 @@ def diff_alt(before: Sequence[Box], after: Sequence[Box]) -> str:
     return f"{cut}\nThe whole comparison is in the text form below the picture."
 
 
-def headline(before: Sequence[Box], after: Sequence[Box]) -> str:
+def headline(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
     """``Before: 5 nodes, 1 removed. After: 5 nodes, 1 added.``"""
     old, new = compare(before, after)
     parts = []
@@ -45,7 +45,7 @@ def headline(before: Sequence[Box], after: Sequence[Box]) -> str:
     return " ".join(parts)
 
 
-def _rows(old: Sequence[Box], new: Sequence[Box]) -> Iterator[_Row]:
+def _rows(old: Sequence[NodeBox], new: Sequence[NodeBox]) -> Iterator[_Row]:
     """Both graphs merged into one list, in an order that both share."""
     there = counterparts(old, new)
     a = [there.get(box.name, f"{box.name} before") for box in old]  # no name has a space
@@ -64,7 +64,7 @@ def _rows(old: Sequence[Box], new: Sequence[Box]) -> Iterator[_Row]:
             )
 
 
-def _both(was: Box, now: Box) -> str:
+def _both(was: NodeBox, now: NodeBox) -> str:
     if not now.mark:
         return _said(now)
     before, after = _said(was), _said(now)
@@ -73,7 +73,7 @@ def _both(was: Box, now: Box) -> str:
     return f"{after}  ({was.op} becomes {now.op})" if was.op != now.op else after
 
 
-def _said(box: Box) -> str:
+def _said(box: NodeBox) -> str:
     extra = [note for note in notes(box) if note != box.mark]
     return statement(box) + (f"  ({', '.join(extra)})" if extra else "")
 

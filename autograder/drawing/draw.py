@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_alt, diff_text
 from autograder.drawing.html import block, bold_line, folded, pictures_row, sheet
@@ -46,7 +46,7 @@ class Picture:
 
     def __init__(
         self,
-        graphs: Sequence[tuple[str, Sequence[Box]]],
+        graphs: Sequence[tuple[str, Sequence[NodeBox]]],
         title: str = "",
         focus: Collection[str] = (),
         around: Collection[str] = (),
@@ -64,7 +64,7 @@ class Picture:
             body = diff_text(*(boxes for _, boxes in self.graphs))
         return f"{self.title}\n{body}" if self.title else body
 
-    def _said_of_each(self, say: Callable[[Sequence[Box]], str]) -> str:
+    def _said_of_each(self, say: Callable[[Sequence[NodeBox]], str]) -> str:
         parts = [(heading, say(boxes)) for heading, boxes in self.graphs]
         return "\n\n".join(f"{heading}: {text}" if heading else text for heading, text in parts)
 
@@ -246,7 +246,7 @@ def _text(title: str | None) -> str:
 
 
 def _names(
-    nodes: str | fx.Node | Collection[str | fx.Node], boxes: Sequence[Box]
+    nodes: str | fx.Node | Collection[str | fx.Node], boxes: Sequence[NodeBox]
 ) -> frozenset[str]:
     """The names of nodes of a graph."""
     several = [nodes] if isinstance(nodes, str | fx.Node) else list(nodes)
@@ -260,7 +260,10 @@ def _names(
 
 
 def pair(
-    before: Sequence[Box], after: Sequence[Box], title: str = "", focus: Collection[str] = ()
+    before: Sequence[NodeBox],
+    after: Sequence[NodeBox],
+    title: str = "",
+    focus: Collection[str] = (),
 ) -> Picture:
     """The picture of two graphs, what differs marked; see `Draw.diff`."""
     return Picture([*zip(("before", "after"), compare(before, after), strict=True)], title, focus)

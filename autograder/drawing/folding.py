@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 
 BIG = 12  # up to so many nodes a graph is drawn node by node
 REFERENCE = "reference"  # opcode of a stand-in for a node drawn in another column
@@ -26,14 +26,14 @@ class Cell:
             stand-in.
     """
 
-    boxes: tuple[Box, ...]
+    boxes: tuple[NodeBox, ...]
     inputs: tuple[int, ...]
     late: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
 
 
 def cells_of(
-    boxes: Sequence[Box], fold: bool | None = None, focus: Collection[str] = ()
+    boxes: Sequence[NodeBox], fold: bool | None = None, focus: Collection[str] = ()
 ) -> tuple[Cell, ...]:
     """The cells of a graph, in an order in which all inputs stand before their readers.
 
@@ -58,7 +58,7 @@ def cells_of(
 
 
 def _cell(
-    boxes: Sequence[Box], reads: list[list[int]], group: list[int], where: dict[int, int]
+    boxes: Sequence[NodeBox], reads: list[list[int]], group: list[int], where: dict[int, int]
 ) -> Cell:
     here = where[group[0]]
     read = dict.fromkeys(where[i] for i in reads[group[0]])
@@ -70,7 +70,7 @@ def _cell(
     )
 
 
-def _resolve(boxes: Sequence[Box]) -> list[list[int]]:
+def _resolve(boxes: Sequence[NodeBox]) -> list[list[int]]:
     """For each box the indices of those it reads: the last before it, or one after it."""
     everywhere: dict[str, list[int]] = {}
     for i, box in enumerate(boxes):
@@ -87,7 +87,7 @@ def _resolve(boxes: Sequence[Box]) -> list[list[int]]:
 
 
 def _chains(
-    boxes: Sequence[Box], reads: list[list[int]], focus: Collection[str]
+    boxes: Sequence[NodeBox], reads: list[list[int]], focus: Collection[str]
 ) -> list[list[int]]:
     """Maximal runs of at least two plain nodes, each the only reader of the one before."""
     readers: list[list[int]] = [[] for _ in boxes]
@@ -122,4 +122,4 @@ def _chains(
 
 def stand_in(cell: Cell, label: str, inputs: tuple[int, ...]) -> Cell:
     """A small cell that names a node which is drawn elsewhere, or not at all."""
-    return Cell((Box(cell.boxes[-1].name, REFERENCE, label, ()),), inputs)
+    return Cell((NodeBox(cell.boxes[-1].name, REFERENCE, label, ()),), inputs)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from autograder.core.node_label import shorten
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.folding import REFERENCE, Cell
 from autograder.drawing.style import (
     ALARM,
@@ -88,7 +88,7 @@ def content_of(cell: Cell, rows: int = ROWS[0][1], warning: str = "") -> BoxCont
     return _single(box, cell.places[0] if cell.places else 0, warning)
 
 
-def fitting(box: Box, limit: int) -> str:
+def fitting(box: NodeBox, limit: int) -> str:
     """A label that fits: where it is long, its inputs become dots, as arrows show them."""
     text = box.label
     if len(text) > limit:
@@ -99,7 +99,7 @@ def fitting(box: Box, limit: int) -> str:
     return shorten(text, limit)
 
 
-def row_label(box: Box) -> str:
+def row_label(box: NodeBox) -> str:
     """A label in a chain, without what the name says: ``Conv2d`` for ``conv1 : Conv2d``."""
     target, colon, owner = box.label.partition(" : ")
     if colon and "(" not in target:
@@ -107,7 +107,7 @@ def row_label(box: Box) -> str:
     return fitting(box, LONGEST_ROW)
 
 
-def _single(box: Box, place: int, warning: str) -> BoxContent:
+def _single(box: NodeBox, place: int, warning: str) -> BoxContent:
     look = look_of(box.op)
     name, label = shorten(box.name, LONGEST), fitting(box, LONGEST)
     one_line = label in (name, box.op) or label.startswith(f"{name} = ")
@@ -138,8 +138,8 @@ def _single(box: Box, place: int, warning: str) -> BoxContent:
     return BoxContent(look, width, height, tuple(words))
 
 
-def _chain(boxes: tuple[Box, ...], places: tuple[int, ...], rows: int) -> BoxContent:
-    shown: list[Box | None] = list(boxes)
+def _chain(boxes: tuple[NodeBox, ...], places: tuple[int, ...], rows: int) -> BoxContent:
+    shown: list[NodeBox | None] = list(boxes)
     if len(boxes) > rows:
         half = (rows - 1) // 2
         shown = [*boxes[:half], None, *boxes[-half:]]
@@ -167,7 +167,7 @@ def _chain(boxes: tuple[Box, ...], places: tuple[int, ...], rows: int) -> BoxCon
     return BoxContent(FOLDED, width, height, tuple(words), tuple(dots))
 
 
-def _reference(box: Box) -> BoxContent:
+def _reference(box: NodeBox) -> BoxContent:
     look = look_of(REFERENCE)
     name, where = shorten(box.name, LONGEST), box.label
     name_width = text_width(name, ROW, MONO_BOLD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.diff import SIGNS
 from autograder.drawing.folding import BIG, Cell, cells_of
 from autograder.drawing.layout.columns import MOST, columns_of, ends_of, outputs_of
@@ -64,7 +64,9 @@ class Page:
     focus: frozenset[str] = frozenset()
 
 
-def too_large(graphs: Sequence[tuple[str, Sequence[Box]]], around: Collection[str] = ()) -> bool:
+def too_large(
+    graphs: Sequence[tuple[str, Sequence[NodeBox]]], around: Collection[str] = ()
+) -> bool:
     """Whether a picture would be too large to be read, or to be made in a moment."""
     fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
     cells_in_turn = [cells_of(boxes, fold, around) for _, boxes in graphs]
@@ -80,7 +82,7 @@ def too_large(graphs: Sequence[tuple[str, Sequence[Box]]], around: Collection[st
 
 
 def page_of(
-    graphs: Sequence[tuple[str, Sequence[Box]]],
+    graphs: Sequence[tuple[str, Sequence[NodeBox]]],
     title: str = "",
     focus: Collection[str] = (),
     around: Collection[str] = (),
@@ -164,7 +166,7 @@ def _part(cells: tuple[Cell, ...], rows: int) -> _Part:
 
 
 def _panel(
-    heading: str, boxes: Sequence[Box], note: str, parts: list[_Part], left: float, top: float
+    heading: str, boxes: Sequence[NodeBox], note: str, parts: list[_Part], left: float, top: float
 ) -> Panel:
     marks = [(mark, sum(box.mark == mark for box in boxes)) for mark in SIGNS]
     counts = tuple((mark, count) for mark, count in marks if count)
@@ -177,7 +179,10 @@ def _panel(
 
 
 def _note(
-    heading: str, boxes: Sequence[Box], hidden: int, graphs: Sequence[tuple[str, Sequence[Box]]]
+    heading: str,
+    boxes: Sequence[NodeBox],
+    hidden: int,
+    graphs: Sequence[tuple[str, Sequence[NodeBox]]],
 ) -> str:
     """What stands below a heading, behind the counts of marks."""
     if hidden:

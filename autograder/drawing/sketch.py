@@ -12,7 +12,7 @@ from torch import fx, nn
 
 from autograder.core.node_label import Ref, label, one_line
 from autograder.core.torch_private import own_buffers, own_modules
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 
 MAX_NODES = 5_000
 MAX_DEPTH = 40
@@ -21,14 +21,14 @@ FOREIGN = "foreign"
 MISSING = "missing"
 GHOSTS = (FOREIGN, MISSING)  # opcodes of boxes that are no nodes of the graph
 
-Drawable = fx.GraphModule | fx.Graph | nn.Module | Callable[..., Any] | Sequence[Box]
+Drawable = fx.GraphModule | fx.Graph | nn.Module | Callable[..., Any] | Sequence[NodeBox]
 
 
 class CannotTrace(ValueError):
     """A module or function was to be drawn that `fx.symbolic_trace` cannot trace."""
 
 
-def sketch(what: Drawable) -> tuple[Box, ...]:
+def sketch(what: Drawable) -> tuple[NodeBox, ...]:
     """The boxes of a graph.
 
     Args:
@@ -52,7 +52,7 @@ def sketch(what: Drawable) -> tuple[Box, ...]:
         with _left_as_found(what):
             traced = _trace(what)
             return _boxes(traced.graph, traced)
-    if isinstance(what, (list, tuple)) and all(isinstance(box, Box) for box in what):
+    if isinstance(what, (list, tuple)) and all(isinstance(box, NodeBox) for box in what):
         return _with_missing(what)
     if isinstance(what, (types.FunctionType, types.MethodType)):
         traced = _trace(what)
@@ -98,16 +98,16 @@ def _left_as_found(root: nn.Module) -> Iterator[None]:
                 del store[name]
 
 
-def _boxes(graph: fx.Graph, root: nn.Module | None) -> tuple[Box, ...]:
+def _boxes(graph: fx.Graph, root: nn.Module | None) -> tuple[NodeBox, ...]:
     nodes = _nodes(graph)
     names = _names(nodes)
-    boxes: list[Box] = []
+    boxes: list[NodeBox] = []
     for node in nodes:
         args, kwargs = _with_refs(node.args, names), _with_refs(node.kwargs, names)
         read = tuple(dict.fromkeys((*_refs(args), *_refs(kwargs))))
         boxes += _ghosts(node, names, {box.name for box in boxes})
         text = label(str(node.op), node.target, args, kwargs, _owner(root, node))
-        boxes.append(Box(names[id(node)], str(node.op), text, tuple(map(str, read))))
+        boxes.append(NodeBox(names[id(node)], str(node.op), text, tuple(map(str, read))))
     return tuple(boxes)
 
 
@@ -181,13 +181,13 @@ def _refs(value: Any) -> Iterator[Ref]:
             yield from _refs(item)
 
 
-def _ghosts(node: fx.Node, names: dict[int, str], drawn: set[str]) -> list[Box]:
+def _ghosts(node: fx.Node, names: dict[int, str], drawn: set[str]) -> list[NodeBox]:
     """Boxes for the nodes of other graphs that a node reads."""
-    found: dict[str, Box] = {}
+    found: dict[str, NodeBox] = {}
     for read in _node_leaves((node.args, node.kwargs)):
         name = _foreign_name(read)
         if id(read) not in names and name not in drawn:
-            found[name] = Box(name, FOREIGN, "not a node of this graph", ())
+            found[name] = NodeBox(name, FOREIGN, "not a node of this graph", ())
     return list(found.values())
 
 
@@ -217,7 +217,7 @@ def _owner(root: nn.Module | None, node: fx.Node) -> str:
     return "not found" if found is None else type(found).__name__
 
 
-def _with_missing(boxes: Sequence[Box]) -> tuple[Box, ...]:
+def _with_missing(boxes: Sequence[NodeBox]) -> tuple[NodeBox, ...]:
     """The boxes, with one for each name that is read and not there."""
     boxes = [
         replace(
@@ -229,11 +229,11 @@ def _with_missing(boxes: Sequence[Box]) -> tuple[Box, ...]:
         for box in boxes
     ]
     there = {box.name for box in boxes}
-    found: list[Box] = []
+    found: list[NodeBox] = []
     for box in boxes:
         for name in box.inputs:
             if name not in there:
                 there.add(name)
-                found.append(Box(name, MISSING, "not a node of this graph", ()))
+                found.append(NodeBox(name, MISSING, "not a node of this graph", ()))
         found.append(box)
     return tuple(found)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from autograder.core.node_label import shorten
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.folding import BIG, Cell, cells_of
 from autograder.drawing.sketch import GHOSTS
 
@@ -23,7 +23,7 @@ WIDEST = 64
 LONGEST_ALT = 1_500
 
 
-def graph_text(boxes: Sequence[Box]) -> str:
+def graph_text(boxes: Sequence[NodeBox]) -> str:
     """A graph, one line a node; the chains that a picture folds stand together.
 
     A line says what Python would: ``relu = torch.relu(add)``; then the opcode, the
@@ -42,7 +42,7 @@ def graph_text(boxes: Sequence[Box]) -> str:
     return "\n".join(found)
 
 
-def alt_text(boxes: Sequence[Box]) -> str:
+def alt_text(boxes: Sequence[NodeBox]) -> str:
     """A graph in few enough words for a picture's alternative text."""
     lines = [summary(boxes)]
     for cell in cells_of(boxes):
@@ -53,7 +53,7 @@ def alt_text(boxes: Sequence[Box]) -> str:
     return "\n".join(lines)
 
 
-def summary(boxes: Sequence[Box]) -> str:
+def summary(boxes: Sequence[NodeBox]) -> str:
     """``A graph of 4 nodes: 1 placeholder, 2 call_function, 1 output.``"""
     nodes = [box for box in boxes if box.op not in GHOSTS]
     counts = Counter(box.op for box in nodes)
@@ -63,7 +63,7 @@ def summary(boxes: Sequence[Box]) -> str:
     return f"A graph of {total}: {parts}." if parts else f"A graph of {total}."
 
 
-def statement(box: Box) -> str:
+def statement(box: NodeBox) -> str:
     """A node as a line of Python, as near as its label allows."""
     if box.op in GHOSTS:
         return box.name
@@ -75,7 +75,7 @@ def statement(box: Box) -> str:
     return f"{box.name} = {_call(box)}"
 
 
-def notes(box: Box) -> list[str]:
+def notes(box: NodeBox) -> list[str]:
     """What a line says behind the opcode: class, further inputs, mark."""
     found = []
     _, colon, owner = box.label.partition(" : ")
@@ -93,7 +93,7 @@ def notes(box: Box) -> list[str]:
     return [*found, box.mark] if box.mark else found
 
 
-def _call(box: Box) -> str:
+def _call(box: NodeBox) -> str:
     """A label with its inputs put back: ``torch.relu`` becomes ``torch.relu(add)``."""
     text = box.label
     if box.op == "call_method" and text.startswith(".") and box.inputs:
@@ -110,7 +110,7 @@ def _call(box: Box) -> str:
 _Line = tuple[str, str, str, str]
 
 
-def _line(box: Box, warnings: list[str]) -> _Line:
+def _line(box: NodeBox, warnings: list[str]) -> _Line:
     return SIGNS.get(box.mark, "?"), statement(box), box.op, ", ".join([*warnings, *notes(box)])
 
 

@@ -31,7 +31,8 @@ class _Exercises(Mapping[str, Exercise]):
     def __getitem__(self, name: str) -> Exercise:
         if name not in _homes():
             return own_exercises.exercise(name)
-        return import_module(f"{__name__}.{_homes()[name]}.{name}.cases").EXERCISE
+        found: Exercise = import_module(f"{__name__}.{_homes()[name]}.{name}.cases").EXERCISE
+        return found
 
     def __iter__(self) -> Iterator[str]:
         """The names in the order of the course; all exercises are imported for that."""

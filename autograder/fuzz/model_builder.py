@@ -15,7 +15,7 @@ from autograder.fuzz.codegen import Program
 from autograder.models.build import arguments, fresh
 
 
-def as_it_is(trial: Trial, choice: int) -> Trial:
+def no_completion(trial: Trial, choice: int) -> Trial:
     """The trial: the exercise needs nothing besides a model."""
     return trial
 
@@ -57,7 +57,7 @@ class Builder:
 
     def without_model(self, seed: int) -> Trial:
         """A fresh trial in which the model may be missing, for those that need only the rest."""
-        return self._surroundings(seed) if self.complete is as_it_is else self(seed)
+        return self._surroundings(seed) if self.complete is no_completion else self(seed)
 
     def _surroundings(self, seed: int) -> Trial:
         generator = torch.Generator().manual_seed(seed + 1)

@@ -11,7 +11,7 @@ from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import Vocabulary
-from autograder.fuzz.model_builder import Builder, as_it_is
+from autograder.fuzz.model_builder import Builder, no_completion
 from autograder.fuzz.recipe import OWN, Recipe
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
@@ -41,7 +41,7 @@ class RandomModels:
     """
 
     vocabulary: Vocabulary
-    complete: Callable[[Trial, int], Trial] = as_it_is
+    complete: Callable[[Trial, int], Trial] = no_completion
     count: int = COUNT
     expect: Expect | Callable[[Recipe], Expect] = Expect()
     _made: dict[tuple[int, int], tuple[Case, ...]] = field(default_factory=dict, compare=False)
@@ -124,7 +124,7 @@ def can_be_made(case: Case) -> bool:
     if key not in case.cache:
         case.cache[key] = True
         # A model alone is not run until it is tried.
-        if not (isinstance(case.make, Builder) and case.make.complete is as_it_is):
+        if not (isinstance(case.make, Builder) and case.make.complete is no_completion):
             try:
                 with preserve_global_state(), bounded_output(0):
                     case.make(0)

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoder, Plain
-from autograder.core.execution import RUN_SEED, error_record, seed_all
+from autograder.core.codec import Encoder
+from autograder.core.execution import RUN_SEED, CallResult, error_record, seed_all
 from autograder.judge.compare import difference
 from autograder.judge.error_text import error_text
 
@@ -101,7 +101,7 @@ class Behaviour:
         end: the same after the last one.
     """
 
-    rows: dict[tuple[str, int], Plain] = field(default_factory=dict)
+    rows: dict[tuple[str, int], CallResult] = field(default_factory=dict)
     tensors: list[torch.Tensor] = field(default_factory=list)
     start: dict[str, torch.Tensor] = field(default_factory=dict)
     end: dict[str, torch.Tensor] = field(default_factory=dict)
@@ -147,7 +147,7 @@ def behaviour(
     return found
 
 
-def modes_of(model: nn.Module) -> Plain:
+def modes_of(model: nn.Module) -> CallResult:
     """The modes of a module and its submodules, as a row of `Behaviour.rows`."""
     # FX makes plain modules to hold others. Their mode does not matter.
     parts = [pair for pair in model.named_modules() if type(pair[1]) is not nn.Module]
@@ -187,7 +187,7 @@ def unlike(
     return None
 
 
-def _ran(encoder: Encoder, call: Callable[[], Any]) -> Plain:
+def _ran(encoder: Encoder, call: Callable[[], Any]) -> CallResult:
     try:
         return {"value": encoder.encode(call())}
     except Exception as error:
@@ -213,7 +213,7 @@ def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
     return torch.equal(a, b) or torch.allclose(a, b, equal_nan=True)
 
 
-def _modes_differ(got: Plain, want: Plain) -> str:
+def _modes_differ(got: CallResult | None, want: CallResult) -> str:
     for name, mode in want["value"].items():
         if got and got["value"].get(name, mode) != mode:
             part = f"`{name}`" if name else "the model"
@@ -245,7 +245,7 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
             made = gradients()
     except Exception as error:
         # A model that writes to an argument in place has no gradient by it.
-        record = {"error": error_record(error)}
+        record: CallResult = {"error": error_record(error)}
         found.rows[ARGUMENT_GRADIENTS, 0] = found.rows[PARAMETER_GRADIENTS, 0] = record
         return
     left = iter(made)
@@ -270,15 +270,17 @@ def _weights(tensor: torch.Tensor) -> torch.Tensor:
 
 def _named_differ(
     words: str,
-    got: Plain,
+    got: CallResult,
     got_tensors: list[torch.Tensor],
-    want: Plain,
+    want: CallResult,
     want_tensors: list[torch.Tensor],
 ) -> str:
     """Compare values by name. The pass may have removed a parameter, and with it a gradient."""
-    for name, right in want["value"].items():
-        if name in got["value"]:
-            pair = (got["value"][name], got_tensors, right, want_tensors)
+    mine: Any = got["value"]
+    theirs: Any = want["value"]
+    for name, right in theirs.items():
+        if name in mine:
+            pair = (mine[name], got_tensors, right, want_tensors)
             found = difference(*pair, words.format(name))
             if found:
                 return found.text

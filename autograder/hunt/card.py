@@ -11,7 +11,7 @@ from typing import Any
 from torch import fx
 
 from autograder.core.codec import show, show_values
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing import html
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
@@ -46,8 +46,8 @@ class Card:
     hint: str
     source: str
     facts: tuple[tuple[str, str], ...]
-    before: tuple[Box, ...]
-    after: tuple[Box, ...]
+    before: tuple[NodeBox, ...]
+    after: tuple[NodeBox, ...]
     code: str
     others: tuple[str, ...] = ()
 
@@ -162,14 +162,14 @@ def sentence(clause: str) -> str:
     return clause[:1].upper() + clause[1:].rstrip(".") + "."
 
 
-def _boxes(gm: fx.GraphModule) -> tuple[Box, ...]:
+def _boxes(gm: fx.GraphModule) -> tuple[NodeBox, ...]:
     try:
         return sketch(gm)
     except Exception:  # there must be a card even for a broken graph
         return ()
 
 
-def _changed(subject: Subject, question: Question) -> tuple[Any, tuple[Box, ...]]:
+def _changed(subject: Subject, question: Question) -> tuple[Any, tuple[NodeBox, ...]]:
     """The result of the pass, and its graph."""
     try:
         with quiet(), limited(question.seconds):

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from torch import fx, nn
 
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import RANDOM, Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
@@ -154,7 +155,7 @@ def _judge(
         )  # fmt: skip
         if key.remark is None or not complete:
             return verdict
-        first = Evidence(exercise, cases[0], outcomes[cases[0].name], seed, runner, key)
+        first = Evidence(exercise, cases[0], outcomes[cases[0].name], key, seed, runner)
         return replace(verdict, remark=key.remark(first))
     shown = outcomes[worst.name]
     unlooked = all(finding.code == UNLISTED for findings in found.values() for finding in findings)
@@ -162,7 +163,7 @@ def _judge(
         shares = tuple(replace(share, held=False) for share in shares)
     asked_for = found[worst.name][0].asked_for
     redactions = {
-        case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner, key))
+        case.name: Redaction(Evidence(exercise, case, outcomes[case.name], key, seed, runner))
         for case in cases
         if case.name in silent and found.get(case.name)
     }
@@ -306,7 +307,7 @@ def _crash_text(outcome: Outcome) -> str:
         return "It ran until its time was used up."
     if outcome.ended != "raised":
         return ""
-    error = outcome.error or {}
+    error = outcome.error or ErrorRecord()
     frames = error.get("frames") or []
     callers = [f"line {f['line']}: {f['text']}" for f in frames[:-1][-CALLERS:]]
     where = f"line {error['line']}: {error['text']}" if error.get("line") else ""

@@ -7,8 +7,9 @@ the question that leads on. It never says what to write.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Exercise
 
 
@@ -450,7 +451,7 @@ ADVICE = (
 """The first row that fits is the one that is used."""
 
 
-def advice_for(exercise: Exercise, error: dict[str, Any], where: str) -> str:
+def advice_for(exercise: Exercise, error: ErrorRecord, where: str) -> str:
     """What to look at after an exception, or ``""`` if no row fits.
 
     Args:
@@ -489,7 +490,7 @@ _NEAR = {
 """Sentences about a name that does not exist, by the kinds of `runner.near_names`."""
 
 
-def near_advice(error: dict[str, Any]) -> str:
+def near_advice(error: ErrorRecord) -> str:
     """The name that does not exist, and those that may be meant; ``""`` where none is near."""
     near: list[str] = error.get("near") or []
     if len(near) < 4 or near[0] not in _NEAR:
@@ -504,7 +505,7 @@ def _is(exercise: Exercise, name: str) -> bool:
     return exercise.name == name or exercise.chapter.startswith(name)
 
 
-def _filled(advice: str, found: re.Match[str], error: dict[str, Any]) -> str:
+def _filled(advice: str, found: re.Match[str], error: ErrorRecord) -> str:
     """An advice with its places filled in; what was said by a student's code stays as it is."""
     groups = {str(i): group or "" for i, group in enumerate(found.groups(), 1)}
     generated = re.sub(r" at 0x[0-9a-fA-F]+", "", error.get("generated", ""))

@@ -7,27 +7,24 @@ answers can import.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
 
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
 from autograder.fuzz.model_builder import Builder
 from autograder.judge import references
+from autograder.judge.evidence import Evidence
 from autograder.judge.references import MissingReference, stored
-
-if TYPE_CHECKING:
-    from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Rule
 
 Oracle = Callable[[Trial], Reference]
 """Works out what must come of a case from fresh objects of it, without the course's solution."""
 
 
 @dataclass(frozen=True)
-class OfChoice:
+class RecipeOracle:
     """An oracle for random models that is told the model before the exercise completes it, and
     the number that chooses.
 
@@ -37,35 +34,21 @@ class OfChoice:
     work_out: Callable[[Trial, int], Reference]
 
 
-class Property(Protocol):
-    """One thing a good result has; yields a finding for each way it is missing."""
-
-    @property
-    def name(self) -> str:
-        """Its stable key."""
-
-    @property
-    def stage(self) -> int:
-        """When it is looked at."""
-
-    def __call__(self, evidence: Evidence) -> Iterable[Finding]: ...
-
-
 @dataclass(frozen=True)
 class AnswerKey:
     """What must come of an exercise's cases.
 
     Attributes:
-        rules: the properties that a result must have.
+        rules: the requirements for a result.
         oracle: what must come out, wherever no reference is stored beside the key.
-        oracle_alone: whether none is stored, even where the solution gives something else: it is
+        oracle_only: whether none is stored, even where the solution gives something else: it is
             held against a tolerance of the exercise's own, or differs from run to run.
         remark: what is said of an answer that passes, from what it did on the first case.
     """
 
-    rules: tuple[Property, ...]
-    oracle: Oracle | OfChoice | None = None
-    oracle_alone: bool = False
+    rules: tuple[Rule, ...]
+    oracle: Oracle | RecipeOracle | None = None
+    oracle_only: bool = False
     remark: Callable[[Evidence], str] | None = None
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
@@ -83,9 +66,9 @@ class AnswerKey:
             return Reference.from_json(known)
         if known is not None:
             raise MissingReference(f"The reference of {case.name!r} is not installed.")
-        if isinstance(self.oracle, OfChoice) and isinstance(case.make, Builder):
+        if isinstance(self.oracle, RecipeOracle) and isinstance(case.make, Builder):
             return self.oracle.work_out(case.make.begin(seed), case.make.choice)
-        if self.oracle is None or isinstance(self.oracle, OfChoice):
+        if self.oracle is None or isinstance(self.oracle, RecipeOracle):
             raise MissingReference(
                 f"No reference for {exercise.name!r}, case {case.name!r}. "
                 "Run `fxcourse references`."

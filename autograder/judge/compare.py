@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show, unwrap
 
 Table = list[torch.Tensor]
 
@@ -31,42 +31,42 @@ class Difference:
 
 
 def difference(
-    got: Plain, got_tensors: Table, want: Plain, want_tensors: Table, where: str = "the result"
+    got: Encoded, got_tensors: Table, want: Encoded, want_tensors: Table, where: str = "the result"
 ) -> Difference | None:
     """The first difference between two plain values, or ``None`` if they are the same."""
     if _kind(got) != _kind(want):
         return Difference("wrong-structure", f"{where} is {kind_of(got)}, not {kind_of(want)}")
     if not isinstance(got, dict):
         return None if _same_scalar(got, want) else _unequal(where, got, want)
-    kind = _kind(got)
-    if kind == "tensor":
+    if "tensor" in got:
         return _tensor_difference(got_tensors[got["tensor"]], want_tensors[want["tensor"]], where)
-    if kind in ("list", "tuple"):
-        return _sequence_difference(got[kind], got_tensors, want[kind], want_tensors, where)
+    if (kind := _kind(got)) in ("list", "tuple"):
+        mine, theirs = unwrap(got)[1], unwrap(want)[1]
+        return _sequence_difference(mine, got_tensors, theirs, want_tensors, where)
     if kind == "dict":
         return _dict_difference(got["dict"], got_tensors, want["dict"], want_tensors, where)
     return None if got == want else _unequal(where, got, want)
 
 
-def _kind(value: Plain) -> str:
+def _kind(value: Encoded) -> str:
     if isinstance(value, dict):
         # A non-finite float travels as text; it is still a float.
         return next(iter(value)) if "float" not in value else "float"
     return type(value).__name__
 
 
-def _same_scalar(a: Plain, b: Plain) -> bool:
+def _same_scalar(a: Encoded, b: Encoded) -> bool:
     if type(a) is float and type(b) is float:
         return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
     return type(a) is type(b) and a == b
 
 
-def _unequal(where: str, got: Plain, want: Plain) -> Difference:
+def _unequal(where: str, got: Encoded, want: Encoded) -> Difference:
     return Difference("wrong-result", f"{where} is {show(got)}, not {show(want)}")
 
 
 def _sequence_difference(
-    got: list[Plain], got_tensors: Table, want: list[Plain], want_tensors: Table, where: str
+    got: list[Encoded], got_tensors: Table, want: list[Encoded], want_tensors: Table, where: str
 ) -> Difference | None:
     if len(got) != len(want):
         return Difference("wrong-structure", f"{where} has {_items(len(got))}, not {len(want)}")
@@ -89,9 +89,9 @@ def _items(count: int) -> str:
 
 
 def _dict_difference(
-    got: list[list[Plain]],
+    got: list[list[Encoded]],
     got_tensors: Table,
-    want: list[list[Plain]],
+    want: list[list[Encoded]],
     want_tensors: Table,
     where: str,
 ) -> Difference | None:

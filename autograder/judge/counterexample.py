@@ -14,14 +14,15 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, kind_of, show, show_values
+from autograder.core.codec import Encoded, Encoder, kind_of, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.exported import is_exported
-from autograder.core.graph_view import boxes_of, target_text
-from autograder.core.outcome import Outcome
+from autograder.core.graph_record import GraphRecord
+from autograder.core.graph_view import node_boxes, target_text
+from autograder.core.outcome import Outcome, ResultRecord
 from autograder.core.tensor_text import tensor_text
-from autograder.core.verdict import Box, Example
-from autograder.judge.answer_key import AnswerKey
+from autograder.core.verdict import Example, NodeBox
+from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.kinds import KINDS
@@ -37,9 +38,10 @@ def example_of(
     if case.hidden:
         return Example(case=case.name, fine_print=fine_print)
     trial = case.make(seed)
-    evidence = Evidence(exercise, case, outcome, seed, key=key)
+    key = key or key_of(exercise)
+    evidence = Evidence(exercise, case, outcome, key, seed)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
-    expected, obtained = _expected_and_obtained(evidence)
+    expected, obtained = _expected_and_obtained(evidence, key)
     made = construction(case, trial.model)
     returned = _boxes(lambda: evidence.graph) if evidence.has_graph else ()
     before = _boxes(lambda: evidence.traced_graph) if pictured else ()
@@ -47,12 +49,12 @@ def example_of(
         returned, before = (), returned
     return Example(
         case=case.name,
-        source=source_of(trial, case.expect.made) + made,
+        source=source_of(trial, case.expect.built_by) + made,
         call=_call_text(exercise, trial) + (f", {made.strip()}" if made else ""),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
         obtained=obtained,
-        code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
+        code=_code_text(evidence.value) if evidence.has_graph else "",
         before=before,
         after=returned,
         fine_print=fine_print,
@@ -69,16 +71,16 @@ def _is_traced(model: Any) -> bool:
     return isinstance(model, nn.Module) and not fx.Tracer().is_leaf_module(model, "")
 
 
-def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
+def _boxes(description: Callable[[], GraphRecord]) -> tuple[NodeBox, ...]:
     """The boxes of a description. A model that cannot be traced has no picture, nor has a
     description that does not fit together."""
     try:
-        return boxes_of(description())
+        return node_boxes(description())
     except Exception:
         return ()
 
 
-def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
+def _expected_and_obtained(evidence: Evidence, key: AnswerKey) -> tuple[str, str]:
     outcome, kind = evidence.outcome, KINDS[evidence.exercise.kind]
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
@@ -91,13 +93,13 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
         return "", ""  # the finding says what is wrong
     want = evidence.reference.value
-    if evidence.key.oracle_alone and _kind(want) != _kind(outcome.value):
+    if key.oracle_only and _kind(want) != _kind(outcome.value):
         return "", show(outcome.value, 600)  # what the oracle says is no value of this kind
     wanted, got = kind.shown(want, evidence.trial), kind.shown(outcome.value, evidence.trial)
     return show(wanted, 600), show(got, 600)
 
 
-def _kind(value: Plain) -> str:
+def _kind(value: Encoded) -> str:
     """The kind of a value; what came from an answer may be of any form."""
     return kind_of(value) if not isinstance(value, dict) or len(value) == 1 else ""
 
@@ -122,7 +124,7 @@ _NO_VALUES = ("trace_error", "keys")
 """Under these stands what came of an answer whose result is no value to be compared."""
 
 
-def _code_text(value: Plain) -> str:
+def _code_text(value: ResultRecord) -> str:
     """The code of the result; of a model that was cut, that of all parts."""
     code = (value["graph_module"]["code"] or "").strip()
     if "pieces" in value:

@@ -1,7 +1,7 @@
-"""A graph's form, worked out by the judge from the rows of its description.
+"""A graph's links, signature, code and lint, derived by the judge from the rows of its record.
 
-What a student's process says of a graph's form (its links, its signature, what `lint` finds) is
-a claim. It counts against an answer only: what speaks for it is here.
+What a student's process says of them is a claim. A claim can only count against an answer;
+evidence in its favor is recomputed here.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from functools import cached_property
 
 from torch import fx
 
-from autograder.core.codec import Plain, reads
+from autograder.core.codec import Tagged
+from autograder.core.graph_record import GraphRecord, Signature, reads
 
 OPCODES = ("placeholder", "call_function", "call_method", "call_module", "get_attr", "output")
 
 
-class Form:
-    """The form of one described graph.
+class DerivedGraph:
+    """The links, signature, code and lint of one described graph.
 
     Attributes:
         description: the description, whose rows alone are believed.
     """
 
-    def __init__(self, description: Plain, graph: Callable[[], fx.Graph | None]) -> None:
+    def __init__(self, description: GraphRecord, graph: Callable[[], fx.Graph | None]) -> None:
         """Take a description, and what gives the graph that was rebuilt from it, if it can be."""
         self.description, self._graph = description, graph
 
@@ -59,9 +60,9 @@ class Form:
         ]
 
     @cached_property
-    def signature(self) -> list[Plain]:
+    def signature(self) -> Signature:
         """The parameters that the placeholders make, as `describe.signature_of` writes them."""
-        found: list[Plain] = []
+        found: Signature = []
         kind = "POSITIONAL_OR_KEYWORD"
         for row in self.description["nodes"]:
             if row["op"] != "placeholder":
@@ -76,7 +77,7 @@ class Form:
         return found
 
     @property
-    def signatures(self) -> tuple[Plain, Plain]:
+    def signatures(self) -> tuple[Signature | None, Signature]:
         """The parameters that are claimed, and those that the placeholders make."""
         return self.description["signature"], self.signature
 
@@ -116,5 +117,5 @@ class Form:
             return None
 
 
-def _places(links: list[Plain]) -> set[int]:
+def _places(links: list[Tagged]) -> set[int]:
     return {link["node"] for link in links if "node" in link}

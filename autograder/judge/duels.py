@@ -17,12 +17,13 @@ from unittest import mock
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
+from autograder.core.execution import CallResult
 from autograder.core.graph_jobs import TIMES
 from autograder.core.graph_program import NotAdmitted, admitted
-from autograder.core.graph_record import describe
+from autograder.core.graph_record import GraphRecord, ModuleRecord, describe
 from autograder.core.input_codec import MOST_NUMBERS, describe_inputs, inputs_of
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, ResultRecord
 from autograder.judge.compare import difference
 from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
@@ -77,7 +78,7 @@ class Ran:
         broken: why the graph cannot run at all; empty where it was run.
     """
 
-    record: Plain
+    record: CallResult
     tensors: list[torch.Tensor]
     broken: str = ""
 
@@ -92,13 +93,11 @@ class Ran:
             return (
                 f"the graph cannot run: {self.broken}" if self.broken else f"it raises {self.error}"
             )
-        for key, words in (("value", "the result"), ("args", "the arguments afterwards")):
-            found = difference(
-                self.record[key], self.tensors, other.record[key], other.tensors, words
-            )
-            if found:
-                return found.text
-        return ""
+        one, two, tables = self.record, other.record, (self.tensors, other.tensors)
+        found = difference(one["value"], tables[0], two["value"], tables[1]) or difference(
+            one["args"], tables[0], two["args"], tables[1], "the arguments afterwards"
+        )
+        return found.text if found else ""
 
 
 class Duel:
@@ -184,7 +183,7 @@ class Duel:
         """
         encoder = Encoder()
         with nothing_compiled():
-            value = {"graph_module": describe(gm, encoder)}
+            value: ResultRecord = {"graph_module": describe(gm, encoder)}
         try:
             admitted(value["graph_module"], encoder.tensors, {})
         except NotAdmitted as error:  # the pass has broken the graph, such as by a loop
@@ -205,8 +204,8 @@ def nothing_compiled() -> Iterator[None]:
         yield
 
 
-def _in_eval_mode(description: Plain) -> Plain:
-    modules = [
+def _in_eval_mode(description: GraphRecord) -> GraphRecord:
+    modules: list[ModuleRecord] = [
         row if "same_as" in row else {**row, "training": False} for row in description["modules"]
     ]
     return {**description, "modules": modules}

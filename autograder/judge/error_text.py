@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+
+from autograder.core.execution import ErrorRecord
 
 LONGEST = 320
 _OF_A_NODE = re.compile(r"Node \[graph = .*?, name = '(\w+)'\]", re.S)
@@ -19,16 +20,16 @@ _DETAILS = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?:])\s")
 
 
-def error_text(error: dict[str, Any] | None) -> str:
+def error_text(error: ErrorRecord | None) -> str:
     """An exception as `` `Type: message` ``, without a full stop: it is a part of a sentence."""
-    error = error or {}
+    error = error or ErrorRecord()
     message = message_of(error)
     if not message.endswith(".."):
         message = message.removesuffix(".")
     return f"`{error.get('type', 'an exception')}{': ' if message else ''}{message}`"
 
 
-def came_from(error: dict[str, Any]) -> str:
+def came_from(error: ErrorRecord) -> str:
     """Where an exception came from, as a sentence after a space; ``""`` where nobody knows."""
     if error.get("line") and error.get("text"):
         return f" It came from your line {error['line']}: `{error['text']}`."
@@ -39,7 +40,7 @@ def came_from(error: dict[str, Any]) -> str:
     return ""
 
 
-def message_of(error: dict[str, Any]) -> str:
+def message_of(error: ErrorRecord) -> str:
     """The message in one line. A long one ends with a sentence, not in the middle of one."""
     first = str(error.get("message") or "")
     if "SyntaxError" in (error.get("type"), *error.get("types", ())):

@@ -1,4 +1,4 @@
-"""What a rubric property sees: one outcome, and fresh objects of its case."""
+"""The evidence for a rule: one outcome, and fresh objects of its case."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import groupby, starmap
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Case, Exercise, Expect, Trial
 from autograder.core.graph_jobs import GraphRunner, JobResult, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
-from autograder.core.graph_record import describe, signature_of
-from autograder.core.outcome import Outcome, Reference
-from autograder.core.user_code import STAND_INS, own_calls, taken_for
+from autograder.core.graph_record import GraphRecord, Signature, describe, signature_of
+from autograder.core.outcome import Outcome, Reference, ResultRecord, RunRecord
+from autograder.core.user_code import STAND_INS, own_calls, substitute_user_code
 from autograder.core.verdict import Finding
 from autograder.judge.advice import near_advice
-from autograder.judge.answer_key import AnswerKey, key_of
-from autograder.judge.derived_graph import Form
+from autograder.judge.derived_graph import DerivedGraph
 from autograder.judge.error_text import error_text
-from autograder.judge.inline_compiled import with_pieces
+from autograder.judge.inline_compiled import inline_compiled
 from autograder.judge.splice import with_rules_applied
 
 MOST_AHEAD = 100_000
@@ -38,14 +38,20 @@ def traced_nodes(case: Case, seed: int) -> int | None:
     return len(described["nodes"]) if described and case.expect.trace is None else None
 
 
+class KnowsReferences(Protocol):
+    """An answer key, as far as evidence needs it."""
+
+    def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
+        """The expected result of a case."""
+
+
 class Evidence:
-    """One outcome with all that a rubric property may want to look at.
+    """One outcome with all that a rule may look at.
 
     Attributes:
         exercise: the exercise.
         case: the case that was tried.
         claimed: the record of trying it.
-        key: the exercise's answer key.
         trial: fresh objects of the case, as the answer was given them.
     """
 
@@ -54,20 +60,20 @@ class Evidence:
         exercise: Exercise,
         case: Case,
         outcome: Outcome,
+        key: KnowsReferences,
         seed: int = 0,
         runner: GraphRunner = do_here,
-        key: AnswerKey | None = None,
     ) -> None:
         self.exercise, self.case, self.claimed = exercise, case, outcome
-        self.key = key or key_of(exercise)
-        self._seed, self._runner = seed, runner
+        self._key, self._seed, self._runner = key, seed, runner
         self._jobs: dict[str, JobResult] = {}
 
     @cached_property
     def outcome(self) -> Outcome:
         """The record of trying it; rules that came back are applied to the case's model."""
-        applied = self.exercise.kind == "decomposition_rules"
-        return with_rules_applied(self) if applied else self.claimed
+        if self.exercise.kind != "decomposition_rules":
+            return self.claimed
+        return with_rules_applied(self.claimed, lambda: self.traced, self.trial)
 
     @property
     def you(self) -> str:
@@ -78,24 +84,26 @@ class Evidence:
         self,
         code: str,
         message: str,
-        look: str = "",
+        advice: str = "",
         nodes: Iterable[str] = (),
         *,
-        error: Plain = None,
+        error: ErrorRecord | None = None,
     ) -> Finding:
         """A finding about this case.
 
         Args:
             code: its stable key.
             message: what is wrong.
-            look: where to look.
+            advice: where to look.
             nodes: the nodes that it is about.
             error: the record of the exception that it tells of, if it tells of one. A name in it
-                that nearly exists is the place to look at, whatever `look` says.
+                that nearly exists is the place to look at, whatever `advice` says.
         """
         raised = error_text(error) if error else ""
-        look = near_advice(error or {}) or look
-        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes), raised=raised)
+        advice = near_advice(error or ErrorRecord()) or advice
+        return Finding(
+            code, message, advice, case=self.case.name, nodes=tuple(nodes), raised=raised
+        )
 
     @cached_property
     def trial(self) -> Trial:
@@ -104,7 +112,7 @@ class Evidence:
         return ahead or self.case.make(self._seed)
 
     def make_ahead(self) -> None:
-        """Leave this trial, which nobody has changed, to the next one who looks at the case."""
+        """Cache this unmodified trial for the next evaluation of the case."""
         if _size(self.trial.model) <= MOST_AHEAD:
             self.case.cache[self._ahead] = self.trial
 
@@ -116,7 +124,7 @@ class Evidence:
     def reference(self) -> Reference:
         """What must come of this case."""
         found: Reference = self.known(
-            "reference", lambda: self.key.reference(self.exercise, self.case, self._seed)
+            "reference", lambda: self._key.reference(self.exercise, self.case, self._seed)
         )
         return found
 
@@ -128,14 +136,19 @@ class Evidence:
     # ---------------------------------------------------------------- the result's graph
 
     @property
+    def value(self) -> ResultRecord:
+        """The value that came back, for a rule that knows its kind."""
+        return cast(ResultRecord, self.outcome.value)
+
+    @property
     def has_graph(self) -> bool:
         """Whether the answer returned a graph module."""
         return isinstance(self.outcome.value, dict) and "graph_module" in self.outcome.value
 
     @property
-    def graph(self) -> Plain:
+    def graph(self) -> GraphRecord:
         """The description of the graph module that came back; see `describe`."""
-        return self.outcome.value["graph_module"]
+        return self.value["graph_module"]
 
     @cached_property
     def traced(self) -> fx.GraphModule:
@@ -144,16 +157,20 @@ class Evidence:
         return trace(cast(nn.Module, self.case.make(self._seed).model))
 
     @cached_property
-    def traced_graph(self) -> Plain:
+    def traced_graph(self) -> GraphRecord:
         """The description of the fresh trace."""
-        return self.known("traced", lambda: describe(self.traced, Encoder(self.trial.functions)))
+        found: GraphRecord = self.known(
+            "traced", lambda: describe(self.traced, Encoder(self.trial.functions))
+        )
+        return found
 
     @property
-    def traced_signature(self) -> Plain:
+    def traced_signature(self) -> Signature | None:
         """The parameters of the traced model's ``forward``."""
-        return self.known(
+        found: Signature | None = self.known(
             "signature", lambda: signature_of(self._signed, Encoder(self.trial.functions))
         )
+        return found
 
     @property
     def _signed(self) -> nn.Module:
@@ -178,14 +195,14 @@ class Evidence:
         return self.case.cache[key]
 
     @cached_property
-    def graph_to_run(self) -> Plain:
+    def graph_to_run(self) -> GraphRecord:
         """The description, with own code that the exercise allows taken for what it may be.
 
         What a case's compiler was given takes the place of the calls of what it gave.
         """
-        value = self.outcome.value
-        described = with_pieces(value) if "pieces" in value else self.graph
-        return taken_for(self.exercise.own_code, described)
+        value = self.value
+        described = inline_compiled(value) if "pieces" in value else self.graph
+        return substitute_user_code(self.exercise.own_code, described)
 
     @cached_property
     def own_code(self) -> list[tuple[str, str]]:
@@ -196,7 +213,7 @@ class Evidence:
         return self.own_code_in(self.graph_to_run)
 
     @staticmethod
-    def own_code_in(description: Plain) -> list[tuple[str, str]]:
+    def own_code_in(description: GraphRecord) -> list[tuple[str, str]]:
         """All nodes of a description that call the learner's own code, allowed or not."""
         names = [row["name"] for row in description["nodes"]]
         return [(names[i], called) for i, called in own_calls(description)]
@@ -219,14 +236,14 @@ class Evidence:
         return admitted(self.graph_to_run, self.outcome.tensors, functions)
 
     @cached_property
-    def form(self) -> Form:
+    def derived(self) -> DerivedGraph:
         """The form of the result's graph, as the judge works it out."""
-        return Form(self.graph, self._rebuilt_graph)
+        return DerivedGraph(self.graph, self._rebuilt_graph)
 
     @staticmethod
-    def form_of(description: Plain) -> Form:
+    def derived_from(description: GraphRecord) -> DerivedGraph:
         """The form of one of several graphs, by its rows alone."""
-        return Form(description, lambda: None)
+        return DerivedGraph(description, lambda: None)
 
     def _rebuilt_graph(self) -> fx.Graph | None:
         try:
@@ -247,7 +264,7 @@ class Evidence:
         if not self.has_graph:
             return ""
         functions = {**self.trial.functions, **STAND_INS}
-        tail = self.outcome.value.get("tail")
+        tail = self.value.get("tail")
         graphs = () if self._is_admitted else (self.graph_to_run,)
         for data in (*graphs, *([tail] if tail else ())):
             try:
@@ -260,14 +277,14 @@ class Evidence:
 
     # ---------------------------------------------------------------- running it
 
-    def done(self, job: str) -> Plain:
+    def done(self, job: str) -> Any:
         """What was found by running the result's graph; see `core.graph_jobs`.
 
         Raises:
             ValueError: it is not run here; the message says why.
         """
         if job not in self._jobs:
-            value = {**self.outcome.value, "graph_module": self.graph_to_run}
+            value: ResultRecord = {**self.value, "graph_module": self.graph_to_run}
             value.pop("pieces", None)  # they are in the graph that is run
             outcome = Outcome(self.outcome.case, value=value, tensors=self.outcome.tensors)
             self._jobs[job] = self._runner(
@@ -289,21 +306,21 @@ class Evidence:
         """
         return self._runner(job, self.case, outcome, self._seed, inputs)
 
-    def run_record(self, i: int) -> dict[str, Plain]:
+    def run_record(self, i: int) -> RunRecord:
         """What came of running the result on input `i`: the claims, and the judge's own run."""
         runs = self.outcome.runs
         if i >= len(runs):
-            error = {"type": "RuntimeError", "message": "the result was not run"}
+            error: ErrorRecord = {"type": "RuntimeError", "message": "the result was not run"}
             return {"forward": {"error": error}}
-        record = dict(runs[i])
+        record = runs[i].copy()
         if self.has_graph:
             try:
                 if self.rebuilt is not None:
                     record["rebuilt"] = self.done("results")[i]
             except NotListed:
                 pass  # nobody can say what it computes; the verdict says so
-            except ValueError as error:
-                record["rebuilt"] = {"error": {"type": "ValueError", "message": str(error)}}
+            except ValueError as why:
+                record["rebuilt"] = {"error": {"type": "ValueError", "message": str(why)}}
         return record
 
     def tensors_of(self, how: str) -> list[torch.Tensor]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for, near_advice
-from autograder.judge.answer_key import AnswerKey, Property
+from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.kinds import KINDS
 from autograder.judge.references import MissingReference
+from autograder.judge.rule import Rule
 from autograder.judge.schema import misfit
 
 _CONDITION = (
@@ -37,7 +38,8 @@ def findings_of(
     key: AnswerKey | None = None,
 ) -> list[Finding]:
     """What is wrong with one outcome: the findings of the first stage that has any."""
-    evidence = Evidence(exercise, case, outcome, seed, runner, key)
+    key = key or key_of(exercise)
+    evidence = Evidence(exercise, case, outcome, key, seed, runner)
     if misfit(KINDS[exercise.kind].schema, evidence) is not None:
         return [unrecorded(evidence)]
     if is_vacuous(evidence):
@@ -45,15 +47,15 @@ def findings_of(
     ended = _ending(evidence)
     if ended is not None:
         return ended or [
-            replace(each, asked_for=True) for each in _findings_after_exception(evidence)
+            replace(each, asked_for=True) for each in _findings_after_exception(evidence, key)
         ]
     stage = None
     found: list[Finding] = []
-    for prop in sorted(evidence.key.rules, key=lambda prop: prop.stage):
-        if found and prop.stage != stage:
+    for rule in sorted(key.rules, key=lambda rule: rule.stage):
+        if found and rule.stage != stage:
             break
-        stage = prop.stage
-        found += _look(prop, evidence)
+        stage = rule.stage
+        found += _look(rule, evidence)
     return found or _unlisted(evidence)
 
 
@@ -97,17 +99,17 @@ def is_vacuous(evidence: Evidence) -> bool:
     return any("error" in run for run in evidence.reference.runs)
 
 
-def _findings_after_exception(evidence: Evidence) -> list[Finding]:
+def _findings_after_exception(evidence: Evidence, key: AnswerKey) -> list[Finding]:
     """What is wrong after the exception that the case asks for: it names what still holds then."""
-    still = evidence.case.expect.still
-    rules = (prop for prop in evidence.key.rules if prop.name in still)
-    return [finding for prop in rules for finding in _look(prop, evidence)]
+    still = evidence.case.expect.still_holds
+    rules = (rule for rule in key.rules if rule.name in still)
+    return [finding for rule in rules for finding in _look(rule, evidence)]
 
 
-def _look(prop: Property, evidence: Evidence) -> list[Finding]:
-    """A property's findings. Data too odd for a property to read is a finding itself."""
+def _look(rule: Rule, evidence: Evidence) -> list[Finding]:
+    """A rule's findings. Data too odd for a rule to read is a finding itself."""
     try:
-        return list(prop(evidence))
+        return list(rule(evidence))
     except MissingReference:
         raise  # not the answer's fault: the reference files are out of date
     except Exception as error:
@@ -124,7 +126,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
     """Findings about how the call ended; ``None`` if there is a result to judge."""
     outcome, wanted = evidence.outcome, evidence.case.expect.raises
     if outcome.ended == "raised" and wanted:
-        error = outcome.error or {}
+        error = outcome.error or ErrorRecord()
         if wanted in error.get("types", ()):
             return _message(evidence, error)
         return [
@@ -135,7 +137,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
                 near_advice(error)
                 or f"Which line should raise `{wanted}` in this case, and does it come before the "
                 "one that raises now?",
-                error={"type": error.get("type")},  # its message differs from case to case
+                error={"type": error.get("type", "")},  # its message differs from case to case
             )
         ]
     if wanted and outcome.ended == "returned":
@@ -143,16 +145,16 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "should-raise",
                 f"{evidence.you} returned a result here; the exercise asks for `{wanted}`.",
-                evidence.case.expect.look or _CONDITION,
+                evidence.case.expect.advice or _CONDITION,
             )
         ]
     if outcome.ended == "raised":
-        error = outcome.error or {}
+        error = outcome.error or ErrorRecord()
         message = f"{evidence.you} raised {error_text(error)}."
         crash = evidence.finding("crashed", message, _advice(evidence, error), error=error)
         return [replace(crash, tells_error=True)]
     if outcome.ended == "out of time":
-        return [_out_of_time(evidence, outcome.error or {})]
+        return [_out_of_time(evidence, outcome.error or ErrorRecord())]
     if outcome.ended == "not attempted":
         return [
             evidence.finding(
@@ -164,7 +166,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
     return None
 
 
-def _out_of_time(evidence: Evidence, error: dict[str, Any]) -> Finding:
+def _out_of_time(evidence: Evidence, error: ErrorRecord) -> Finding:
     """The finding that an answer was stopped: at which line, in which loop, with which values."""
     where = (
         f" Its time was up at line {error['line']}: `{error['text']}`." if error.get("line") else ""
@@ -173,20 +175,20 @@ def _out_of_time(evidence: Evidence, error: dict[str, Any]) -> Finding:
     values = error.get("values") or [["", ""]]
     (_, loop), *variables = values
     if not loop:
-        look = "Which loop or call can go on without end here?"
+        advice = "Which loop or call can go on without end here?"
     elif re.match(r"for .*\.nodes\b", loop):
-        look = (
+        advice = (
             f"The loop `{loop}` still ran. A loop over `graph.nodes` also visits the nodes that "
             "you insert while it runs."
         )
     else:
         held = ", ".join(f"`{name}` was {value}" for name, value in variables)
         told = f" At that moment {held}." if held else ""
-        look = f"The loop `{loop}` still ran.{told} Which line should bring it to its end?"
-    return evidence.finding("out-of-time", message, look)
+        advice = f"The loop `{loop}` still ran.{told} Which line should bring it to its end?"
+    return evidence.finding("out-of-time", message, advice)
 
 
-def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
+def _message(evidence: Evidence, error: ErrorRecord) -> list[Finding]:
     """Findings about the message of the exception that the case asks for."""
     name = evidence.case.expect.names
     if name in error.get("says", ""):
@@ -199,7 +201,7 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
     return [replace(found, asked_for=True)]
 
 
-def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
+def _advice(evidence: Evidence, error: ErrorRecord) -> str:
     """Where to look, beside the line that the error came from, which the verdict has."""
     known = _missing_node(evidence, error) or advice_for(evidence.exercise, error, "call")
     if known:
@@ -220,7 +222,7 @@ _ASKED = {
 """What to ask about a node without a value, for some exercises."""
 
 
-def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
+def _missing_node(evidence: Evidence, error: ErrorRecord) -> str:
     """What to ask where a dictionary from nodes, or their names, lacks one of the trace."""
     own = str(error.get("text", "")).startswith("raise")
     if own or error.get("type") != "KeyError" or evidence.trial.model is None:

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import torch
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, RunRecord, Way
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.schema import Schema
 from autograder.runner.canary import Small
 
-Record = tuple[Plain, list[torch.Tensor]]
+Record = tuple[CallResult, list[torch.Tensor]]
 """The record of a run, and the tensors that it refers to."""
 
 
@@ -32,14 +33,15 @@ def every_run(evidence: Evidence, i: int) -> Iterable[Record]:
     yield from compared(evidence, records)
 
 
-def compared(evidence: Evidence, records: dict[str, Plain]) -> Iterable[Record]:
+def compared(evidence: Evidence, records: RunRecord) -> Iterable[Record]:
     """The records among these that say what the result computes."""
-    for how, record in records.items():
-        if how in ("eager", "forward", "interpreter", "rebuilt"):
-            yield record, evidence.tensors_of(how)
+    ways: tuple[Way, ...] = ("eager", "forward", "interpreter", "rebuilt")
+    for way in ways:
+        if way in records:
+            yield records[way], evidence.tensors_of(way)
 
 
-def _same(value: Plain, trial: Trial) -> Plain:
+def _same(value: Encoded, trial: Trial) -> Encoded:
     return value
 
 
@@ -58,5 +60,5 @@ class JudgedKind:
     schema: Schema
     canary: Callable[[Trial], Reference] = other_activation
     canary_runs: Callable[[Evidence, int], Iterable[Record]] = every_run
-    shown: Callable[[Plain, Trial], Plain] = _same
+    shown: Callable[[Encoded, Trial], Encoded] = _same
     is_model: bool = False

@@ -54,7 +54,7 @@ class Redaction:
         return replace(
             found,
             message=self.text(found.message),
-            look=self.text(found.look).replace("on this line", "on a line of yours"),
+            advice=self.text(found.advice).replace("on this line", "on a line of yours"),
             nodes=tuple(name for name in found.nodes if self._is_known(name)),
             raised=self.text(found.raised),
         )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.core.codec import Plain
+from autograder.core.codec import JsonValue
 
 FILE = "references.jsonl"
 HIDDEN = "references_hidden.jsonl"
@@ -35,7 +35,7 @@ def path_of(module: str, *, hidden: bool = False) -> Path:
 
 
 @lru_cache(maxsize=256)
-def stored(module: str) -> dict[str, Plain]:
+def stored(module: str) -> dict[str, dict[str, JsonValue]]:
     """What is stored beside an answer key, by the case's name; see `Reference.to_json`.
 
     It is empty for a hidden case whose reference is not installed.
@@ -47,13 +47,13 @@ def stored(module: str) -> dict[str, Plain]:
         MissingReference: a file holds something else.
     """
     return {
-        row.pop("case"): row
+        str(row.pop("case")): row
         for hidden in (False, True)
         for row in _rows(path_of(module, hidden=hidden))
     }
 
 
-def _rows(path: Path) -> Iterator[dict[str, Plain]]:
+def _rows(path: Path) -> Iterator[dict[str, JsonValue]]:
     for number, line in enumerate(lines_of(path), start=1):
         try:
             row = json.loads(line)

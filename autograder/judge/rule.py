@@ -1,21 +1,20 @@
-"""The form of a rubric property, and the order in which properties are looked at."""
+"""The rules of an answer key, and the order in which the judge asks them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograder.core.verdict import Finding
-    from autograder.judge import Evidence
+from autograder.core.verdict import Finding
+from autograder.judge.evidence import Evidence
 
 
 class Stage(IntEnum):
-    """When a property is looked at. A case that fails one stage is not judged further:
+    """The time at which a rule is asked. A case that fails one stage is not judged further:
     later findings would only repeat the first in other words."""
 
+    ANSWER = 0
     KIND = 1
     CALLER = 2
     FORM = 3
@@ -42,7 +41,7 @@ class Rule:
     reason: str = ""
 
     def __call__(self, evidence: Evidence) -> Iterable[Finding]:
-        return (replace(finding, property=self.name) for finding in self.find(evidence))
+        return (replace(finding, rule=self.name) for finding in self.find(evidence))
 
     def because(self, reason: str) -> Rule:
         """The same rule, with a reason for standing in a rubric."""

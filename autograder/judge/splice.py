@@ -8,23 +8,22 @@ out is one, too, to be admitted and run like any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, cast
 
+import torch
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder, Tagged
+from autograder.core.exercise import Trial
 from autograder.core.graph_program import admitted
-from autograder.core.graph_record import describe
-from autograder.core.outcome import Outcome
-from autograder.judge.derived_graph import Form
-
-if TYPE_CHECKING:
-    from autograder.judge.evidence import Evidence
+from autograder.core.graph_record import CallRecord, GraphRecord, NodeRecord, describe
+from autograder.core.outcome import Outcome, ResultRecord, RunRecord
+from autograder.judge.derived_graph import DerivedGraph
 
 
-def ruled_calls(nodes: Iterable[Plain], keys: Plain) -> list[int]:
+def ruled_calls(nodes: Iterable[CallRecord], keys: Tagged) -> list[int]:
     """The places of the nodes that call a function with a rule.
 
     Args:
@@ -38,34 +37,40 @@ def ruled_calls(nodes: Iterable[Plain], keys: Plain) -> list[int]:
     ]
 
 
-def with_rules_applied(evidence: Evidence) -> Outcome:
+def with_rules_applied(
+    claimed: Outcome, traced: Callable[[], fx.GraphModule], trial: Trial
+) -> Outcome:
     """The outcome of an answer that returned rules, as if it had decomposed the model with them.
 
-    Where what is claimed does not fit together, only the functions that have rules are left.
+    If what is claimed does not fit together, only the functions that have rules remain.
+
+    Args:
+        claimed: the outcome with the rules.
+        traced: traces the case's model.
+        trial: fresh objects of the case.
     """
-    claimed = evidence.claimed
     value = claimed.value
     if not (isinstance(value, dict) and "rules" in value):
         return claimed
-    encoder = Encoder(evidence.trial.functions)
+    encoder = Encoder(trial.functions)
     try:
-        trace = describe(evidence.traced, encoder)
+        trace = describe(traced(), encoder)
         tensors = [*encoder.tensors, *claimed.tensors]
-        nodes = _Splicing(trace, value, len(encoder.tensors)).written()
+        nodes = _Splicing(trace, cast(ResultRecord, value), len(encoder.tensors)).written()
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
         return replace(claimed, value={"keys": value.get("keys")})
-    described = {**trace, "nodes": nodes}
-    graph = _graph_of(described, evidence, Outcome("", tensors=tensors))
-    code = Form(described, lambda: graph).code
-    described |= {"code": code, "fresh_code": code}
-    told = {"graph_module": described, "keys": value["keys"]}
-    runs: list[Plain] = [{} for _ in evidence.trial.inputs]
+    described: GraphRecord = {**trace, "nodes": nodes}
+    graph = _graph_of(described, trial, tensors)
+    code = DerivedGraph(described, lambda: graph).code
+    described["code"] = described["fresh_code"] = code
+    told: ResultRecord = {"graph_module": described, "keys": value["keys"]}
+    runs: list[RunRecord] = [{} for _ in trial.inputs]
     return replace(claimed, value=told, tensors=tensors, runs=runs)
 
 
-def _graph_of(described: Plain, evidence: Evidence, outcome: Outcome) -> fx.Graph | None:
+def _graph_of(described: GraphRecord, trial: Trial, tensors: list[torch.Tensor]) -> fx.Graph | None:
     try:
-        return admitted(described, outcome.tensors, evidence.trial.functions).graph
+        return admitted(described, tensors, trial.functions).graph
     except Exception:
         return None  # it does not fit together: whoever runs it says why
 
@@ -78,10 +83,10 @@ class Writing:
     """
 
     def __init__(self) -> None:
-        self.nodes: list[Plain] = []
+        self.nodes: list[NodeRecord] = []
         self._names = fx.Graph()
 
-    def copy(self, row: Plain, name: str, values: list[Plain], tensors: int = 0) -> Plain:
+    def copy(self, row: CallRecord, name: str, values: list[Encoded], tensors: int = 0) -> Tagged:
         """Add a copy of a node; what it is referred to by.
 
         Args:
@@ -94,11 +99,14 @@ class Writing:
         free = self._names.create_node("call_method", "copy", name=name).name
         args = self.rewritten(row["args"], values, tensors)
         kwargs = self.rewritten(row["kwargs"], values, tensors)
-        new = {"op": row["op"], "name": free, "target": row["target"]}
-        self.nodes.append(new | {"args": args, "args_type": "tuple", "kwargs": kwargs})
+        new: NodeRecord = {
+            "op": row["op"], "name": free, "target": row["target"],
+            "args": args, "args_type": "tuple", "kwargs": kwargs, "users": [], "inputs": [],
+        }  # fmt: skip
+        self.nodes.append(new)
         return {"node": len(self.nodes) - 1}
 
-    def rewritten(self, data: Plain, values: list[Plain], tensors: int = 0) -> Plain:
+    def rewritten(self, data: Any, values: list[Encoded], tensors: int = 0) -> Any:
         """Arguments, with what is now in place of nodes, and tensors in their new places."""
         if isinstance(data, list):
             return [self.rewritten(item, values, tensors) for item in data]
@@ -112,9 +120,9 @@ class Writing:
             return values[data["node"]]
         return {kind: self.rewritten(body, values, tensors) for kind, body in data.items()}
 
-    def linked(self) -> list[Plain]:
+    def linked(self) -> list[NodeRecord]:
         """The nodes, with the links that their arguments make."""
-        form = Form({"nodes": self.nodes}, lambda: None)
+        form = DerivedGraph(cast(GraphRecord, {"nodes": self.nodes}), lambda: None)
         for row, inputs, users in zip(self.nodes, form.inputs, form.users, strict=True):
             row["inputs"] = [{"node": place} for place in inputs]
             row["users"] = [{"node": place} for place in users]
@@ -130,15 +138,15 @@ class _Splicing(Writing):
         own: how many tensors the trace has: those of the rules follow them in one table.
     """
 
-    def __init__(self, trace: Plain, value: Plain, own: int) -> None:
+    def __init__(self, trace: GraphRecord, value: ResultRecord, own: int) -> None:
         super().__init__()
         self._trace, self._own = trace, own
         calls = ruled_calls(trace["nodes"], value["keys"])
         self._recorded = dict(zip(calls, value["rules"], strict=True))
 
-    def written(self) -> list[Plain]:
+    def written(self) -> list[NodeRecord]:
         """The nodes, with the links that their arguments make."""
-        values: list[Plain] = []
+        values: list[Encoded] = []
         for i, row in enumerate(self._trace["nodes"]):
             if i in self._recorded:
                 given = [values[link["node"]] for link in row["inputs"]]
@@ -147,15 +155,16 @@ class _Splicing(Writing):
                 values.append(self.copy(row, row["name"], values))
         return self.linked()
 
-    def _pasted(self, recorded: list[Plain], given: list[Plain]) -> Plain:
+    def _pasted(self, recorded: list[CallRecord], given: list[Encoded]) -> Encoded:
         """Copy what a rule recorded; its first placeholders are the inputs of the call."""
         *inside, output = recorded
-        values: list[Plain] = []
+        values: list[Encoded] = []
         for row in inside:
             if row["op"] == "placeholder" and len(values) < len(given):
                 values.append(given[len(values)])
                 continue
             name = re.sub(r"_\d+$", "", row["name"])  # numbers are given anew
             values.append(self.copy(row, name, values, self._own))
+        result: Encoded
         (result,) = self.rewritten(output["args"], values, self._own)["tuple"]
         return result

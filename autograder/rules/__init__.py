@@ -1,1 +1,1 @@
-"""Properties of a good result that several exercises share, one small rule each."""
+"""Rules for a good result that several exercises share."""

@@ -6,34 +6,27 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded, Tagged
+from autograder.core.graph_record import CallRecord
 from autograder.core.verdict import Finding
 from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
 
-OPERATOR_ADD = {"function": "operator.add"}
-TORCH_ADD = {"function": "torch.add"}
-TORCH_RELU = {"function": "torch.relu"}
+OPERATOR_ADD: Tagged = {"function": "operator.add"}
+TORCH_ADD: Tagged = {"function": "torch.add"}
+TORCH_RELU: Tagged = {"function": "torch.relu"}
 
 
-def calls(row: Plain, *functions: Plain) -> bool:
+def calls(row: CallRecord, *functions: Tagged) -> bool:
     """Whether a node is a call of one of these functions, given as plain data."""
     return row["op"] == "call_function" and row["target"] in functions
 
 
-def keyword(row: Plain, name: str) -> Plain:
+def keyword(row: CallRecord, name: str) -> Encoded:
     """A node's keyword argument, or ``None``."""
     return next((value for key, value in row["kwargs"]["dict"] if key == name), None)
-
-
-def classes_of(data: Plain) -> dict[str, str]:
-    """The class of each module of a description, by path; aliases included."""
-    found: dict[str, str] = {}
-    for row in data["modules"]:
-        found[row["path"]] = found[row["same_as"]] if "same_as" in row else row["class"]
-    return found
 
 
 # ------------------------------------------------------------------ retarget
@@ -42,24 +35,24 @@ def classes_of(data: Plain) -> dict[str, str]:
 # ------------------------------------------------------------------ add_to_mul
 
 
-def _is_addition(row: Plain) -> bool:
+def _is_addition(row: CallRecord) -> bool:
     return calls(row, OPERATOR_ADD, TORCH_ADD) or (
         row["op"] == "call_method" and row["target"] == "add"
     )
 
 
-def _has_other_alpha(row: Plain) -> bool:
+def _has_other_alpha(row: CallRecord) -> bool:
     alpha = keyword(row, "alpha")
     return alpha is not None and alpha != 1
 
 
-def _adds_in_place(row: Plain) -> bool:
+def _adds_in_place(row: CallRecord) -> bool:
     return calls(row, {"function": "operator.iadd"}) or (
         row["op"] == "call_method" and row["target"] in ("add_", "__iadd__")
     )
 
 
-def _spelling(row: Plain) -> str:
+def _spelling(row: CallRecord) -> str:
     if row["op"] == "call_method":
         return "the method `.add`"
     return "the operator `+`" if calls(row, OPERATOR_ADD) else "a call of `torch.add`"
@@ -102,7 +95,7 @@ def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _stays(row: Plain) -> bool:
+def _stays(row: CallRecord) -> bool:
     return _adds_in_place(row) or (_is_addition(row) and _has_other_alpha(row))
 
 

@@ -30,7 +30,7 @@ def _made_from(evidence: Evidence) -> Iterable[Finding]:
 
 # Before all others: nothing else can be said about what is no such class.
 made_from_the_class = Rule(
-    "made from the class", 0, _made_from,  # type: ignore[arg-type]
+    "made from the class", Stage.ANSWER, _made_from,
     reason="says what the answer is, where all that others see is that nothing was run",
 )  # fmt: skip
 

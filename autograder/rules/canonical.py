@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded, Tagged, unwrap
+from autograder.core.graph_record import CallRecord
 
 Table = dict[Hashable, int]
 # The number in such a name tells only how often somebody has traced the model.
@@ -20,23 +21,23 @@ _CONSTANT = re.compile(r"_tensor_constant\d+$")
 
 
 def expressions(
-    data: Plain,
+    rows: Sequence[CallRecord],
     table: Table,
     *,
-    target: Callable[[Plain], Plain] | None = None,
-    readers_see: Callable[[Plain, int], int] | None = None,
+    target: Callable[[CallRecord], Encoded] | None = None,
+    readers_see: Callable[[CallRecord, int], int] | None = None,
 ) -> list[int]:
     """The number of each node's expression, in graph order.
 
     Args:
-        data: the description of a graph whose nodes are defined before they are used.
+        rows: the nodes of a graph, each defined before it is used.
         table: numbers given so far; use one table for all graphs to be compared.
         target: the target to assume for a node, in place of its own.
         readers_see: the number that readers of a node see, in place of its own.
     """
     own: list[int] = []
     seen: list[int] = []
-    for row in data["nodes"]:
+    for row in rows:
         called = row["target"] if target is None else target(row)
         if isinstance(called, str):
             called = _CONSTANT.sub("_tensor_constant", called)
@@ -52,7 +53,7 @@ def number(table: Table, key: Hashable) -> int:
     return table.setdefault(key, len(table))
 
 
-def call_of(table: Table, function: Plain, argument: int) -> int:
+def call_of(table: Table, function: Tagged, argument: int) -> int:
     """The number of a function's call on one value, given by its number."""
     args = ("tuple", (("node", argument),))
     return number(table, ("call_function", _frozen(function, []), args, ()))
@@ -74,13 +75,13 @@ def _beyond(these: Sequence[int], those: Sequence[int]) -> list[int]:
     return places
 
 
-def _frozen(data: Plain, seen: Sequence[int]) -> tuple[Any, ...]:
+def _frozen(data: Encoded | list[Encoded], seen: Sequence[int]) -> tuple[Any, ...]:
     """Plain data as something hashable, with nodes as the numbers that readers see."""
     if isinstance(data, list):  # a dictionary's item
         return tuple(_frozen(item, seen) for item in data)
     if not isinstance(data, dict):
         return (type(data).__name__, data)
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     if kind == "node":
         return ("node", seen[body] if body < len(seen) else -1)
     if isinstance(body, list):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import GraphRecord, classes_of, target_path
 from autograder.core.graph_view import target_text
-from autograder.rules.additions import classes_of
 
 CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -27,13 +26,13 @@ def kind_of_class(cls: str) -> str:
     return f"{'an' if name[:1] in 'AEIOU' else 'a'} `{name}`"
 
 
-def kinds_of_calls(data: Plain) -> list[tuple[str, str]]:
+def kinds_of_calls(data: GraphRecord) -> list[tuple[str, str]]:
     """The name of each call and what is called, in words; a convolution as module or function."""
     classes, found = classes_of(data), []
     for row in data["nodes"]:
         op, target = row["op"], row["target"]
         if op == "call_module":
-            cls = classes.get(target, "")
+            cls = classes.get(target_path(row), "")
             kind = kind_of_class(cls)
             if cls in CLASSES:
                 kind = "a convolution" if CLASSES[cls] in CONVS else "a BatchNorm"

@@ -91,9 +91,9 @@ def _a_model_with_inputs(evidence: Evidence) -> Iterable[Finding]:
     elif isinstance(said, dict) and "failed" in said:
         step, error = said["failed"], said["error"]
         text = _STEPS.get(step, "{error}").format(name=name, error=error_text(error))
-        look = advice_for(evidence.exercise, error, "trace") if step == "traced" else ""
-        look = look or _LOOK_AT_STEP.get(step, "").format(name=name)
-        yield evidence.finding("model-fails", f"{text}{came_from(error)}", look, error=error)
+        advice = advice_for(evidence.exercise, error, "trace") if step == "traced" else ""
+        advice = advice or _LOOK_AT_STEP.get(step, "").format(name=name)
+        yield evidence.finding("model-fails", f"{text}{came_from(error)}", advice, error=error)
     elif not evidence.has_graph:
         yield evidence.finding("wrong-kind", f"{evidence.you} gave no trace.", "Hand in a class.")
 

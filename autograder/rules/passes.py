@@ -8,9 +8,13 @@ from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from autograder.core.codec import Plain, kind_of, show
+import torch
+
+from autograder.core.codec import kind_of, show
+from autograder.core.execution import CallResult, ErrorRecord
 from autograder.core.exported import is_exported
-from autograder.core.outcome import Part
+from autograder.core.graph_record import GraphRecord, Signature
+from autograder.core.outcome import Part, Way
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
@@ -36,11 +40,11 @@ def returns_graph_module(evidence: Evidence) -> Iterable[Finding]:
             "Does every path through your function end with `return`?",
         )
     else:
-        look = _NO_MODULE.get(kind_of(value), "Return the `GraphModule` that you have edited.")
+        advice = _NO_MODULE.get(kind_of(value), "Return the `GraphModule` that you have edited.")
         yield evidence.finding(
             "not-a-graph-module",
             f"{evidence.you} returned {kind_of(value)}, not a `GraphModule`.",
-            look,
+            advice,
         )
 
 
@@ -60,15 +64,15 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
         return
     part = changed[0].part
     more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-    what, look = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
+    what, advice = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
     if any(is_exported(value) for value in (*evidence.trial.args, *evidence.trial.watch)):
-        what, look = "the program it was given", _OF_A_PROGRAM
+        what, advice = "the program it was given", _OF_A_PROGRAM
     elif part in (Part.ARGUMENT, Part.TENSOR):
         what = "what it was given"
     elif part is Part.RANDOM_STATE:
         what = "what it should leave as it is"
     text = f"{evidence.you} changed {what}: {changed[0]}{more}."
-    yield evidence.finding("caller-changed", text, look)
+    yield evidence.finding("caller-changed", text, advice)
 
 
 _OF_A_PROGRAM = (
@@ -101,7 +105,7 @@ _SHARED = (
 _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 
 
-def _written(parameters: Plain) -> str:
+def _written(parameters: Signature | None) -> str:
     """Parameters as one writes them; what their annotations are is not told."""
     return ", ".join(
         _STARS.get(row[1], "") + row[0] + (f"={show(row[2])}" if len(row) > 2 else "")
@@ -113,7 +117,7 @@ def _written(parameters: Plain) -> str:
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
     """`forward` has the parameters of the traced model: names, order, defaults."""
     want = evidence.traced_signature
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         mine, models = _written(got), _written(want)
         than = "" if mine == models else f" `forward({models})`"
@@ -143,28 +147,28 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
                 return
 
 
-def _look_at(evidence: Evidence, error: Plain) -> str:
+def _look_at(evidence: Evidence, error: ErrorRecord) -> str:
     known = advice_for(evidence.exercise, error, "result")
     return known or "Print `gm.code` and read what it computes line by line."
 
 
-def ways_to_run(evidence: Evidence) -> tuple[str, ...]:
+def ways_to_run(evidence: Evidence) -> tuple[Way, ...]:
     """How a result was run where the answer was: an Interpreter runs only graph modules."""
     return ("forward", "interpreter") if evidence.has_graph else ("forward",)
 
 
-_CALLS = {
+_CALLS: dict[Way, str] = {
     "forward": "Calling the result",
     "interpreter": "Running the result with `fx.Interpreter`",
 }
 
 
-def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) -> Rule:
+def same_result_by(*ways: Way, advice: Callable[[Evidence], str] | None = None) -> Rule:
     """The result's value, and its effect on its arguments, are those of the reference.
 
     Args:
         ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
-        look: where to look first, for an exercise that knows; `""` if it does not.
+        advice: where to look first, for an exercise that knows; `""` if it does not.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -175,8 +179,8 @@ def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) ->
                     continue  # what is no graph, or calls the learner's own code
                 finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
-                    known = "" if look is None or finding.raised else look(evidence)
-                    yield replace(finding, look=known or finding.look)
+                    known = "" if advice is None or finding.raised else advice(evidence)
+                    yield replace(finding, advice=known or finding.advice)
                     return
 
     return Rule("same result", Stage.RESULT, find)
@@ -185,7 +189,9 @@ def same_result_by(*ways: str, look: Callable[[Evidence], str] | None = None) ->
 same_result = same_result_by("forward", "interpreter", "rebuilt")
 
 
-def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) -> Finding | None:
+def _compare_run(
+    evidence: Evidence, i: int, how: Way, got: CallResult, want: CallResult
+) -> Finding | None:
     if "error" in got:
         return evidence.finding(
             "result-raises",
@@ -237,7 +243,7 @@ def _where_to_look(evidence: Evidence) -> str:
     )
 
 
-def _calls(data: Plain) -> Counter[str]:
+def _calls(data: GraphRecord) -> Counter[str]:
     rows = (row for row in data["nodes"] if row["op"].startswith("call_"))
     return Counter(kind_of_node(row, data) for row in rows)
 
@@ -260,13 +266,18 @@ def copies(evidence: Evidence) -> Iterable[Finding]:
             "Copying the result with `copy.deepcopy` and calling the copy raised "
             f"{error_text(error)}."
         )
-    elif any(difference(record.get(k), tensors, want.get(k), tensors) for k in ("value", "args")):
+    elif _differ(record, want, tensors):
         text = "A `copy.deepcopy` of the result computes something else than the result."
     else:
         return
     yield evidence.finding(
         "copy-breaks", text, "Look for state that is kept outside the module and its graph."
     )
+
+
+def _differ(one: CallResult, other: CallResult, tensors: list[torch.Tensor]) -> bool:
+    pairs = ((run.get("value"), run.get("args")) for run in (one, other))
+    return any(difference(a, tensors, b, tensors) for a, b in zip(*pairs, strict=True))
 
 
 GRAPH_MODULE = (returns_graph_module, caller_untouched, wellformed, known_targets)

@@ -11,7 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import (
+    CallRecord,
+    GraphRecord,
+    called_function,
+    classes_of,
+    target_path,
+)
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
@@ -47,13 +53,13 @@ WhyNot = Callable[[Evidence, str], str]
 """Which condition does not hold at a node of the trace that was rewritten; `""`: unknown."""
 
 
-def places_rewritten(find: Find, new: str, look: str, why_not: WhyNot | None = None) -> Rule:
+def places_rewritten(find: Find, new: str, advice: str, why_not: WhyNot | None = None) -> Rule:
     """Every place has become one node of the kind `new`, and all else is as it was.
 
     Args:
         find: the places of a case's model.
         new: the kind of node that stands there afterwards.
-        look: where to look when a place was missed.
+        advice: where to look when a place was missed.
         why_not: why a node that is gone was not a place.
     """
 
@@ -68,7 +74,7 @@ def places_rewritten(find: Find, new: str, look: str, why_not: WhyNot | None = N
         want[new] += len(places)
         rows = evidence.graph["nodes"]
         got = Counter(kind_of_node(row, evidence.graph) for row in rows)
-        yield from _differences(evidence, places, new, look, want, got, why_not)
+        yield from _differences(evidence, places, new, advice, want, got, why_not)
 
     return Rule("places rewritten", Stage.STRUCTURE, rule)
 
@@ -77,7 +83,7 @@ def _differences(
     evidence: Evidence,
     places: list[Place],
     new: str,
-    look: str,
+    advice: str,
     want: Counter[str],
     got: Counter[str],
     why_not: WhyNot | None,
@@ -95,7 +101,7 @@ def _differences(
             else (f"{_occurs(got[new], new)}; in this model {_places(want[new])} for it.")
         )
         nodes = left[0].nodes if left else ()
-        yield evidence.finding("missed-place", text, look if left else _GONE, nodes=nodes)
+        yield evidence.finding("missed-place", text, advice if left else _GONE, nodes=nodes)
     elif got[new] > want[new]:
         known = {name for place in places for name in place.nodes}
         gone = (name for name, kind in names.items() if (name, kind) not in here)
@@ -159,22 +165,18 @@ def _places(count: int) -> str:
     return {0: "there is no place", 1: "there is one place"}.get(count, f"there are {count} places")
 
 
-def kind_of_node(row: Plain, graph: Plain) -> str:
+def kind_of_node(row: CallRecord, graph: GraphRecord) -> str:
     """A described node's kind, in words: spellings of one operation are the same kind."""
     op, target = row["op"], row["target"]
     if op == "call_function":
-        ((_, name),) = target.items()
-        return _KINDS.get(name) or f"a call of `{target_text(target)}`"
+        return _KINDS.get(called_function(row)) or f"a call of `{target_text(target)}`"
     if op == "call_method":
         return f"a call of `.{target}()`"
     if op == "call_module":
-        return f"a call of a `{class_of(target, graph).rpartition('.')[2]}`"
+        return f"a call of a `{class_of(target_path(row), graph).rpartition('.')[2]}`"
     return f"a `{op}` node"
 
 
-def class_of(path: str, graph: Plain) -> str:
+def class_of(path: str, graph: GraphRecord) -> str:
     """The full name of the class of a described module; ``""`` where there is none."""
-    rows = {row["path"]: row for row in graph["modules"]}
-    row = rows.get(path, {})
-    name: str = rows.get(row.get("same_as"), row).get("class", "")
-    return name
+    return classes_of(graph).get(path, "")

@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Tagged
+from autograder.core.graph_record import GraphRecord, classes_of, target_path
 from autograder.core.verdict import Finding
 from autograder.judge.rule import Rule, Stage, rule
-from autograder.rules.additions import calls, classes_of
+from autograder.rules.additions import calls
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
 
 RELU_MODULE = "torch.nn.modules.activation.ReLU"
-_RELU_FUNCTIONS = ({"function": "torch.relu"}, {"function": "torch.nn.functional.relu"})
+_RELU_FUNCTIONS: tuple[Tagged, ...] = (
+    {"function": "torch.relu"},
+    {"function": "torch.nn.functional.relu"},
+)
 _DROPOUTS = (
     "Dropout",
     "Dropout1d",
@@ -25,7 +29,7 @@ _DROPOUTS = (
     "FeatureAlphaDropout",
 )
 DROPOUT_MODULES = tuple(f"torch.nn.modules.dropout.{name}" for name in _DROPOUTS)
-DROPOUT_FUNCTIONS = tuple(
+DROPOUT_FUNCTIONS: tuple[Tagged, ...] = tuple(
     {"function": f"torch.nn.functional.{name}"}
     for name in (
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
@@ -36,10 +40,10 @@ DROPOUT_FUNCTIONS = tuple(
 # ------------------------------------------------------------------ modules nobody uses
 
 
-def unused_modules(data: Plain) -> Iterator[tuple[str, str]]:
+def unused_modules(data: GraphRecord) -> Iterator[tuple[str, str]]:
     """Path and class of each module that no node calls or reads; containers do not count."""
-    called = {row["target"] for row in data["nodes"] if row["op"] == "call_module"}
-    read = {row["target"] for row in data["nodes"] if row["op"] == "get_attr"}
+    called = {target_path(row) for row in data["nodes"] if row["op"] == "call_module"}
+    read = {target_path(row) for row in data["nodes"] if row["op"] == "get_attr"}
     aliases: dict[str, list[str]] = {}
     for row in data["modules"]:
         aliases.setdefault(row.get("same_as", row["path"]), []).append(row["path"])
@@ -80,7 +84,7 @@ def _unused(evidence: Evidence, path: str, cls: str) -> Finding:
 def none_left(
     name: str,
     what: str,
-    functions: tuple[Plain, ...],
+    functions: tuple[Tagged, ...],
     methods: tuple[str, ...],
     modules: tuple[str, ...],
 ) -> Rule:
@@ -95,10 +99,10 @@ def none_left(
     """
     article = "an" if what[0] in "aeiou" else "a"
 
-    def calls_in(data: Plain) -> Iterator[tuple[str, str]]:
+    def calls_in(data: GraphRecord) -> Iterator[tuple[str, str]]:
         classes = classes_of(data)
         for row in data["nodes"]:
-            cls = classes.get(row["target"]) if row["op"] == "call_module" else None
+            cls = classes.get(target_path(row)) if row["op"] == "call_module" else None
             is_method = row["op"] == "call_method" and row["target"] in methods
             if cls in modules:
                 yield row["name"], f"a call of an `nn.{cls.rpartition('.')[2]}`"
@@ -132,10 +136,10 @@ def none_left(
 # ------------------------------------------------------------------ what leaves hold
 
 
-def _held_by_leaves(data: Plain) -> dict[str, dict[str, str]]:
+def _held_by_leaves(data: GraphRecord) -> dict[str, dict[str, str]]:
     """The class of each module inside a called module, by the latter's path and its own in it."""
     classes = classes_of(data)
-    called = {row["target"] for row in data["nodes"] if row["op"] == "call_module"}
+    called = {target_path(row) for row in data["nodes"] if row["op"] == "call_module"}
     return {
         leaf: {
             path.removeprefix(f"{leaf}."): cls
@@ -174,10 +178,12 @@ def overwritten(evidence: Evidence, places: Collection[str] = ()) -> Iterable[Fi
         places: names of nodes of the model's trace whose module may be another one.
     """
     before, after = classes_of(evidence.traced_graph), classes_of(evidence.graph)
-    called = {row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module"}
+    called = {target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_module"}
     for row in evidence.traced_graph["nodes"]:
-        target = row["target"]
-        if row["op"] != "call_module" or row["name"] in places or target not in called:
+        if row["op"] != "call_module" or row["name"] in places:
+            continue
+        target = target_path(row)
+        if target not in called:
             continue
         if before.get(target) != after.get(target, before.get(target)):
             was, now = (classes[target].rpartition(".")[2] for classes in (before, after))
@@ -200,7 +206,7 @@ def none_overwritten(*exchanged: str) -> Rule:
     def find(evidence: Evidence) -> Iterable[Finding]:
         classes = classes_of(evidence.traced_graph)
         calls = [row for row in evidence.traced_graph["nodes"] if row["op"] == "call_module"]
-        places = [row["name"] for row in calls if classes.get(row["target"]) in exchanged]
+        places = [row["name"] for row in calls if classes.get(target_path(row)) in exchanged]
         yield from overwritten(evidence, places)
 
     return Rule("no module overwritten", Stage.STRUCTURE, find)
@@ -209,7 +215,7 @@ def none_overwritten(*exchanged: str) -> Rule:
 # ------------------------------------------------------------------ nothing in their place
 
 
-def nothing_instead_of(what: str, functions: tuple[Plain, ...], modules: tuple[str, ...]) -> Rule:
+def nothing_instead_of(what: str, functions: tuple[Tagged, ...], modules: tuple[str, ...]) -> Rule:
     """No call stands in the result that the model's trace does not have.
 
     Args:
@@ -218,11 +224,11 @@ def nothing_instead_of(what: str, functions: tuple[Plain, ...], modules: tuple[s
         modules: full names of module classes that were deleted.
     """
 
-    def called(data: Plain) -> list[tuple[str, str]]:
+    def called(data: GraphRecord) -> list[tuple[str, str]]:
         classes = classes_of(data)
         rows = [row for row in data["nodes"] if row["op"].startswith("call_")]
         return [
-            (row["name"], f"nn.{classes.get(row['target'], '').rpartition('.')[2]}")
+            (row["name"], f"nn.{classes.get(target_path(row), '').rpartition('.')[2]}")
             if row["op"] == "call_module"
             else (row["name"], str(row["target"]))
             for row in rows

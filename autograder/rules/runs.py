@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain
+from autograder.core.execution import CallResult, ErrorRecord
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
@@ -23,7 +23,7 @@ def runs_as_asked(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding | None:
+def _run_problem(evidence: Evidence, i: int, got: CallResult, want: CallResult) -> Finding | None:
     number = i % len(evidence.trial.inputs)
     where = f"run {i + 1}, on {evidence.inputs_text(number)}"
     if "error" in want:
@@ -48,19 +48,21 @@ def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
         )
     found = difference(got["value"], tables[0], want["value"], tables[1])
     if found:
-        look = (
+        advice = (
             "Go through the graph node by node: what should each compute, and does it pass "
             "through more than one of your conditions?"
         )
-        return evidence.finding(found.code, f"In {where}, {found.text}.", look)
+        return evidence.finding(found.code, f"In {where}, {found.text}.", advice)
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
-        look = "Look for an operation in place that the graph does not have."
-        return evidence.finding("argument-changed", f"In {where}, {found.text}.", look)
+        advice = "Look for an operation in place that the graph does not have."
+        return evidence.finding("argument-changed", f"In {where}, {found.text}.", advice)
     return None
 
 
-def _error_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+def _error_problem(
+    evidence: Evidence, where: str, got: CallResult, want: ErrorRecord
+) -> Finding | None:
     if "error" not in got:
         return evidence.finding(
             "should-raise",

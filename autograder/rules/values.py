@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.compare import Difference, difference, ordinal
 from autograder.judge.derived_graph import OPCODES
@@ -23,15 +23,15 @@ def returns(kind: str) -> Rule:
         got = next(iter(value)) if isinstance(value, dict) else type(value).__name__
         if got != kind:
             asked = f"an `{kind}`" if kind == "int" else f"a `{kind}`"
-            look = _ANOTHER_KIND.get(kind_of(value), f"The exercise asks for {asked}.")
+            advice = _ANOTHER_KIND.get(kind_of(value), f"The exercise asks for {asked}.")
             if value is None:
-                look = "Does every path through your function end with `return`?"
+                advice = "Does every path through your function end with `return`?"
                 if evidence.outcome.printed:
-                    look = f"`print` shows something, and gives nothing back. {look}"
+                    advice = f"`print` shows something, and gives nothing back. {advice}"
             yield evidence.finding(
                 "returned-none" if value is None else "wrong-kind",
                 f"{evidence.you} returned {kind_of(value)}, not {asked}.",
-                look,
+                advice,
             )
 
     return Rule(f"returns a {kind}", Stage.KIND, find)
@@ -50,8 +50,8 @@ def right_value(evidence: Evidence) -> Iterable[Finding]:
     """The value is the reference's."""
     found = _difference(evidence)
     if found:
-        look = "Do it by hand for the model below, and compare."
-        yield evidence.finding("wrong-value", f"For this case {found.text}.", look)
+        advice = "Do it by hand for the model below, and compare."
+        yield evidence.finding("wrong-value", f"For this case {found.text}.", advice)
 
 
 def _difference(evidence: Evidence) -> Difference | None:
@@ -72,7 +72,7 @@ def right_value_of(item: str, columns: tuple[str, ...] = (), *, key: int = 0) ->
         differs = _difference(evidence)
         if not differs:
             return
-        got, want = evidence.outcome.value["list"], evidence.reference.value["list"]
+        got, want = evidence.value["list"], evidence.reference.value["list"]
         words = (
             _odd_item(got, want, item, columns)
             or _missing(got, want, item, columns, key)
@@ -89,7 +89,7 @@ Words = tuple[str, str]
 
 
 def _odd_item(
-    got: list[Plain], want: list[Plain], item: str, columns: tuple[str, ...]
+    got: list[Encoded], want: list[Encoded], item: str, columns: tuple[str, ...]
 ) -> Words | None:
     """The first item that is of another kind than it should be."""
     kind = kind_of(want[0]) if want else "a `str`"
@@ -97,19 +97,18 @@ def _odd_item(
         if kind_of(each) != kind:
             text = f"The {ordinal(i)} {item} of your list is {kind_of(each)}, not {kind}."
             return text, f"What should one {item} be made of, and which type should it have?"
-        if columns and len(each["tuple"]) != len(columns):
-            count = len(each["tuple"])
+        if columns and (count := len(each["tuple"])) != len(columns):
             text = f"The {ordinal(i)} {item} of your list has {count} entries, not {len(columns)}."
             return text, f"A {item} has these entries, in this order: {', '.join(columns)}."
     return None
 
 
 def _missing(
-    got: list[Plain], want: list[Plain], item: str, columns: tuple[str, ...], key: int
+    got: list[Encoded], want: list[Encoded], item: str, columns: tuple[str, ...], key: int
 ) -> Words | None:
     """What is missing, too much, there twice, or at another place."""
 
-    def name(row: Plain) -> Plain:
+    def name(row: Encoded) -> Encoded:
         return row["tuple"][key] if columns else row
 
     ours, theirs = [name(row) for row in got], [name(row) for row in want]
@@ -126,11 +125,11 @@ def _missing(
         return text, "Which attribute of a node is its name?"
     if extra:
         text = f"Your list has {show(extra[0])}. When the model is traced, no node has this name."
-        look = (
+        advice = (
             "Which attribute of a node is its name? Does your function trace the model, or does it "
             "read a graph that was there before?"
         )
-        return text, look
+        return text, advice
     if lacks:
         more = "" if len(lacks) == 1 else f", and {len(lacks) - 1} more"
         text = f"Your list has {len(ours)} of {len(theirs)} {item}s: {show(lacks[0])} is missing"
@@ -138,8 +137,8 @@ def _missing(
     if len(ours) != len(theirs):
         twice = next(each for each in ours if ours.count(each) > theirs.count(each))
         text = f"Your list has {show(twice)} {ours.count(twice)} times; it belongs there once."
-        look = "Does something collect in your list that was there before the call?"
-        return text, look
+        advice = "Does something collect in your list that was there before the call?"
+        return text, advice
     if ours != theirs:
         i = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
         text = (
@@ -150,13 +149,13 @@ def _missing(
     return None
 
 
-def _right(value: Plain) -> str:
+def _right(value: Encoded) -> str:
     """The value that is right, as a sentence of its own, so that it cannot be turned round."""
     return f"It should be {show(value)}."
 
 
 def _cell(
-    got: list[Plain], want: list[Plain], item: str, columns: tuple[str, ...], key: int
+    got: list[Encoded], want: list[Encoded], item: str, columns: tuple[str, ...], key: int
 ) -> Words | None:
     """The first entry of a row that differs; whether columns are exchanged."""
     for a, b in zip(got, want, strict=True):
@@ -170,10 +169,8 @@ def _cell(
                 return text, "The answer is a number here: how many are there?"
             text = f"{of} is {show(x)}. {_right(y)}"
             other = next((j for j, z in enumerate(theirs) if j != i and z == x != y), None)
-            if other is not None and all(
-                (r["tuple"][i], r["tuple"][other]) == (s["tuple"][other], s["tuple"][i])
-                for r, s in zip(got, want, strict=True)
-            ):
+            rows = ((r["tuple"], s["tuple"]) for r, s in zip(got, want, strict=True))
+            if other is not None and all((r[i], r[other]) == (s[other], s[i]) for r, s in rows):
                 return text, f"Everywhere, {columns[i]} and {columns[other]} are exchanged."
             return text, f"How is this node written in the model below? Count {columns[i]} there."
     return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autograder.core.codec import Plain, reads
+from autograder.core.codec import Tagged
+from autograder.core.graph_record import GraphRecord, NodeRecord, reads
 from autograder.core.verdict import Finding
 from autograder.judge.rule import Stage, rule
 
@@ -34,7 +35,7 @@ def wellformed(evidence: Evidence) -> Iterable[Finding]:
     """Lint passes, one output at the end, no foreign nodes, no raw tensors, fresh code …"""
     data = evidence.graph
     found = [f for check in _CHECKS for f in check(evidence, data)]
-    refusal = data["lint"] or evidence.form.lint
+    refusal = data["lint"] or evidence.derived.lint
     if not found and refusal:
         found.append(
             evidence.finding(
@@ -46,7 +47,7 @@ def wellformed(evidence: Evidence) -> Iterable[Finding]:
     return found
 
 
-def _outputs(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+def _outputs(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
     where = [i for i, row in enumerate(data["nodes"]) if row["op"] == "output"]
     names = tuple(data["nodes"][i]["name"] for i in where)
     if not where:
@@ -72,7 +73,7 @@ def _outputs(evidence: Evidence, data: Plain) -> Iterator[Finding]:
         )
 
 
-def _links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+def _links(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
     for i, row in enumerate(data["nodes"]):
         for leaf in reads(row):
             finding = _link_finding(evidence, data, i, row, leaf)
@@ -96,8 +97,8 @@ def _links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             return
 
 
-def _untrue_links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
-    for name in evidence.form.untrue_links[:1]:
+def _untrue_links(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
+    for name in evidence.derived.untrue_links[:1]:
         yield evidence.finding(
             "untrue-links",
             f"What `{name}` has noted of its inputs and readers is not what arguments say.",
@@ -108,7 +109,7 @@ def _untrue_links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
 
 
 def _link_finding(
-    evidence: Evidence, data: Plain, i: int, row: Plain, leaf: Plain
+    evidence: Evidence, data: GraphRecord, i: int, row: NodeRecord, leaf: Tagged
 ) -> Finding | None:
     name = row["name"]
     if "foreign" in leaf or "erased" in leaf:
@@ -142,7 +143,7 @@ def _link_finding(
     return None
 
 
-def _needs(data: Plain, later: int, earlier: int) -> bool:
+def _needs(data: GraphRecord, later: int, earlier: int) -> bool:
     """Whether a node reads another one, or reads a node that needs it."""
     seen: set[int] = set()
     waiting = [later]
@@ -156,7 +157,7 @@ def _needs(data: Plain, later: int, earlier: int) -> bool:
     return False
 
 
-def _raw_tensors(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+def _raw_tensors(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
     for row in data["nodes"]:
         if any("tensor" in leaf for leaf in reads(row)):
             yield evidence.finding(
@@ -169,7 +170,7 @@ def _raw_tensors(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             return
 
 
-def _proxies(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+def _proxies(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
     for row in data["nodes"]:
         if any(leaf.get("opaque") == "Proxy" for leaf in reads(row)):
             yield evidence.finding(
@@ -181,8 +182,8 @@ def _proxies(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             return
 
 
-def _targets(evidence: Evidence, data: Plain) -> Iterator[Finding]:
-    for name in (*data["unresolved"], *evidence.form.unresolved):
+def _targets(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
+    for name in (*data["unresolved"], *evidence.derived.unresolved):
         row = next(row for row in data["nodes"] if row["name"] == name)
         yield evidence.finding(
             "missing-target",
@@ -194,7 +195,7 @@ def _targets(evidence: Evidence, data: Plain) -> Iterator[Finding]:
         return
 
 
-def _dotted_names(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+def _dotted_names(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
     for row in data["modules"]:
         if "same_as" in row:
             continue
@@ -209,8 +210,8 @@ def _dotted_names(evidence: Evidence, data: Plain) -> Iterator[Finding]:
                 return
 
 
-def _code(evidence: Evidence, data: Plain) -> Iterator[Finding]:
-    if data["fresh_code"] is None or evidence.form.code is None:
+def _code(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
+    if data["fresh_code"] is None or evidence.derived.code is None:
         yield evidence.finding(
             "no-code",
             "No Python code can be generated from your graph.",
@@ -224,8 +225,8 @@ def _code(evidence: Evidence, data: Plain) -> Iterator[Finding]:
         )
 
 
-def _parameters(evidence: Evidence, data: Plain) -> Iterator[Finding]:
-    if data["code"] == data["fresh_code"] and data["signature"] != evidence.form.signature:
+def _parameters(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
+    if data["code"] == data["fresh_code"] and data["signature"] != evidence.derived.signature:
         yield evidence.finding(
             "untrue-signature",
             "The module's `forward` does not take the parameters that its graph has placeholders "
@@ -234,7 +235,7 @@ def _parameters(evidence: Evidence, data: Plain) -> Iterator[Finding]:
         )
 
 
-def _ownership(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+def _ownership(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
     if not data["owner"]:
         yield evidence.finding(
             "wrong-owner",

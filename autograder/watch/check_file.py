@@ -56,7 +56,7 @@ def do(job: Job) -> str | None:
         answer = vars(loaded)[exercise.name]
         stops = stopping_call(exercise.name, answer)
         if stops is not None:
-            verdict = _nothing(exercise.name, "failed", stops.message, stops.look)
+            verdict = _nothing(exercise.name, "failed", stops.message, stops.advice)
         else:
             verdict = verdict_on(exercise, answer, hidden=False)
     place = _place(file.name, job.keys)

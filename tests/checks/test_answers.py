@@ -52,7 +52,7 @@ def test_wrong_answers_get_the_finding_meant_for_them(
     ]
     assert not missed, "\n".join(missed)
     found = {str(answer): finding_meant_for(answer) for answer in wrong_answers(name)}
-    silent = [title for title, each in found.items() if each is not None and not each.look]
+    silent = [title for title, each in found.items() if each is not None and not each.advice]
     assert not silent, f"no advice: {silent}"
     total("wrong answers that fail with the finding meant for them", len(wrong_answers(name)))
 

@@ -51,7 +51,7 @@ def test_each_aspect_has_cases_that_everybody_sees(name: str) -> None:
 @pytest.mark.xdist_group("sign_flip")
 def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
     looks = {
-        answer.style.partition(",")[0]: examine(answer)[1].findings[0].look
+        answer.style.partition(",")[0]: examine(answer)[1].findings[0].advice
         for answer in wrong_answers("sign_flip")
         if answer.finding == "wrong-result"
     }

@@ -58,9 +58,9 @@ def test_a_card_names_the_word_that_was_meant() -> None:
     typos = panel()
     assert len(typos) == TYPOS
     assert sum(_said[typo].code != "crashed" for typo in typos) >= BY_PROXY
-    asked = {typo: _said[typo].look.partition("Did you mean")[2] for typo in typos}
+    asked = {typo: _said[typo].advice.partition("Did you mean")[2] for typo in typos}
     missed = [typo for typo in typos if f"{typo.meant}`" not in asked[typo]]
-    assert len(missed) <= TYPOS // 20, [f"{typo}: {_said[typo].look}" for typo in missed]
+    assert len(missed) <= TYPOS // 20, [f"{typo}: {_said[typo].advice}" for typo in missed]
 
 
 def test_a_name_that_the_graph_has_recorded_is_told_with_its_line() -> None:
@@ -71,5 +71,5 @@ def test_a_name_that_the_graph_has_recorded_is_told_with_its_line() -> None:
 
 def test_a_proxy_is_spoken_of_only_where_one_takes_part() -> None:
     for typo in panel():
-        look = _said[typo].look
+        look = _said[typo].advice
         assert "Proxy" not in look or "Proxy" in _said[typo].message + typo.text, look

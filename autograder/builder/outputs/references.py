@@ -13,14 +13,14 @@ from autograder.builder.paths import EXERCISES, SOLUTIONS, choose
 from autograder.builder.problems import BuildRefused, CourseRefused, Problem
 from autograder.builder.source import read
 from autograder.core.case_builder import CannotBeSent, builder_of
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Reference
 from autograder.exercises import of_chapter
 from autograder.judge import references
-from autograder.judge.answer_key import OfChoice, key_of, module_of
+from autograder.judge.answer_key import RecipeOracle, key_of, module_of
 from autograder.judge.compare import difference
 from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
@@ -84,7 +84,7 @@ def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
                 f"{outcome.ended}{said}."
             )
             raise _refused(exercise, message, "Correct the solution, or the case.")
-        found[case.name] = _reference_of(Evidence(exercise, case, outcome))
+        found[case.name] = _reference_of(Evidence(exercise, case, outcome, key_of(exercise)))
     return found
 
 
@@ -218,9 +218,9 @@ def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
     """Whether an exercise's oracle says of a case what its solution gives."""
     key = key_of(exercise)
     oracle = key.oracle
-    if key.oracle_alone:
+    if key.oracle_only:
         return True
-    if oracle is None or isinstance(oracle, OfChoice):
+    if oracle is None or isinstance(oracle, RecipeOracle):
         return False
     try:
         with preserve_global_state(), bounded_output(0):
@@ -236,17 +236,17 @@ def _same(a: Reference, b: Reference) -> bool:
 def _raised(reference: Reference) -> list[tuple[str, str] | None]:
     """What each run raised. The lines that led there are the solution's own."""
     errors = [run.get("error") for run in reference.runs]
-    return [error and (error["type"], error["message"]) for error in errors]
+    return [(error["type"], error["message"]) if error else None for error in errors]
 
 
 def _differ(a: Reference, b: Reference) -> bool:
     return difference(_values(a), a.tensors, _values(b), b.tensors) is not None
 
 
-def _values(reference: Reference) -> Plain:
+def _values(reference: Reference) -> Encoded:
     """All values of a reference as one; what was raised is no value."""
     rows = [
-        {"dict": [[key, run[key]] for key in sorted(run) if key != "error"]}
+        {"dict": [[key, value] for key, value in sorted(run.items()) if key != "error"]}
         for run in reference.runs
     ]
     return {"list": [reference.value, *rows]}

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import seed_all
 from autograder.judge.compare import difference
 
 Made = Callable[[int], tuple[Any, ...]]
 
 
-Record = tuple[list[Plain], list[torch.Tensor]]
+Record = tuple[list[Encoded], list[torch.Tensor]]
 
 
 def _record(model: nn.Module, args: tuple[Any, ...], training: bool, seed: int) -> Record:

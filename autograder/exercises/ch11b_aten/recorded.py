@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
 from autograder.judge.findings import unrecorded
@@ -15,7 +15,7 @@ OF_A_RUN = ("result", "loaded")
 ENDINGS = ("value", "raised")
 
 
-def incomplete(evidence: Evidence, said: list[dict[str, Plain]]) -> Iterable[Finding]:
+def incomplete(evidence: Evidence, said: list[dict[str, Encoded]]) -> Iterable[Finding]:
     """A finding if a run says something else of the graph than the first, or not how it ended.
 
     Args:
@@ -28,7 +28,7 @@ def incomplete(evidence: Evidence, said: list[dict[str, Plain]]) -> Iterable[Fin
         yield unrecorded(evidence)
 
 
-def unsound(evidence: Evidence, said: dict[str, Plain]) -> Iterable[Finding]:
+def unsound(evidence: Evidence, said: dict[str, Encoded]) -> Iterable[Finding]:
     """A finding if `lint` refuses the graph, or the code is not what it says.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -14,10 +14,10 @@ from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 
-Said = dict[str, Plain]
+Said = dict[str, Encoded]
 
 
-def table(data: Plain) -> Said:
+def table(data: Encoded) -> Said:
     """A dictionary of plain data with texts as keys."""
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
@@ -51,14 +51,14 @@ def argument_finding(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def kind_named(kind: Plain) -> str:
+def kind_named(kind: Encoded) -> str:
     """The name of a type that was reported, in backticks."""
     name = next(iter(kind.values()), "object") if isinstance(kind, dict) else "object"
     name = str(name).rpartition(".")[2]
     return "`None`" if name == "NoneType" else f"a `{name}`"
 
 
-def other_row(got: Plain, want: Plain) -> tuple[list[Plain], list[Plain]] | None:
+def other_row(got: Encoded, want: Encoded) -> tuple[list[Encoded], list[Encoded]] | None:
     """The first node that is not as it must be: what was reported, and what must be.
 
     Both are empty where there are more nodes than there must be, or fewer.

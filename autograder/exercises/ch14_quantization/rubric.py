@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoded, Encoder, show
+from autograder.core.graph_record import GraphRecord, NodeRecord
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
@@ -12,17 +13,17 @@ from autograder.judge.rule import Stage, rule
 QUANTIZE, DEQUANTIZE = {"case": "quantize"}, {"case": "dequantize"}
 
 
-def is_call_of(row: Plain, function: Plain) -> bool:
+def is_call_of(row: NodeRecord, function: Encoded) -> bool:
     """Whether a row is a call of one of the functions that the chapter gives."""
     return bool(row["op"] == "call_function" and row["target"] == function)
 
 
-def key_of_row(row: Plain) -> str:
+def key_of_row(row: NodeRecord) -> str:
     """The name of a node; there is one output, and its name does not matter."""
     return "the output" if row["op"] == "output" else str(row["name"])
 
 
-def by_name(data: Plain) -> dict[str, Plain]:
+def by_name(data: GraphRecord) -> dict[str, NodeRecord]:
     """The rows of a description, by name and in graph order, with names in their arguments."""
     names = [key_of_row(row) for row in data["nodes"]]
     return {
@@ -31,7 +32,7 @@ def by_name(data: Plain) -> dict[str, Plain]:
     }
 
 
-def named(data: Plain, names: list[str]) -> Plain:
+def named(data: Encoded, names: list[str]) -> Encoded:
     """Arguments in which each node is given by its name."""
     if isinstance(data, list):
         return [named(item, names) for item in data]
@@ -42,7 +43,7 @@ def named(data: Plain, names: list[str]) -> Plain:
     return {key: named(value, names) for key, value in data.items()}
 
 
-def renamed(data: Plain, to: dict[str, str]) -> Plain:
+def renamed(data: Encoded, to: dict[str, str]) -> Encoded:
     """Arguments in which some nodes are exchanged for others."""
     if isinstance(data, list):
         return [renamed(item, to) for item in data]
@@ -53,7 +54,7 @@ def renamed(data: Plain, to: dict[str, str]) -> Plain:
     return {key: renamed(value, to) for key, value in data.items()}
 
 
-def given(row: Plain) -> tuple[str, Plain] | None:
+def given(row: NodeRecord) -> tuple[str, Encoded] | None:
     """What a call of `quantize` or `dequantize` reads, and its scale; ``None`` if it is odd."""
     args = [*row["args"].get("tuple", ()), *(value for _, value in row["kwargs"]["dict"])]
     words = [key for key, _ in row["kwargs"]["dict"]]
@@ -63,7 +64,7 @@ def given(row: Plain) -> tuple[str, Plain] | None:
     return None if name is None else (str(name), args[1])
 
 
-def same_number(one: Plain, other: Plain) -> bool:
+def same_number(one: Encoded, other: Encoded) -> bool:
     """Whether two scales are equal as numbers."""
     kinds = (int, float)
     return type(one) in kinds and type(other) in kinds and one == other
@@ -72,7 +73,7 @@ def same_number(one: Plain, other: Plain) -> bool:
 @rule("a module of its own", Stage.FORM)
 def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
     """The result is another module than the given one, with a graph of its own."""
-    if evidence.has_graph and not evidence.outcome.value["new"]:
+    if evidence.has_graph and not evidence.value["new"]:
         yield evidence.finding(
             "not-new",
             f"What {evidence.you} returned has the graph of the module that it was given.",

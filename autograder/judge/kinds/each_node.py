@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded, named_node
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.judge.field_checks import Check, fields, rows
@@ -17,23 +17,23 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
     return fields(list=rows(parts.plain, len(gm.graph.nodes))), []
 
 
-def _by_name(rows: Plain, trial: Trial) -> Plain:
+def _by_name(rows: Encoded, trial: Trial) -> Encoded:
     """Results for each node, as a dictionary from the node's name; nodes by name, too."""
     names = [node.name for node in trial.args[0].graph.nodes]
 
-    def named(value: Plain) -> Plain:
+    def named(value: Encoded) -> Encoded:
         if isinstance(value, dict) and "list" in value:
             return {"list": [named(item) for item in value["list"]]}
         if isinstance(value, dict) and "node" in value:
             place = value["node"]
             known = type(place) is int and 0 <= place < len(names)
-            return {"node": names[place] if known else "?"}
+            return named_node(names[place] if known else "?")
         return value
 
     if not (isinstance(rows, dict) and "list" in rows):
         return rows
     named_rows = zip(names, rows["list"], strict=False)
-    return {"dict": [[{"node": name}, named(row)] for name, row in named_rows]}
+    return {"dict": [[named_node(name), named(row)] for name, row in named_rows]}
 
 
 KIND = JudgedKind(_schema, canary=lambda trial: Reference({"list": list(_OPS)}), shown=_by_name)

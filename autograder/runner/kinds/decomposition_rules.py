@@ -21,9 +21,9 @@ from torch import fx, nn
 from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import describe_nodes
+from autograder.core.graph_record import CallRecord, call_of, describe_nodes
 from autograder.core.outcome import Outcome
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import Answer, call_watched, encode_result
@@ -63,10 +63,9 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     outcome.value = {"rules": [_said(graph, encoder) for graph in graphs], "keys": keys}
 
 
-def _said(graph: fx.Graph, encoder: Encoder) -> list[Plain]:
+def _said(graph: fx.Graph, encoder: Encoder) -> list[CallRecord]:
     """What a graph's nodes are; how they are linked, the judge works out."""
-    fields = ("op", "name", "target", "args", "kwargs")
-    return [{key: row[key] for key in fields} for row in describe_nodes(graph, encoder)]
+    return [call_of(row) for row in describe_nodes(graph, encoder)]
 
 
 def _recorded(rule: Callable[..., Any], call: fx.Node) -> fx.Graph:

@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, RunRecord
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import Answer, call_watched, run_recorded
 from autograder.runner.canary import Small, small_inputs
@@ -50,7 +50,7 @@ def _measured(
     encoder: Encoder,
     gradients: str,
     keywords: dict[str, Any],
-) -> dict[str, Plain]:
+) -> RunRecord:
     afterwards = gradients == ON
 
     def call(*_: Any) -> Any:

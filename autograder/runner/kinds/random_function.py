@@ -13,12 +13,14 @@ A function of tensors whose trace draws new numbers in every call.
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import fx
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.limits import bounded_output
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, Way
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import Answer, run_recorded
 from autograder.runner.canary import inputs_alone
@@ -47,9 +49,10 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         return
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
         for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
-            for way, call in (
-                ("forward", graph_module), ("interpreter", fx.Interpreter(graph_module).run),
-            ):  # fmt: skip
+            calls: dict[Way, Any] = {
+                "forward": graph_module, "interpreter": fx.Interpreter(graph_module).run
+            }  # fmt: skip
+            for way, call in calls.items():
                 record[way] = run_recorded(twice(call), graph_module, inputs, trial, encoder)
 
 

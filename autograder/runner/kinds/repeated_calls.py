@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.core.codec import Encoder, Plain
-from autograder.core.execution import error_record
+from autograder.core.execution import CallResult, error_record
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
 from autograder.runner.answer_kind import AnswerKind
@@ -52,7 +52,9 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         trial.meanwhile(answer)
     last = call_watched(answer, trial, outcome)
     for worked, value, then in earlier:
-        record = {"value": encoder.encode(value), "then": then} if worked else {"error": value}
+        record: CallResult = (
+            {"value": encoder.encode(value), "then": then} if worked else {"error": value}
+        )
         outcome.runs.append({"forward": record})
     outcome.value = encode_result(last, trial, encoder)
 

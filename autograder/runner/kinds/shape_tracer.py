@@ -23,8 +23,9 @@ import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import describe_nodes
+from autograder.core.graph_record import call_of, describe_nodes
 from autograder.core.outcome import Outcome
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import call_watched
@@ -41,7 +42,6 @@ class NAME(fx.Tracer):
 SPOILT = ("True", "False")
 
 _CONSTANT = re.compile(r"_tensor_constant\d+$")
-_WITH_NAMES = ("op", "name", "target", "args", "kwargs")
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -62,7 +62,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
             except Exception as error:
                 if is_stub(error):
                     raise
-                record = {**record_of(error), "asked": _line_of(model, error)}
+                record: ErrorRecord = record_of(error) | {"asked": _line_of(model, error)}
                 outcome.runs.append({"forward": {"error": record}})
                 continue
             if not isinstance(graph, fx.Graph):
@@ -81,8 +81,7 @@ def told(graph: fx.Graph, assumed: Any, encoder: Encoder, model: nn.Module) -> P
 
     Besides, the names under which tracing has put tensors on the model that have no data.
     """
-    rows = describe_nodes(graph, encoder)
-    kept = [{key: row[key] for key in _WITH_NAMES} for row in rows]
+    kept = [call_of(row) for row in describe_nodes(graph, encoder)]
     constants = {name: value for name, value in vars(model).items() if _CONSTANT.match(name)}
     constants |= {n: value for n, value in model.named_buffers() if _CONSTANT.match(n)}
     empty = [

@@ -23,7 +23,7 @@ from autograder.core.execution import run_both
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
 from autograder.core.limits import bounded_output
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, Way
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import call_watched, encode_result, run_recorded
 
@@ -76,8 +76,8 @@ def is_pair(result: Any) -> bool:
     )
 
 
-def _ways(head: fx.GraphModule, tail: fx.GraphModule, copied: bool) -> dict[str, Any]:
-    ways: dict[str, Any] = {
+def _ways(head: fx.GraphModule, tail: fx.GraphModule, copied: bool) -> dict[Way, Any]:
+    ways: dict[Way, Any] = {
         "forward": (head, tail),
         "interpreter": (_interpret(head), _interpret(tail)),
     }

@@ -35,8 +35,6 @@ class NAME(fx.Tracer):
 """
 SPOILT = ("True", "False")
 
-_TOLD = ("op", "target", "args", "kwargs")
-
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A subclass of `fx.Tracer`: all tracers are made first, then each traces when its turn comes.
@@ -63,7 +61,8 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
 def instructions(graph: fx.Graph, encoder: Encoder) -> Plain:
     """A graph as a list of ``[op, target, args, kwargs]``, in plain form."""
     rows = describe_nodes(graph, encoder)
-    return {"list": [{"list": [row[key] for key in _TOLD]} for row in rows]}
+    told = [[row["op"], row["target"], row["args"], row["kwargs"]] for row in rows]
+    return {"list": [{"list": row} for row in told]}
 
 
 def call(name: str, trial: Trial) -> str:

@@ -24,6 +24,6 @@ def test_no_advice_is_given_too_often() -> None:
     for name in EXERCISES:
         wrong = [answer for answer in answers_to(name) if answer.finding is not None]
         found = (finding_meant_for(answer) for answer in wrong)
-        looks.update(finding.look for finding in found if finding is not None)
+        looks.update(finding.advice for finding in found if finding is not None)
     often = {look: count for look, count in looks.items() if count > MOST_OFTEN * looks.total()}
     assert not often

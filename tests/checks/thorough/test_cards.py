@@ -32,4 +32,4 @@ def assert_cards_are_short(name: str, every: int) -> None:
         lines = text.splitlines()
         assert len(lines) <= MOST_LINES and max(map(len, lines)) <= WIDTH, f"{answer}\n{text}"
         assert not MACHINERY.search(text), f"{answer}\n{text}"
-        assert verdict.status == "not attempted" or verdict.findings[0].look, answer
+        assert verdict.status == "not attempted" or verdict.findings[0].advice, answer

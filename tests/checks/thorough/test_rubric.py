@@ -32,7 +32,7 @@ def caught_by(exercise: Exercise, rule: Property) -> Iterator[tuple[Answer, Find
     """The wrong answers whose finding comes from a rule, with that finding."""
     for answer in wrong_answers(exercise.name):
         meant = finding_meant_for(answer)
-        if meant is not None and meant.property == rule.name:
+        if meant is not None and meant.rule == rule.name:
             yield answer, meant
 
 

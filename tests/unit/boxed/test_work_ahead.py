@@ -16,6 +16,7 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import COUNT, POOL
 from autograder.judge import repro_code, size_of, source_of
+from autograder.judge.answer_key import key_of
 from autograder.judge.evidence import MOST_AHEAD, Evidence
 from autograder.submission.contract import GradingConfig, PreloadSpec
 from autograder.submission.sanitize import cells, clean_notebook
@@ -47,9 +48,10 @@ def test_as_much_is_worked_out_as_the_class_will_ask_for(
 def test_a_trial_that_was_made_ahead_is_used_once() -> None:
     case = EXERCISE.cases[0]
     case.cache.clear()
-    ahead = Evidence(EXERCISE, case, Outcome(case.name))
+    ahead = Evidence(EXERCISE, case, Outcome(case.name), key_of(EXERCISE))
     ahead.make_ahead()
-    first, second = (Evidence(EXERCISE, case, Outcome(case.name)).trial for _ in range(2))
+    looks = [Evidence(EXERCISE, case, Outcome(case.name), key_of(EXERCISE)) for _ in range(2)]
+    first, second = (look.trial for look in looks)
     assert first is ahead.trial
     assert second.model is not first.model
 
@@ -59,7 +61,7 @@ def test_a_large_model_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     case.cache.clear()
     assert MOST_AHEAD > 1000
     monkeypatch.setattr("autograder.judge.evidence.MOST_AHEAD", 0)
-    Evidence(EXERCISE, case, Outcome(case.name)).make_ahead()
+    Evidence(EXERCISE, case, Outcome(case.name), key_of(EXERCISE)).make_ahead()
     assert not case.cache
 
 
@@ -139,7 +141,7 @@ def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
     case.cache.clear()
     wanted = size_of(case)
     case.cache.clear()
-    assert Evidence(EXERCISE, case, Outcome(case.name)).traced_graph
+    assert Evidence(EXERCISE, case, Outcome(case.name), key_of(EXERCISE)).traced_graph
 
     def trace(*_: object) -> None:
         raise AssertionError("it has been traced before")

@@ -87,7 +87,7 @@ def test_what_is_shown_can_be_pasted(name: str, total: Callable[..., None]) -> N
 def pasted(name: str) -> int:
     """Paste what is shown of each case of an exercise; how many were pasted."""
     for case in cases_of(name):
-        source = source_of(case.make(0), case.expect.made)
+        source = source_of(case.make(0), case.expect.built_by)
         assert imports_at_the_top(source) <= MOST_IMPORTS, (case.name, source)
         missing = unknown(source, run_in_a_fresh_cell(source))
         assert name in FAULTY or not missing, (case.name, source)
@@ -105,7 +105,7 @@ def test_a_model_that_was_made_with_arguments_is_made_with_them() -> None:
         trial = case.make(0)
         if line := construction(case, trial.model):
             lines += 1
-            source = source_of(trial, case.expect.made) + line
+            source = source_of(trial, case.expect.built_by) + line
             made, model = run_in_a_fresh_cell(source)["model"], trial.model
             assert own_settings(made) == own_settings(model), (case.name, source)
             assert repr(made) == repr(model), (case.name, source)

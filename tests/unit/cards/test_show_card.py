@@ -10,7 +10,7 @@ import pytest
 
 from autograder.cards.card import Card, card_html, card_text
 from autograder.core.exercise import Exercise
-from autograder.core.verdict import Box, Example, Finding, Share, Verdict
+from autograder.core.verdict import Example, Finding, NodeBox, Share, Verdict
 
 HINTS = (
     "**Where to look.** Print `new.args`.",
@@ -22,12 +22,12 @@ EXERCISE = Exercise(
     minutes=15, points=4, kind="pass", aspects=(), cases=(), rubric="", hints=HINTS,
 )  # fmt: skip
 BEFORE = (
-    Box("x", "placeholder", "x", ()), Box("add", "call_function", "x + 1", ("x",)),
-    Box("output", "output", "output", ("add",)),
+    NodeBox("x", "placeholder", "x", ()), NodeBox("add", "call_function", "x + 1", ("x",)),
+    NodeBox("output", "output", "output", ("add",)),
 )  # fmt: skip
 AFTER = (
-    *BEFORE[:2], Box("relu", "call_function", "torch.relu", ("relu",)),
-    Box("output", "output", "output", ("relu",)),
+    *BEFORE[:2], NodeBox("relu", "call_function", "torch.relu", ("relu",)),
+    NodeBox("output", "output", "output", ("relu",)),
 )  # fmt: skip
 EXAMPLE = Example(
     case="one addition",
@@ -219,7 +219,7 @@ EVIL = "<script>alert(1)</script><img src=x onerror=y>`<b>`\"'&\x1b[31mred\x00\u
 
 
 def test_whatever_a_learner_writes_stays_text() -> None:
-    box = Box(EVIL, "call_function", EVIL, (EVIL,))
+    box = NodeBox(EVIL, "call_function", EVIL, (EVIL,))
     example = Example(EVIL, EVIL, EVIL, (EVIL,), EVIL, EVIL, (box,), (replace(box, label="x"),))
     finding = Finding("c", EVIL, EVIL, nodes=(EVIL,))
     for status in ("passed", "failed", "crashed", "not attempted"):
@@ -234,9 +234,9 @@ def test_whatever_a_learner_writes_stays_text() -> None:
             assert not any(c in form for c in "\x1b\x00\u202e\ud800")
 
 
-@pytest.mark.parametrize("broken", [(), (Box("a", "call_function", "f", ("a", "gone")),),
-                                    (Box("", "", "", ("",)),) * 3])  # fmt: skip
-def test_a_broken_graph_costs_no_card(broken: tuple[Box, ...]) -> None:
+@pytest.mark.parametrize("broken", [(), (NodeBox("a", "call_function", "f", ("a", "gone")),),
+                                    (NodeBox("", "", "", ("",)),) * 3])  # fmt: skip
+def test_a_broken_graph_costs_no_card(broken: tuple[NodeBox, ...]) -> None:
     verdict = replace(FAILED, example=replace(EXAMPLE, after=broken))
     for said in both(verdict):
         assert "reads its own value" in said

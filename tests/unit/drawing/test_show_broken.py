@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.draw import draw
 from autograder.drawing.page_layout import page_of
 from tests.unit.drawing.test_show_sketch import Spiteful
@@ -111,7 +111,7 @@ def test_any_boxes_can_be_laid_out(seed: int) -> None:
     ops = ["placeholder", "call_function", "call_module", "output", "get_attr", "strange"]
     marks = ["", "", "added", "removed", "changed", "strange"]
     boxes = [
-        Box(pick.choice(names), pick.choice(ops), "f(a)",
+        NodeBox(pick.choice(names), pick.choice(ops), "f(a)",
             tuple(pick.sample(names, pick.randint(0, 3))), pick.choice(marks))
         for _ in range(pick.randint(0, 30))
     ]  # fmt: skip

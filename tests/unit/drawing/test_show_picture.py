@@ -13,7 +13,7 @@ import torch
 import torchvision
 from torch import fx, nn
 
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.draw import Picture, draw
 from autograder.drawing.page_layout import panel_pages
 from autograder.drawing.render import shown_width
@@ -90,13 +90,15 @@ def test_the_text_form_reads_like_python() -> None:
 
 
 def test_labels_without_arguments_get_their_inputs_back() -> None:
-    boxes = [Box("x", "placeholder", "x", ()), Box("add", "call_function", "operator.add", ("x",)),
-             Box("s", "call_method", ".sum()", ("add",)), Box("fc", "call_module", "fc", ("s",)),
-             Box("out", "output", "output", ("fc",))]  # fmt: skip
+    boxes = [NodeBox("x", "placeholder", "x", ()),
+             NodeBox("add", "call_function", "operator.add", ("x",)),
+             NodeBox("s", "call_method", ".sum()", ("add",)),
+             NodeBox("fc", "call_module", "fc", ("s",)),
+             NodeBox("out", "output", "output", ("fc",))]  # fmt: skip
     text = graph_text(boxes)
     boxes += [
-        Box("size", "call_function", "x.shape", ("x",)),
-        Box("n", "call_function", "-x", ("x",)),
+        NodeBox("size", "call_function", "x.shape", ("x",)),
+        NodeBox("n", "call_function", "-x", ("x",)),
     ]
     text += graph_text(boxes[-2:])
     assert "size = x.shape " in text and "n = -x " in text
@@ -109,10 +111,10 @@ def test_the_text_of_a_pair_is_a_diff() -> None:
     assert text.startswith("Before: 24 nodes, 4 changed. After: 24 nodes, 4 changed.")
     assert "~ tanh = torch.tanh(relu)  becomes  tanh = torch.sigmoid(relu)" in text
     small = draw.diff(
-        [Box("x", "placeholder", "x", ()), Box("a", "call_function", "torch.add", ("x",)),
-         Box("out", "output", "output", ("a",))],
-        [Box("x", "placeholder", "x", ()), Box("m", "call_function", "torch.mul", ("x",)),
-         Box("out", "output", "output", ("m",))],
+        [NodeBox("x", "placeholder", "x", ()), NodeBox("a", "call_function", "torch.add", ("x",)),
+         NodeBox("out", "output", "output", ("a",))],
+        [NodeBox("x", "placeholder", "x", ()), NodeBox("m", "call_function", "torch.mul", ("x",)),
+         NodeBox("out", "output", "output", ("m",))],
     )  # fmt: skip
     assert repr(small).splitlines()[1:] == [
         "  x", "- a = torch.add(x)", "+ m = torch.mul(x)", "~ return a  becomes  return m",
@@ -182,8 +184,8 @@ def test_a_pair_of_twenty_nodes_is_drawn_in_a_moment() -> None:
 
 def test_a_picture_can_point_at_nodes_that_would_be_folded() -> None:
     names = ["x", *(f"n{i}" for i in range(30))]
-    boxes = [Box("x", "placeholder", "x", ())]
-    boxes += [Box(b, "call_function", "f", (a,)) for a, b in pairwise(names)]
+    boxes = [NodeBox("x", "placeholder", "x", ())]
+    boxes += [NodeBox(b, "call_function", "f", (a,)) for a, b in pairwise(names)]
     plain, pointed = Picture([("", boxes)]), Picture([("", boxes)], focus=("n7",))
     assert plain.png() != pointed.png()
     cells = pointed.page.panels[0].columns[0].cells
@@ -204,10 +206,11 @@ def test_too_large_a_graph_is_shown_as_text() -> None:
 
 
 def test_the_alternative_text_is_escaped_and_bounded() -> None:
-    box = Box('"><script>', "call_function", "<b>", ())
+    box = NodeBox('"><script>', "call_function", "<b>", ())
     html = draw([box])._repr_mimebundle_()["text/html"]
     assert "<script" not in html and "<b>" not in html
-    assert len(alt_text([Box(f"node_{i}", "call_function", "f", ()) for i in range(200)])) < 1700
+    many = [NodeBox(f"node_{i}", "call_function", "f", ()) for i in range(200)]
+    assert len(alt_text(many)) < 1700
 
 
 def test_saving(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import fx, nn
 
 from autograder.core.node_label import MAX_LABEL, Ref, label
-from autograder.core.verdict import Box
+from autograder.core.verdict import NodeBox
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_text
 from autograder.drawing.draw import draw
@@ -154,17 +154,18 @@ def test_a_module_that_cannot_be_traced_is_named() -> None:
 
 
 def test_marks_follow_what_nodes_compute() -> None:
-    before = [Box("x", "placeholder", "x", ()), Box("add", "call_function", "x + 1", ("x",)),
-              Box("output", "output", "output", ("add",))]  # fmt: skip
-    after = [before[0], Box("mul", "call_function", "x * 1", ("x",)),
-             Box("output", "output", "output", ("mul",))]  # fmt: skip
+    before = [NodeBox("x", "placeholder", "x", ()),
+              NodeBox("add", "call_function", "x + 1", ("x",)),
+              NodeBox("output", "output", "output", ("add",))]  # fmt: skip
+    after = [before[0], NodeBox("mul", "call_function", "x * 1", ("x",)),
+             NodeBox("output", "output", "output", ("mul",))]  # fmt: skip
     old, new = compare(before, after)
     assert [box.mark for box in old] == ["", "removed", "changed"]
     assert [box.mark for box in new] == ["", "added", "changed"]
     assert compare(old, after) == (old, tuple(after))  # marks that are there are kept
 
 
-def traced(fn: Callable[..., Any]) -> tuple[Box, ...]:
+def traced(fn: Callable[..., Any]) -> tuple[NodeBox, ...]:
     return sketch(fx.symbolic_trace(fn))
 
 
@@ -212,12 +213,16 @@ def test_long_graphs_are_compared_in_a_moment() -> None:
     assert not any(box.mark in ("added", "removed") for box in (*old, *new))
 
 
-def chain(count: int, **marks: str) -> list[Box]:
+def chain(count: int, **marks: str) -> list[NodeBox]:
     """A straight chain of calls between a placeholder and an output."""
     names = ["x", *(f"n{i}" for i in range(count))]
-    calls = [Box(b, "call_function", "torch.relu", (a,), marks.get(b, ""))
+    calls = [NodeBox(b, "call_function", "torch.relu", (a,), marks.get(b, ""))
              for a, b in zip(names, names[1:], strict=False)]  # fmt: skip
-    return [Box("x", "placeholder", "x", ()), *calls, Box("out", "output", "output", (names[-1],))]
+    return [
+        NodeBox("x", "placeholder", "x", ()),
+        *calls,
+        NodeBox("out", "output", "output", (names[-1],)),
+    ]
 
 
 def test_a_big_graph_is_folded_and_a_small_one_is_not() -> None:
@@ -232,16 +237,16 @@ def test_marked_nodes_are_never_folded() -> None:
 
 def test_a_value_with_two_readers_ends_a_chain() -> None:
     boxes = chain(20)
-    boxes[-1] = Box("out", "output", "return (n19, n4)", ("n19", "n4"))
+    boxes[-1] = NodeBox("out", "output", "return (n19, n4)", ("n19", "n4"))
     cells = cells_of(boxes)
     assert [len(cell.boxes) for cell in cells] == [1, 5, 15, 1]
     assert cells[3].inputs == (2, 1)
 
 
 def test_interleaved_chains_are_kept_apart() -> None:
-    boxes = [Box("x", "placeholder", "x", ())]
+    boxes = [NodeBox("x", "placeholder", "x", ())]
     for i in range(8):
-        boxes += [Box(f"{k}{i}", "call_function", "f", (f"{k}{i - 1}" if i else "x",))
+        boxes += [NodeBox(f"{k}{i}", "call_function", "f", (f"{k}{i - 1}" if i else "x",))
                   for k in "ab"]  # fmt: skip
-    boxes.append(Box("out", "output", "output", ("a7", "b7")))
+    boxes.append(NodeBox("out", "output", "output", ("a7", "b7")))
     assert [len(cell.boxes) for cell in cells_of(boxes)] == [1, 8, 8, 1]

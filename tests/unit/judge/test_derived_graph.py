@@ -14,12 +14,12 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
-from autograder.core.user_code import taken_for
+from autograder.core.user_code import substitute_user_code
 from autograder.exercises.ch03_manipulation.relu_after_add.rubric import one_relu_for_each_sum
 from autograder.exercises.ch05_proxy.build_with_proxies.rubric import nothing_unused
 from autograder.judge import Evidence, findings_of
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.derived_graph import Form
+from autograder.judge.derived_graph import DerivedGraph
 from autograder.judge.oracles import model_itself
 from autograder.rules.passes import PASS, signature_kept
 from autograder.rules.wellformed import wellformed
@@ -53,15 +53,15 @@ def evidence_with(forge: Callable[[Plain], object]) -> Evidence:
     """What the judge sees of a plain trace whose description was changed."""
     outcome = run_trial("transform", fx.symbolic_trace, make, CASE.name)
     forge(outcome.value["graph_module"])
-    return Evidence(EXERCISE, CASE, outcome)
+    return Evidence(EXERCISE, CASE, outcome, KEY)
 
 
 def test_what_describes_itself_truly_is_well_formed() -> None:
     evidence = evidence_with(lambda graph: None)
     assert not list(wellformed(evidence))
     assert not list(signature_kept(evidence))
-    assert evidence.form.signature == evidence.graph["signature"]
-    assert evidence.form.code == evidence.graph["fresh_code"]
+    assert evidence.derived.signature == evidence.graph["signature"]
+    assert evidence.derived.code == evidence.graph["fresh_code"]
 
 
 def test_code_that_is_claimed_counts_against_an_answer() -> None:
@@ -115,7 +115,7 @@ def test_relu_reads_a_sum_by_its_arguments() -> None:
     data = traced(lambda x: torch.relu(torch.relu(x) + 1) + torch.add(x, 2))
     place = next(i for i, row in enumerate(data["nodes"]) if row["name"] == "add_1")
     data["nodes"][-2]["inputs"] = [{"node": place}]
-    evidence = Evidence(EXERCISE, CASE, Outcome(CASE.name, value={"graph_module": data}))
+    evidence = Evidence(EXERCISE, CASE, Outcome(CASE.name, value={"graph_module": data}), KEY)
     assert [f.code for f in one_relu_for_each_sum(evidence)] == ["relu-missing"]
 
 
@@ -126,7 +126,7 @@ def test_form_of_stars() -> None:
 
     gm = fx.symbolic_trace(Stars())
     data = describe(gm, Encoder())
-    assert Form(data, lambda: gm.graph).signature == data["signature"]
+    assert DerivedGraph(data, lambda: gm.graph).signature == data["signature"]
 
 
 def test_own_code_is_taken_for_what_is_allowed() -> None:
@@ -148,13 +148,13 @@ def test_own_code_is_taken_for_what_is_allowed() -> None:
 
     def evidence(allowed: str) -> Evidence:
         exercise = replace(EXERCISE, own_code=allowed)  # type: ignore[arg-type]
-        return Evidence(exercise, CASE, deepcopy(outcome))
+        return Evidence(exercise, CASE, deepcopy(outcome), KEY)
 
     assert [called for _, called in evidence("refused").own_code] == ["copies", "does_all"]
     assert [called for _, called in evidence("copies").own_code] == ["does_all"]
     assert evidence("skipped").own_code == []
     assert evidence("refused").rebuilt is None
-    rows = taken_for("skipped", outcome.value["graph_module"])["nodes"]
+    rows = substitute_user_code("skipped", outcome.value["graph_module"])["nodes"]
     assert [row["target"] for row in rows[-3:-1]] == [{"case": "nothing"}] * 2
 
 

@@ -16,6 +16,7 @@ from autograder.core.input_codec import MOST_NUMBERS, describe_inputs, inputs_of
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import Evidence, judge
+from autograder.judge.answer_key import key_of
 from autograder.judge.duels import Duel, Fight, nothing_compiled
 from autograder.runner import run
 from tests.exam.answers import Answer, answers_to
@@ -36,7 +37,7 @@ def outcome_of(answer: Answer) -> Outcome:
 def test_what_is_rebuilt_is_the_trace(answer: Answer) -> None:
     """With the names that FX gives, whatever was claimed."""
     exercise = EXERCISES[answer.exercise]
-    duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome_of(answer)))
+    duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome_of(answer), key_of(exercise)))
     torch.manual_seed(0)
     traced = fx.symbolic_trace(answer.write().eval())
     text = str(traced.graph).replace("=torch.empty_like]", "=torch.zeros_like]")
@@ -82,7 +83,7 @@ def test_memory_that_nobody_has_written_holds_zeros() -> None:
 
     exercise = EXERCISES["WitnessEqualCalls"]
     outcome = run(exercise, Unwritten, exercise.cases[0])
-    duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome))
+    duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome, key_of(exercise)))
     calls = [node.target for node in duel.trace.graph.nodes if node.op.startswith("call_")]
     assert calls == [torch.zeros_like, "new_zeros"]
     assert not judge(exercise, [outcome], exercise.cases[:1]).passed

@@ -11,7 +11,7 @@ import torch
 from autograder.core.codec import Encoder
 from autograder.core.graph_program import admitted
 from autograder.core.outcome import Outcome
-from autograder.judge.inline_compiled import with_pieces
+from autograder.judge.inline_compiled import inline_compiled
 from autograder.runner.canary import Small
 from autograder.runner.kinds import lowering
 from tests.support.lowered import lower_relu
@@ -27,7 +27,7 @@ def outcome() -> Outcome:
 
 
 def test_the_whole_computes_what_the_model_does(outcome: Outcome) -> None:
-    whole = with_pieces(outcome.value)
+    whole = inline_compiled(outcome.value)
     assert [row["op"] for row in whole["nodes"]].count("call_module") == 1  # the layer is left
     program = admitted(whole, outcome.tensors, {})
     x = torch.tensor([[1.0, 2.0], [-3.0, 0.5]])
@@ -47,4 +47,4 @@ def test_the_whole_computes_what_the_model_does(outcome: Outcome) -> None:
 def test_what_does_not_fit_together_is_left_as_it_came(outcome: Outcome, change: Any) -> None:
     value = copy.deepcopy(outcome.value)
     change(value)
-    assert with_pieces(value) == value["graph_module"]
+    assert inline_compiled(value) == value["graph_module"]

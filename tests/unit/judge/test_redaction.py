@@ -73,7 +73,7 @@ def test_an_error_is_told_by_its_kind_and_by_names_of_the_case() -> None:
     message = verdict.findings[0].message
     assert message.startswith("`add_to_mul` raised `KeyError: '")
     assert "…" not in message
-    assert "is a node of the trace" in verdict.findings[0].look
+    assert "is a node of the trace" in verdict.findings[0].advice
 
     def raises(model: nn.Module) -> fx.GraphModule:
         raise ValueError(f"what {type(model).__name__} has: {fx.symbolic_trace(model).code}")

@@ -13,6 +13,7 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.exercises.ch05_proxy.decompose.rubric import decomposed_graph
 from autograder.judge import Evidence, findings_of
+from autograder.judge.answer_key import key_of
 from autograder.runner import run
 from tests.exam.answers import Answer, answers_to
 
@@ -25,10 +26,10 @@ RIGHT = [answer for answer in answers_to(EXERCISE.name) if answer.finding is Non
 @pytest.mark.parametrize("answer", RIGHT, ids=lambda answer: answer.style)
 @pytest.mark.parametrize("case", [ALL_THREE, CASES["softmax, read again"]], ids=lambda c: c.name)
 def test_the_result_is_what_retracing_gives(answer: Answer, case: Case) -> None:
-    evidence = Evidence(EXERCISE, case, run(EXERCISE, answer.write, case))
+    evidence = Evidence(EXERCISE, case, run(EXERCISE, answer.write, case), key_of(EXERCISE))
     graph = decomposed_graph(evidence.traced, answer.write())
     assert evidence.graph["code"] == fx.GraphModule(evidence.traced, graph).code
-    assert evidence.form.untrue_links == []
+    assert evidence.derived.untrue_links == []
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.exercises import EXERCISES
 from autograder.grading import Tried, is_missing, not_tried
 from autograder.judge import judge
+from autograder.judge.answer_key import key_of
 from autograder.judge.evidence import Evidence
 from autograder.rules.passes import caller_untouched
 from autograder.runner.snapshot import Snapshot
@@ -90,9 +91,9 @@ def test_where_to_look_follows_the_part_and_not_its_name() -> None:
     looks = []
     for act in ("model.code_graph += 1", "model.inner.eval()"):
         outcome = Outcome("one", changed=[changed_by(act)])
-        (found,) = caller_untouched.find(Evidence(exercise, case, outcome))
+        (found,) = caller_untouched.find(Evidence(exercise, case, outcome, key_of(exercise)))
         assert str(outcome.changed[0]) in found.message
-        looks.append(found.look)
+        looks.append(found.advice)
     assert "shares its submodules" in looks[0] and "`eval()`" in looks[1]
 
 
@@ -146,7 +147,7 @@ def test_exceptions_are_told_once_however_their_findings_are_worded() -> None:
 
 def test_what_was_rightly_raised_is_no_crash() -> None:
     exercise = EXERCISES["is_faithful"]
-    (case, *_) = (c for c in exercise.cases if c.expect.still and not c.hidden)
+    (case, *_) = (c for c in exercise.cases if c.expect.still_holds and not c.hidden)
     wanted = case.expect.raises
 
     def sets_a_seed(model: nn.Module, inputs: list) -> bool:

@@ -114,7 +114,7 @@ def test_a_node_taken_for_its_value_is_told() -> None:
 
     (finding, *_) = verdict_on(computes).findings
     assert finding.code == "crashed"
-    assert finding.look.startswith("A `Node` is a line of the graph")
+    assert finding.advice.startswith("A `Node` is a line of the graph")
 
 
 def test_a_node_that_a_dictionary_lacks_is_told() -> None:
@@ -122,14 +122,14 @@ def test_a_node_that_a_dictionary_lacks_is_told() -> None:
         return {}[next(iter(fx.symbolic_trace(model).graph.nodes)).name]
 
     (finding, *_) = verdict_on(forgets).findings
-    assert finding.look.startswith("`x` is a node of the trace")
+    assert finding.advice.startswith("`x` is a node of the trace")
 
 
 def test_a_key_that_is_missing_is_named() -> None:
     def looks_up(model: nn.Module) -> fx.GraphModule:
         return {}["nothing of the trace"]
 
-    assert "no entry for `'nothing of the trace'`" in verdict_on(looks_up).findings[0].look
+    assert "no entry for `'nothing of the trace'`" in verdict_on(looks_up).findings[0].advice
 
 
 @pytest.mark.parametrize("error", [SystemExit, RecursionError, MemoryError, GeneratorExit])
@@ -431,7 +431,7 @@ def test_each_corruption_has_its_finding(edit: Callable[..., Any], code: str) ->
 def test_where_to_look_for_an_erased_node(edit: Callable[..., Any], look: str) -> None:
     (finding,) = [f for f in verdict_on(edited(edit)).findings if f.code == "foreign-node"][:1]
     assert "erased" in finding.message
-    assert look in finding.look
+    assert look in finding.advice
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_where_to_look_for_an_erased_node(edit: Callable[..., Any], look: str) -
 )
 def test_where_to_look_for_a_value_that_comes_later(edit: Callable[..., Any], look: str) -> None:
     findings = verdict_on(edited(edit)).findings
-    assert look in next(f.look for f in findings if f.code == "use-before-definition")
+    assert look in next(f.advice for f in findings if f.code == "use-before-definition")
 
 
 def test_nothing_returned() -> None:

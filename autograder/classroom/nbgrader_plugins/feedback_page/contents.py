@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from nbformat.notebooknode import NotebookNode
 
-from autograder.cards.wording import OUTCOMES, headline
+from autograder.cards.wording import STATUS_LOOKS, headline
 from autograder.classroom.nbgrader_plugins.feedback_page.written import written
 from autograder.drawing import html
 from autograder.submission.outcome_notes import outcome_of
@@ -180,7 +180,7 @@ def _part(
     points, most = float(data.get("score") or 0.0), float(data.get("points") or 0.0)
     icon, word, colour = _look(statuses.get(name or ""), points, most)
     if data.grade_id in handed.waits:
-        icon, word, colour = "?", WAITS, OUTCOMES["not judged"].colour
+        icon, word, colour = "?", WAITS, STATUS_LOOKS["not judged"].colour
     written_by_hand = _is(cell, "solution") or _is(cell, "task")
     answer = [shown for each in about for shown in _answer(each)]
     shows = []
@@ -203,7 +203,7 @@ def _is(cell: NotebookNode, what: str) -> bool:
 
 def _look(status: str | None, points: float, most: float) -> tuple[str, str, str]:
     """How a graded cell went: a sign, a word, a colour."""
-    if status not in OUTCOMES:
+    if status not in STATUS_LOOKS:
         status = "passed" if points >= most else "failed"
     look = headline(status, final=True)
     return look.icon, look.word, look.colour

@@ -71,7 +71,7 @@ def faithful(
     make: Callable[[], nn.Module],
     inputs: Sequence[Sequence[Any]],
     because: str = "",
-    look: str = "",
+    advice: str = "",
     *,
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
@@ -87,16 +87,16 @@ def faithful(
         make: builds the model.
         inputs: the argument tuples, tensors as `T`.
         because: why trace and model differ, or agree, as a clause.
-        look: where a learner should look.
+        advice: where a learner should look.
         training: the model's mode.
         prepare: last touches on the model.
         tie: makes of the argument tuples some that hold an object more than once.
         hidden: tried only when grading.
         raises: the exception that is to pass through.
     """
-    expect = Judgement(look=look, because=because)
+    expect = Judgement(advice=advice, because=because)
     if raises:
-        expect = Judgement(raises=raises, look=_ERRORS, still=("left as given",))
+        expect = Judgement(raises=raises, advice=_ERRORS, still_holds=("left as given",))
     build = models.Judged(make, inputs, training, prepare, tie)
     return Case(name, aspect, build, hidden, expect)
 

@@ -44,11 +44,11 @@ def right_judgement(evidence: Evidence) -> Iterable[Finding]:
             "false-alarm",
             f"{evidence.you} says `False`, but this trace does what its model does: "
             f"{asked.because}.",
-            asked.look,
+            asked.advice,
         )
     else:
         yield evidence.finding(
-            "missed-difference", f"{evidence.you} says `True`, but {asked.because}.", asked.look
+            "missed-difference", f"{evidence.you} says `True`, but {asked.because}.", asked.advice
         )
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.core.codec import Plain, reads
+from autograder.core.codec import Encoded
+from autograder.core.execution import CallResult
+from autograder.core.graph_record import reads
 from autograder.core.graph_view import target_text
+from autograder.core.outcome import Way
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
@@ -35,14 +38,12 @@ def nothing_hidden(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _is_wrapped(target: Plain) -> bool:
+def _is_wrapped(target: Encoded) -> bool:
     """Whether a target is a function that FX records only when it is wrapped."""
     if not isinstance(target, dict):
         return False
-    ((kind, name),) = target.items()
-    return kind == "opaque" or (
-        kind == "function" and name.startswith("builtins.") and name != "builtins.getattr"
-    )
+    name = target.get("function", "")
+    return "opaque" in target or (name.startswith("builtins.") and name != "builtins.getattr")
 
 
 @rule("depends on its input", Stage.STRUCTURE)
@@ -76,7 +77,7 @@ def agrees_with_branch(evidence: Evidence) -> Iterable[Finding]:
                 return
 
 
-_WAYS = {
+_WAYS: dict[Way, str] = {
     "eager": "{you} itself",
     "forward": "the trace of {you}",
     "interpreter": "the trace of {you}, run by `fx.Interpreter`,",
@@ -99,7 +100,7 @@ _LOOK_AT = {
 
 
 def _disagreement(
-    evidence: Evidence, i: int, how: str, words: str, got: Plain, want: Plain
+    evidence: Evidence, i: int, how: Way, words: str, got: CallResult, want: CallResult
 ) -> Finding | None:
     x = evidence.trial.inputs[i][0]
     who = words.format(you=evidence.you)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 import torch
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
+from autograder.core.graph_record import Signature, target_path
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -56,7 +57,7 @@ def nine_nodes(evidence: Evidence) -> Iterable[Finding]:
             "multiplication, an addition and a ReLU, each as a function.",
             "Which part of the formula is a function, and which is a method?",
         )
-    (method,) = (row["target"] for row in rows if row["op"] == "call_method")
+    (method,) = (target_path(row) for row in rows if row["op"] == "call_method")
     if method != "sum":
         yield evidence.finding(
             "wrong-function",
@@ -65,7 +66,7 @@ def nine_nodes(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _operation(target: Plain) -> str:
+def _operation(target: Encoded) -> str:
     """``mul``, ``add`` or ``relu`` in any spelling; another function's own name."""
     name = next(iter(target.values())) if isinstance(target, dict) else str(target)
     parts = str(name).split(".")
@@ -80,7 +81,7 @@ def the_module_given(evidence: Evidence) -> Iterable[Finding]:
     modules = {row["path"]: row for row in evidence.graph["modules"]}
     for node in evidence.graph["nodes"]:
         if node["op"] == "call_module":
-            row = modules.get(node["target"], {})
+            row = modules.get(target_path(node), {})
             row = modules[row["same_as"]] if "same_as" in row else row
             if row.get("origin") != "":
                 yield evidence.finding(
@@ -98,7 +99,7 @@ def a_buffer_called_shift(evidence: Evidence) -> Iterable[Finding]:
     for node in evidence.graph["nodes"]:
         if node["op"] != "get_attr":
             continue
-        path, _, name = node["target"].rpartition(".")
+        path, _, name = target_path(node).rpartition(".")
         row = modules.get(path, {})
         entry = row.get("buffers", {}).get(name)
         if name != "shift" or entry is None:
@@ -122,9 +123,9 @@ def a_buffer_called_shift(evidence: Evidence) -> Iterable[Finding]:
 def forward_x_scale(evidence: Evidence) -> Iterable[Finding]:
     """The signature that the task names."""
     kind = "POSITIONAL_OR_KEYWORD"
-    want = [["x", kind], ["scale", kind, 2.0]]
+    want: Signature = [["x", kind], ["scale", kind, 2.0]]
     # A default of 2 would compare equal to 2.0, and be another signature.
-    got = next((each for each in evidence.form.signatures if repr(each) != repr(want)), want)
+    got = next((each for each in evidence.derived.signatures if repr(each) != repr(want)), want)
     if got is not want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
         yield evidence.finding(

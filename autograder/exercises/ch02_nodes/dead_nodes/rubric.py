@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import kind_of
+from autograder.core.graph_record import NodeRecord
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -19,7 +21,7 @@ from autograder.rules.values import nothing_forbidden, returns
 @rule("right names", Stage.RESULT)
 def right_names(evidence: Evidence) -> Iterable[Finding]:
     """The names of the dead nodes, in graph order."""
-    got, want = evidence.outcome.value["list"], evidence.reference.value["list"]
+    got, want = evidence.value["list"], evidence.reference.value["list"]
     rows = {row["name"]: row for row in evidence.traced_graph["nodes"]}
     for name in got:
         if not isinstance(name, str):
@@ -42,7 +44,7 @@ def right_names(evidence: Evidence) -> Iterable[Finding]:
     yield from _missed_or_disordered(evidence, got, want)
 
 
-def _not_dead(evidence: Evidence, row: Plain) -> Finding:
+def _not_dead(evidence: Evidence, row: NodeRecord) -> Finding:
     name = row["name"]
     if row["op"] == "placeholder":
         return evidence.finding(
@@ -66,7 +68,7 @@ def _not_dead(evidence: Evidence, row: Plain) -> Finding:
     )
 
 
-def _missed_or_disordered(evidence: Evidence, got: list[str], want: list[str]) -> Iterator[Finding]:
+def _missed_or_disordered(evidence: Evidence, got: list[Any], want: list[Any]) -> Iterator[Finding]:
     missed = [name for name in want if name not in got]
     if missed:
         yield evidence.finding(

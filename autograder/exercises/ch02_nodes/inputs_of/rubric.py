@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoded, kind_of
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -23,28 +23,30 @@ def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
     """For each node of the case: the right nodes, each once, in the right order."""
     nodes = list(evidence.trial.args[0].graph.nodes)
     names = [node.name for node in nodes]
-    rows, wanted = evidence.outcome.value["list"], evidence.reference.value["list"]
+    rows, wanted = evidence.value["list"], evidence.reference.value["list"]
     for node, row, want in zip(nodes, rows, wanted, strict=True):
         found = _inputs_problem(names, row, want["list"])
         if found:
-            code, text, look = found
+            code, text, advice = found
             where = f"`{node.name}` has args = {node.args} and kwargs = {dict(node.kwargs)}"
             yield evidence.finding(
-                code, f"`inputs_of({node.name})` {text}. {where}.", look, (node.name,)
+                code, f"`inputs_of({node.name})` {text}. {where}.", advice, (node.name,)
             )
             return
 
 
-def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[str, str, str] | None:
+def _inputs_problem(
+    names: list[str], row: Encoded, want: list[Encoded]
+) -> tuple[str, str, str] | None:
     """Code, clause and place to look for what is wrong with one node's inputs."""
     if not (isinstance(row, dict) and "list" in row):
-        look = "Return a list for every node, even if it reads nothing."
-        return ("wrong-kind", f"returned {kind_of(row)}, not a `list`", look)
+        advice = "Return a list for every node, even if it reads nothing."
+        return ("wrong-kind", f"returned {kind_of(row)}, not a `list`", advice)
     got = row["list"]
     strange = next((item for item in got if not (isinstance(item, dict) and "node" in item)), None)
     if isinstance(strange, dict) and "foreign" in strange:
-        look = "Does your function remember something of an earlier call?"
-        return ("extra-input", f"lists `{strange['foreign']}`, a node of another graph", look)
+        advice = "Does your function remember something of an earlier call?"
+        return ("extra-input", f"lists `{strange['foreign']}`, a node of another graph", advice)
     if strange is not None or None in got:
         text = f"has {kind_of(strange)} in its list, which is not a node of the graph"
         return ("not-a-node", text, "The list holds the nodes themselves.")
@@ -52,22 +54,22 @@ def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[st
     missed = [names[i] for i in theirs if i not in ours]
     extra = [names[i] for i in ours if i not in theirs]
     if missed:
-        look = "Look for it in the arguments: in which container is it?"
-        return ("missed-input", f"leaves out `{missed[0]}`", look)
+        advice = "Look for it in the arguments: in which container is it?"
+        return ("missed-input", f"leaves out `{missed[0]}`", advice)
     if extra:
-        look = (
+        advice = (
             "Where among these arguments is it? A string is not a node, and nodes that an "
             "earlier call found do not count."
         )
-        return ("extra-input", f"lists `{extra[0]}`, which it does not read", look)
+        return ("extra-input", f"lists `{extra[0]}`, which it does not read", advice)
     if len(ours) != len(theirs):
         twice = names[next(i for i, count in Counter(ours).items() if count > 1)]
-        look = "A node that is read twice is still one node."
-        return ("listed-twice", f"lists `{twice}` more than once", look)
+        advice = "A node that is read twice is still one node."
+        return ("listed-twice", f"lists `{twice}` more than once", advice)
     if ours != theirs:
         order = ", ".join(names[i] for i in ours)
-        look = "The order is that of first appearance: args from left to right, then kwargs."
-        return ("wrong-order", f"lists the right nodes in another order: {order}", look)
+        advice = "The order is that of first appearance: args from left to right, then kwargs."
+        return ("wrong-order", f"lists the right nodes in another order: {order}", advice)
     return None
 
 

@@ -240,7 +240,7 @@ SAYS: dict[Step, str] = {
 
 def told(recipe: Recipe) -> Expect:
     """What has been done to a module, for the card of a case that an answer fails."""
-    return Expect(made=tuple(SAYS[step] for step in chosen(recipe.choice)))
+    return Expect(built_by=tuple(SAYS[step] for step in chosen(recipe.choice)))
 
 
 VOCABULARY = Vocabulary(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from torch import fx
 
@@ -14,7 +15,7 @@ from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
 from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
 from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
 from autograder.exercises.ch02b_lint.wellformed.models_random import GROUPS, spoilt
-from autograder.judge.answer_key import AnswerKey, OfChoice
+from autograder.judge.answer_key import AnswerKey, RecipeOracle
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
@@ -47,7 +48,8 @@ _WHERE = {
 @rule("right codes", Stage.RESULT)
 def right_codes(evidence: Evidence) -> Iterable[Finding]:
     """Each code that applies, once, sorted, and no other."""
-    got, want = evidence.outcome.value["list"], evidence.reference.value["list"]
+    got: list[Any] = evidence.value["list"]
+    want: list[Any] = evidence.reference.value["list"]
     for code in got:
         if code not in CODES:
             yield evidence.finding(
@@ -104,10 +106,10 @@ def _reads_something(gm: fx.GraphModule) -> bool:
     return output is not None and not set(gm.graph.nodes).isdisjoint(output.all_input_nodes)
 
 
-@OfChoice
+@RecipeOracle
 def codes(trial: Trial, choice: int) -> Reference:
     """The codes, from doing it all once more."""
-    gm = fx.symbolic_trace(trial.model)
+    gm = fx.symbolic_trace(trial.given_model)
     found: set[str] = set()
     for step in spoilt(gm, choice):
         found |= codes_of(step, gm)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import CallRecord, NodeRecord
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -26,7 +26,7 @@ from autograder.rules.canonical import Table, call_of, expressions, missing_and_
 from autograder.rules.passes import PASS
 
 
-def _about_relu(readers: list[Plain]) -> str:
+def _about_relu(readers: list[NodeRecord]) -> str:
     """Where to look for a relu that is missing after a sum."""
     spelled = [row["name"] for row in readers if "relu" in str(row["target"]).lower()]
     if spelled:
@@ -41,7 +41,7 @@ def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
     for i, row in enumerate(after):
         if not calls(row, TORCH_ADD, OPERATOR_ADD):
             continue
-        readers = [after[place] for place in evidence.form.users[i]]
+        readers = [after[place] for place in evidence.derived.users[i]]
         relus = [other for other in readers if calls(other, TORCH_RELU)]
         others = [other["name"] for other in readers if other not in relus]
         name = row["name"]
@@ -76,16 +76,16 @@ def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
 def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
     table: Table = {}
 
-    def readers_see(row: Plain, own: int) -> int:
+    def readers_see(row: CallRecord, own: int) -> int:
         summed = calls(row, TORCH_ADD, OPERATOR_ADD)
         return call_of(table, TORCH_RELU, own) if summed else own
 
     before = evidence.traced_graph
-    want = expressions(before, table, readers_see=readers_see)
+    want = expressions(before["nodes"], table, readers_see=readers_see)
     for row, own in zip(before["nodes"], list(want), strict=True):
         if calls(row, TORCH_ADD, OPERATOR_ADD):
             want.append(call_of(table, TORCH_RELU, own))
-    got = expressions(_relus_by_position(evidence.graph), table)
+    got = expressions(_relus_by_position(evidence.graph["nodes"]), table)
     missing, extra = missing_and_extra(want, got)
     names = [evidence.graph["nodes"][i]["name"] for i in extra]
     if names:
@@ -109,22 +109,22 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
 def _reading(evidence: Evidence, place: int) -> str:
     """What an unwanted relu reads, for the end of a sentence; ``""`` for another node."""
     rows = evidence.graph["nodes"]
-    read = [rows[i] for i in evidence.form.inputs[place]]
+    read = [rows[i] for i in evidence.derived.inputs[place]]
     if not calls(rows[place], TORCH_RELU) or len(read) != 1:
         return ""
     what = "a call of the method `.add`" if read[0]["target"] == "add" else "no sum that is meant"
     return f": it reads `{read[0]['name']}`, which is {what}"
 
 
-def _relus_by_position(data: Plain) -> Plain:
-    """The description with `torch.relu(input=x)` written as `torch.relu(x)`."""
+def _relus_by_position(nodes: list[NodeRecord]) -> list[NodeRecord]:
+    """The nodes with `torch.relu(input=x)` written as `torch.relu(x)`."""
     rows = []
-    for row in data["nodes"]:
+    for row in nodes:
         value = keyword(row, "input")
         if calls(row, TORCH_RELU) and value is not None and len(row["kwargs"]["dict"]) == 1:
-            row = row | {"args": {"tuple": [value]}, "kwargs": {"dict": []}}
+            row = {**row, "args": {"tuple": [value]}, "kwargs": {"dict": []}}
         rows.append(row)
-    return {"nodes": rows}
+    return rows
 
 
 class ReluAfterAdding(fx.Interpreter):

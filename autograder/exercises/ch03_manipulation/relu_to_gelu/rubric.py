@@ -9,7 +9,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import NodeRecord
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -60,7 +60,7 @@ def exact_gelu(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _approximates(row: Plain) -> bool:
+def _approximates(row: NodeRecord) -> bool:
     return keyword(row, "approximate") not in (None, "none")
 
 

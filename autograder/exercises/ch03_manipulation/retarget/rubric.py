@@ -7,8 +7,9 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import NodeRecord
 from autograder.core.graph_view import target_text
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -41,7 +42,8 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
         return
     others = [row for row in before if not calls(row, old)]
     changed = _changed_node(others, after)
-    namesake = changed and next((row for row in after if row["name"] == changed["name"]), None)
+    name = changed["name"] if changed else ""
+    namesake = next((row for row in after if row["name"] == name), None)
     if changed and namesake and namesake["op"] == changed["op"] == "call_function":
         was, now = target_text(changed["target"]), target_text(namesake["target"])
         yield evidence.finding(
@@ -76,7 +78,7 @@ _LEFT_UNREAD = (
 )
 
 
-def _changed_node(others: list[Plain], after: list[Plain]) -> Plain | None:
+def _changed_node(others: list[NodeRecord], after: list[NodeRecord]) -> NodeRecord | None:
     kept = {(row["name"], row["op"], str(row["target"])) for row in after}
     for row in others:
         if (row["name"], row["op"], str(row["target"])) not in kept:
@@ -84,12 +86,14 @@ def _changed_node(others: list[Plain], after: list[Plain]) -> Plain | None:
     return None
 
 
-def _same_arguments(evidence: Evidence, old: Plain, new: Plain) -> Iterable[Finding]:
+def _same_arguments(evidence: Evidence, old: Encoded, new: Encoded) -> Iterable[Finding]:
     table: Table = {}
     want = expressions(
-        evidence.traced_graph, table, target=lambda r: new if calls(r, old) else r["target"]
+        evidence.traced_graph["nodes"],
+        table,
+        target=lambda r: new if calls(r, old) else r["target"],
     )
-    got = expressions(evidence.graph, table)
+    got = expressions(evidence.graph["nodes"], table)
     _, extra = missing_and_extra(want, got)
     if extra:
         name = evidence.graph["nodes"][extra[0]]["name"]

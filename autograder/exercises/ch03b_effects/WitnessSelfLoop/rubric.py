@@ -26,7 +26,8 @@ def all_but_the_new_one(gm: fx.GraphModule) -> fx.GraphModule:
 
 def copied(gm: fx.GraphModule) -> fx.GraphModule:
     """Copies the graph, and has what reads a sum read the relu after it."""
-    graph, made = fx.Graph(), {}
+    graph = fx.Graph()
+    made: dict[fx.Node, fx.Node] = {}
     for node in gm.graph.nodes:
         made[node] = graph.node_copy(node, made.__getitem__)
         if node.op == "call_function" and node.target is torch.add:

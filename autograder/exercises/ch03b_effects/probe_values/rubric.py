@@ -8,8 +8,9 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Plain, reads, show
+from autograder.core.codec import Encoded, show
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import NodeRecord, reads
 from autograder.core.outcome import Part, Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch03b_effects.probe_values import models
@@ -47,7 +48,7 @@ def readers_kept(evidence: Evidence) -> Iterable[Finding]:
     """Every node of the trace is there and reads what it read."""
     table: Table = {}
     before = evidence.traced_graph
-    want, got = expressions(before, table), expressions(evidence.graph, table)
+    want, got = expressions(before["nodes"], table), expressions(evidence.graph["nodes"], table)
     missing, _ = missing_and_extra(want, got)
     if not missing:
         return
@@ -139,12 +140,12 @@ def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _values_read(row: Plain) -> set[int]:
+def _values_read(row: NodeRecord) -> set[int]:
     """The places of the nodes that a node reads."""
     return {leaf["node"] for leaf in reads(row) if "node" in leaf}
 
 
-def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding | None:
+def _log_finding(evidence: Evidence, i: int, got: Encoded, want: Encoded) -> Finding | None:
     seen, wanted = _entries(got), _entries(want)
     names, wanted_names = [n for n, _ in seen], [n for n, _ in wanted]
     where = f"On {evidence.inputs_text(i)}, the probe"
@@ -178,7 +179,7 @@ def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
     return None
 
 
-def _entries(log: Plain) -> list[tuple[str, Plain]]:
+def _entries(log: Encoded) -> list[tuple[str, Encoded]]:
     return [(show(entry["tuple"][0]), entry["tuple"][1]) for entry in log["list"]]
 
 
@@ -222,7 +223,7 @@ def values_seen(trial: Trial) -> Reference:
                 probe(n.name, value)
             return value
 
-    gm = fx.symbolic_trace(trial.model)
+    gm = fx.symbolic_trace(trial.given_model)
     return runs_of(lambda *args: Showing(gm).run(*args), trial)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import ModuleRecord, NodeRecord, target_path
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -21,9 +21,9 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
     """What can influence the result is there, and nothing else."""
     table: Table = {}
     before, after = evidence.traced_graph, evidence.graph
-    all_numbers = expressions(before, table)
+    all_numbers = expressions(before["nodes"], table)
     keep = needed(before)
-    want, got = [all_numbers[i] for i in keep], expressions(after, table)
+    want, got = [all_numbers[i] for i in keep], expressions(after["nodes"], table)
     missing, extra = missing_and_extra(want, got)
     if missing:
         modules = modules_by_path(before)
@@ -37,7 +37,7 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
             nodes=(row["name"],),
         )
     elif extra:
-        unread = (i for i in extra if not evidence.form.users[i])
+        unread = (i for i in extra if not evidence.derived.users[i])
         row = after["nodes"][next(unread, extra[0])]
         yield evidence.finding(
             "dead-left",
@@ -48,14 +48,14 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _what(row: Plain) -> str:
+def _what(row: NodeRecord) -> str:
     """What an effect can influence: a norm's statistics show in later calls."""
     return "the result, or what a later call gives" if row["op"] == "call_module" else "the result"
 
 
-def _mode(row: Plain, modules: dict[str, Plain]) -> str:
+def _mode(row: NodeRecord, modules: dict[str, ModuleRecord]) -> str:
     """What a card does not show of a called module: its mode."""
-    module = modules.get(row["target"], {}) if row["op"] == "call_module" else {}
+    module = modules.get(target_path(row), {}) if row["op"] == "call_module" else {}
     if "training" not in module:
         return ""
     cls = module["class"].rpartition(".")[2]

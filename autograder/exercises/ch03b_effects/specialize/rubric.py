@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import NodeRecord, Signature, target_path
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
@@ -29,7 +30,7 @@ from autograder.rules.passes import (
 from autograder.rules.wellformed import known_targets, wellformed
 
 
-def _assertions(evidence: Evidence) -> list[Plain]:
+def _assertions(evidence: Evidence) -> list[NodeRecord]:
     names = ("torch._assert", "_assert_is_none", "torch.fx._symbolic_trace._assert_is_none")
     return [
         row
@@ -50,7 +51,8 @@ def _own_assertions(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
 @rule("no assertion left", Stage.FORM)
 def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
     """The assertions in the graph are those that the function makes itself."""
-    own = _own_assertions(*evidence.trial.args, evidence.trial.kwargs)
+    (fn,) = evidence.trial.args
+    own = _own_assertions(fn, evidence.trial.kwargs)
     found = _assertions(evidence)
     if len(found) > own:
         names = ", ".join(f"`{row['name']}`" for row in found[: len(found) - own])
@@ -87,7 +89,8 @@ def no_comparison_left(evidence: Evidence) -> Iterable[Finding]:
     """What only fed an assertion about a fixed parameter is gone, too."""
     rows = evidence.graph["nodes"]
     found = [row for row in rows if row["target"] == {"function": "operator.eq"}]
-    if len(found) > _own_comparisons(*evidence.trial.args, evidence.trial.kwargs):
+    (fn,) = evidence.trial.args
+    if len(found) > _own_comparisons(fn, evidence.trial.kwargs):
         left = next((row for row in found if not row["users"]), found[0])
         yield evidence.finding(
             "comparison-left",
@@ -108,7 +111,7 @@ def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
         for p in inspect.signature(forward).parameters.values()
         if p.name not in constants
     ]
-    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.form.signatures]
+    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.derived.signatures]
     got = next((rows for rows in both if rows != want), want)
     left = [name for name in (row[0] for row in got) if name not in {row[0] for row in want}]
     if got == want:
@@ -126,14 +129,15 @@ def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _signature_text(rows: list[list[Plain]]) -> str:
+def _signature_text(rows: Signature) -> str:
     return ", ".join(
         row[0] if len(row) == 1 else f"{row[0]}={_default_text(row[1])}" for row in rows
     )
 
 
-def _default_text(plain: Plain) -> str:
-    return plain["float"] if isinstance(plain, dict) and "float" in plain else repr(plain)[:40]
+def _default_text(plain: Encoded) -> str:
+    infinite = isinstance(plain, dict) and "float" in plain
+    return str(plain["float"]) if infinite else repr(plain)[:40]
 
 
 def _lost_method(evidence: Evidence) -> str:
@@ -141,7 +145,7 @@ def _lost_method(evidence: Evidence) -> str:
     fn, constants = evidence.trial.args[0], evidence.trial.kwargs
     graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
     made = Counter(node.target for node in graph.find_nodes(op="call_method"))
-    made.subtract(row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_method")
+    made.subtract(target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_method")
     gone = next((name for name, count in made.items() if count > 0), None)
     if gone is None:
         return ""
@@ -150,11 +154,11 @@ def _lost_method(evidence: Evidence) -> str:
 
 def called_with_all(trial: Trial) -> Reference:
     """What the model gives when the values are passed in each call."""
-    names = list(inspect.signature(trial.model.forward).parameters)
+    names = list(inspect.signature(trial.given_model.forward).parameters)
     free = [name for name in names if name not in trial.kwargs]
 
     def call(*args: Any) -> Any:
-        return trial.model(**dict(zip(free, args, strict=False)), **trial.kwargs)
+        return trial.given_model(**dict(zip(free, args, strict=False)), **trial.kwargs)
 
     return runs_of(call, trial)
 
@@ -169,7 +173,7 @@ KEY = AnswerKey(
         remaining_signature,
         no_comparison_left,
         runs.because("says what a call raised, before values are compared"),
-        same_result_by("forward", "interpreter", "rebuilt", look=_lost_method),
+        same_result_by("forward", "interpreter", "rebuilt", advice=_lost_method),
         copies,
     ),
     called_with_all,

@@ -63,7 +63,7 @@ def until_case(
     **more: Any,
 ) -> Case:
     """A case of `replace_until_done`; ``count=None``: the answer must raise."""
-    expect = Counts(raises="RuntimeError", look=_STILL) if count is None else Counts(count=count)
+    expect = Counts(raises="RuntimeError", advice=_STILL) if count is None else Counts(count=count)
     inputs = () if count is None else inputs or ((T(3),),)
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
 

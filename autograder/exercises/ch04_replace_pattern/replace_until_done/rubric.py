@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import kind_of
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.graph_record import GraphRecord, target_path
+from autograder.core.outcome import Reference, ResultRecord
 from autograder.core.verdict import Finding
 from autograder.exercises.ch04_replace_pattern.replace_until_done.cases import Counts
 from autograder.exercises.ch04_replace_pattern.replace_until_done.models import CANCEL, COLLAPSE
@@ -42,7 +44,7 @@ def returns_module_and_count(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _in_words(value: Plain) -> str:
+def _in_words(value: ResultRecord | Any) -> str:
     if isinstance(value, dict) and "count" in value:
         return f"a tuple whose second item is {kind_of(value['count'])}"
     if isinstance(value, dict) and "tuple" in value:
@@ -73,7 +75,7 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
     """The result, and each module that it calls, is in the mode that the model has it in."""
     want, got = _modes(evidence.traced_graph), _modes(evidence.graph)
     # A container is not called, and tracing makes a new one, in training mode.
-    called = (row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module")
+    called = (target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_module")
     for path in ("", *dict.fromkeys(called)):
         if path in want and path in got and got[path] != want[path]:
             mode = "training" if want[path] else "eval"
@@ -88,7 +90,7 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _modes(data: Plain) -> dict[str, bool]:
+def _modes(data: GraphRecord) -> dict[str, bool]:
     """Whether each module is in training mode, by path."""
     rows = {row["path"]: row for row in data["modules"]}
     return {path: rows[row.get("same_as", path)]["training"] for path, row in rows.items()}
@@ -101,7 +103,8 @@ def _replacements(count: int) -> str:
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
     """The number of replacements of all rounds together."""
-    got, want = evidence.outcome.value["count"], evidence.expects(Counts).count
+    got: Any = evidence.value["count"]
+    want: Any = evidence.expects(Counts).count
     if want is None:  # a model drawn at random
         want = evidence.reference.value
     if got != want:

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
+from autograder.core.graph_record import target_path
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -62,11 +63,11 @@ def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
     if not any(entry["origin"] for entry in found):
         return
     for node in evidence.graph["nodes"]:
-        if node["op"] != "call_module" or class_of(node["target"], evidence.graph) != _FUSED:
+        if node["op"] != "call_module" or class_of(target_path(node), evidence.graph) != _FUSED:
             continue
-        row = rows[node["target"]]
+        row = rows[target_path(node)]
         layer = rows.get(f"{row.get('same_as', row['path'])}.linear", {})
-        layer = rows.get(layer.get("same_as"), layer)
+        layer = rows.get(layer.get("same_as", ""), layer)
         weight = layer.get("params", {}).get("weight")
         if not (weight and weight["origin"]):
             yield evidence.finding(

@@ -36,7 +36,7 @@ def proxies_no_tracing(evidence: Evidence) -> Iterable[Finding]:
 def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
     """The signature that the task names."""
     want = [["x", "POSITIONAL_OR_KEYWORD"], ["y", "POSITIONAL_OR_KEYWORD"]]
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
         yield evidence.finding(
@@ -49,7 +49,7 @@ def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
 @rule("nothing unused", Stage.STRUCTURE)
 def nothing_unused(evidence: Evidence) -> Iterable[Finding]:
     """Every node but the output has a reader."""
-    for row, users in zip(evidence.graph["nodes"], evidence.form.users, strict=True):
+    for row, users in zip(evidence.graph["nodes"], evidence.derived.users, strict=True):
         if row["op"] != "output" and not users:
             yield evidence.finding(
                 "unused-node",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torch import fx
 from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
 
-from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.codec import Encoded, Encoder, unwrap
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import CallRecord, reads
 from autograder.core.graph_view import target_text
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -141,16 +142,16 @@ def _times(number: int) -> str:
 def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
     """A finding about the first node that is missing, or else the first one too many."""
     table: Table = {}
-    data = {"nodes": _rows(evidence, wanted)}
-    want = expressions(_lists_as_tuples(data), table)
-    got = expressions(_lists_as_tuples(evidence.graph), table)
+    rows = _rows(evidence, wanted)
+    want = expressions(_lists_as_tuples(rows), table)
+    got = expressions(_lists_as_tuples(evidence.graph["nodes"]), table)
     missing, extra = missing_and_extra(want, got)
     nodes, read = list(wanted.nodes), _read(wanted)
     # Of two equal nodes, the one that nobody reads may be gone.
     short = Counter(want[i] for i, node in enumerate(nodes) if node in read) - Counter(got)
     for place in missing:
         if nodes[place] in read and short[want[place]]:
-            return [_missing(evidence, data["nodes"][place], nodes[place])]
+            return [_missing(evidence, rows[place], nodes[place])]
     if extra:
         name = evidence.graph["nodes"][extra[0]]["name"]
         return [
@@ -171,8 +172,8 @@ def _dropped(evidence: Evidence) -> list[Finding]:
     Whether a call stays that nobody reads any more because of a rule makes no difference.
     """
     table: Table = {}
-    want = expressions(_lists_as_tuples(evidence.traced_graph), table)
-    got = expressions(_lists_as_tuples(evidence.graph), table)
+    want = expressions(_lists_as_tuples(evidence.traced_graph["nodes"]), table)
+    got = expressions(_lists_as_tuples(evidence.graph["nodes"]), table)
     nodes = list(evidence.traced.graph.nodes)
     left = _beside_rules(nodes, evidence.trial.args[1])
     calls = [i for i, n in enumerate(nodes) if n in left and n.op.startswith("call")]
@@ -185,7 +186,8 @@ def _dropped(evidence: Evidence) -> list[Finding]:
 
 def _beside_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
     """The nodes of a trace that read nothing of a call with a rule, nor are read for one."""
-    after, before = set(), set()
+    after: set[fx.Node] = set()
+    before: set[fx.Node] = set()
     for node in nodes:
         ruled = node.op == "call_function" and node.target in rules
         if ruled or not after.isdisjoint(node.all_input_nodes):
@@ -197,7 +199,7 @@ def _beside_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
     return set(nodes) - after - before
 
 
-def _rows(evidence: Evidence, graph: fx.Graph) -> list[Plain]:
+def _rows(evidence: Evidence, graph: fx.Graph) -> list[CallRecord]:
     """The nodes of a graph of ours as `describe` writes them, as far as they are compared."""
     nodes = list(graph.nodes)
     place = {node: i for i, node in enumerate(nodes)}
@@ -214,7 +216,7 @@ def _rows(evidence: Evidence, graph: fx.Graph) -> list[Plain]:
     ]
 
 
-def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
+def _missing(evidence: Evidence, row: CallRecord, node: fx.Node) -> Finding:
     target = target_text(row["target"])
     if RECORDED in node.meta:
         ruled = target_text(Encoder(evidence.trial.functions).function(node.meta[RECORDED]))
@@ -234,26 +236,26 @@ def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
     )
 
 
-def _kind(row: Plain, target: str) -> str:
+def _kind(row: CallRecord, target: str) -> str:
     return "the output" if row["op"] == "output" else f"a `{row['op']}` of `{target}`"
 
 
-def _lists_as_tuples(data: Plain) -> Plain:
-    """The description with lists among arguments written as tuples: functions take both."""
-    nodes = []
-    for row in data["nodes"]:
-        if row["op"] != "output":
-            row = row | {"args": _tupled(row["args"]), "kwargs": _tupled(row["kwargs"])}
-        nodes.append(row)
-    return {"nodes": nodes}
+def _lists_as_tuples(rows: Sequence[CallRecord]) -> list[CallRecord]:
+    """The nodes with lists among arguments written as tuples: functions take both."""
+    return [
+        row
+        if row["op"] == "output"
+        else {**row, "args": _tupled(row["args"]), "kwargs": _tupled(row["kwargs"])}
+        for row in rows
+    ]
 
 
-def _tupled(data: Plain) -> Plain:
+def _tupled(data: Encoded) -> Encoded:
     if isinstance(data, list):
         return [_tupled(item) for item in data]
     if not isinstance(data, dict):
         return data
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     if kind in ("list", "tuple"):
         return {"tuple": [_tupled(item) for item in body]}
     return {kind: _tupled(body) if isinstance(body, list) else body}

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoded, kind_of
+from autograder.core.execution import CallResult
+from autograder.core.graph_record import called_function
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
@@ -99,9 +101,9 @@ def _calls_of(evidence: Evidence) -> list[str]:
     """The calls of the three functions in the model's trace, as text."""
     found = []
     for node, row in zip(evidence.traced.graph.nodes, evidence.traced_graph["nodes"], strict=True):
-        if node.op == "call_function" and row["target"].get("function") in _WANTED:
+        if node.op == "call_function" and (called := called_function(row)) in _WANTED:
             args = [*map(str, node.args), *(f"{k}={v}" for k, v in node.kwargs.items())]
-            found.append(f"{_WANTED[row['target']['function']]}({', '.join(args)})")
+            found.append(f"{_WANTED[called]}({', '.join(args)})")
     return list(dict.fromkeys(found))
 
 
@@ -129,7 +131,7 @@ def elementary_operations(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _leaf(target: Plain) -> str:
+def _leaf(target: Encoded) -> str:
     """The operation's bare name: ``relu`` for `torch.relu_`, `F.relu` and `aten.relu.default`."""
     name = next(iter(target.values())) if isinstance(target, dict) else str(target)
     parts = str(name).split(".")
@@ -143,7 +145,7 @@ def right_wherever_finite(evidence: Evidence) -> Iterable[Finding]:
     for i, inputs in enumerate(evidence.trial.inputs):
         own = copy.deepcopy(inputs)
         with torch.no_grad():
-            want = evidence.trial.model(*own)
+            want = evidence.trial.given_model(*own)
         record = evidence.run_record(i).get("rebuilt")
         if record is None:
             return  # its operations are not on the judge's list; the verdict says so
@@ -153,7 +155,9 @@ def right_wherever_finite(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _difference(evidence: Evidence, i: int, record: Plain, want: torch.Tensor) -> Finding | None:
+def _difference(
+    evidence: Evidence, i: int, record: CallResult, want: torch.Tensor
+) -> Finding | None:
     if "error" in record:
         error = record["error"]
         return evidence.finding(
@@ -207,14 +211,14 @@ def _tensor_finding(
     at = f" at {list(place)}" if want.dim() else ""
     if want.dim() and x.shape == want.shape:
         at += f", where `x` is {_numbers(x[place].item())}"
-    look = "Go through your rule with this value on paper, operation by operation."
+    advice = "Go through your rule with this value on paper, operation by operation."
     if got[place].isnan() and not want[place].isnan():
-        look += " Which of them make a NaN: `0 * inf`, `inf - inf`, `inf / inf`?"
+        advice += " Which of them make a NaN: `0 * inf`, `inf - inf`, `inf / inf`?"
     return evidence.finding(
         "wrong-result",
         f"{given}, the decomposed model gives {_numbers(got[place].item())}{at}. "
         f"The model itself gives {_numbers(want[place].item())} there.",
-        look,
+        advice,
     )
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.codec import Encoded, Encoder, Tagged, kind_of
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import Signature
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
@@ -38,7 +40,7 @@ def _parameter(evidence: Evidence) -> str:
     return next(iter(inspect.signature(fn.forward if isinstance(fn, nn.Module) else fn).parameters))
 
 
-def _is_alone(rows: list[Plain], name: str) -> bool:
+def _is_alone(rows: Signature, name: str) -> bool:
     return [row[0] for row in rows] == [name] and len(rows[0]) == 2
 
 
@@ -46,7 +48,7 @@ def _is_alone(rows: list[Plain], name: str) -> bool:
 def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
     """The result has the function's one parameter, under its name."""
     name = _parameter(evidence)
-    wrong = (rows or [] for rows in evidence.form.signatures if not _is_alone(rows or [], name))
+    wrong = (rows or [] for rows in evidence.derived.signatures if not _is_alone(rows or [], name))
     rows = next(wrong, None)
     if rows is not None:
         got = ", ".join(row[0] + ("=…" if len(row) > 2 else "") for row in rows)
@@ -64,14 +66,14 @@ def right_slope(evidence: Evidence) -> Iterable[Finding]:
     for i, (x,) in enumerate(evidence.trial.inputs):
         record = evidence.outcome.runs[i]["forward"]
         if "error" in record:
-            return  # another property says what was raised
+            return  # another rule says what was raised
         found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
         if found:
             yield found
             return
 
 
-def _unlike(evidence: Evidence, i: int, x: torch.Tensor, value: Plain) -> Finding | None:
+def _unlike(evidence: Evidence, i: int, x: torch.Tensor, value: Encoded) -> Finding | None:
     """A finding about a result that is not a tensor of the input's shape and dtype."""
     got = _tensor(evidence, value)
     if got is None:
@@ -90,9 +92,9 @@ def _unlike(evidence: Evidence, i: int, x: torch.Tensor, value: Plain) -> Findin
     )
 
 
-def _wrong_number(evidence: Evidence, x: torch.Tensor, record: Plain) -> Finding | None:
+def _wrong_number(evidence: Evidence, x: torch.Tensor, record: CallResult) -> Finding | None:
     fn, times = evidence.trial.args[0], evidence.trial.times
-    got, want = _tensor(evidence, record["value"]), slope(fn, x, times)
+    got, want = evidence.outcome.tensors[record["value"]["tensor"]], slope(fn, x, times)
     wrong = ~torch.isclose(got.double(), want, rtol=1e-4, atol=1e-4)
     if not wrong.any():
         return None
@@ -106,7 +108,7 @@ def _wrong_number(evidence: Evidence, x: torch.Tensor, record: Plain) -> Finding
     )
 
 
-def _tensor(evidence: Evidence, value: Plain) -> torch.Tensor | None:
+def _tensor(evidence: Evidence, value: Encoded) -> torch.Tensor | None:
     if isinstance(value, dict) and "tensor" in value:
         return evidence.outcome.tensors[value["tensor"]]
     return None
@@ -118,10 +120,11 @@ def _name(fn: Callable[..., Any]) -> str:
 
 def slopes(trial: Trial) -> Reference:
     """The derivative at each input, by PyTorch's own differentiation."""
-    encoder, runs = Encoder(), []
+    encoder = Encoder()
+    runs: list[CallResult] = []
     for (x,) in trial.inputs:
         value = slope(trial.args[0], x, trial.times).to(x.dtype)
-        given = encoder.encode((x,))
+        given: Tagged = encoder.encode((x,))
         runs.append({"value": encoder.encode(value), "args": given, "log": {"list": []}})
     return Reference(None, runs, encoder.tensors)
 
@@ -135,7 +138,8 @@ def slope(fn: Callable[..., Any], x: torch.Tensor, times: int) -> torch.Tensor:
             if not (isinstance(y, torch.Tensor) and y.requires_grad):
                 return torch.zeros_like(x)
             (y,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
-    return y.detach()
+    found: torch.Tensor = y.detach()
+    return found
 
 
 KEY = AnswerKey(

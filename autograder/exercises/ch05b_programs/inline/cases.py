@@ -108,8 +108,9 @@ def trace_around_target(model: nn.Module) -> fx.GraphModule:
 
 def expected(recipe: Recipe) -> Expect:
     """How a random model is traced, and what is to come of a name that leads nowhere."""
-    missing = {"raises": "AttributeError", "look": _MISSING} if recipe.choice % 8 == 7 else {}
-    return Expect(**missing, trace=trace_around_target)
+    if recipe.choice % 8 == 7:
+        return Expect(raises="AttributeError", advice=_MISSING, trace=trace_around_target)
+    return Expect(trace=trace_around_target)
 
 
 def call_case(
@@ -119,11 +120,11 @@ def call_case(
     target: str,
     *inputs: tuple[Any, ...],
     raises: str = "",
-    look: str = "",
+    advice: str = "",
     **options: Any,
 ) -> Case:
     """A case in which `target` is to be inlined."""
-    expect = Expect(raises, look, trace=partial(models.trace_keeping, target))
+    expect = Expect(raises, advice, trace=partial(models.trace_keeping, target))
     return model_case(name, aspect, make, *inputs, extra=(target,), expect=expect, **options)
 
 
@@ -132,7 +133,7 @@ def missing_case(
 ) -> Case:
     """A case in which there is no such submodule."""
     return call_case(
-        name, "none", make, target, raises="AttributeError", look=_MISSING, hidden=hidden
+        name, "none", make, target, raises="AttributeError", advice=_MISSING, hidden=hidden
     )
 
 

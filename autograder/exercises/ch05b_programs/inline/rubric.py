@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from torch import fx, nn
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import ModuleRecord, TensorRecord, target_path
 from autograder.core.verdict import Finding
 from autograder.exercises.ch05b_programs.inline.models import KeepTarget
 from autograder.judge.answer_key import AnswerKey
@@ -33,7 +33,7 @@ _NAMES = "Compare with `model.named_parameters()` and `model.named_modules()`."
 
 
 def _target(evidence: Evidence) -> str:
-    return evidence.trial.args[1]
+    return str(evidence.trial.args[1])
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,15 @@ class _OpenTarget(KeepTarget):
 def _opened(make: Callable[[int], Trial], seed: int) -> Names:
     """The names in a trace for which the target is not a leaf; the same for every answer."""
     trial = make(seed)
-    graph = _OpenTarget(trial.args[1]).trace(trial.model)
+    graph = _OpenTarget(trial.args[1]).trace(trial.given_model)
     return Names(_by_opcode(graph.nodes), _by_opcode(_read_by_output(graph)))
 
 
 def _by_opcode(nodes: Iterable[fx.Node]) -> dict[str, frozenset[str]]:
     found = list(nodes)
     return {
-        op: frozenset(n.target for n in found if n.op == op) for op in ("get_attr", "call_module")
+        op: frozenset(str(n.target) for n in found if n.op == op)
+        for op in ("get_attr", "call_module")
     }
 
 
@@ -81,7 +82,7 @@ def target_inlined(evidence: Evidence) -> Iterable[Finding]:
     calls = [
         row["name"]
         for row in evidence.graph["nodes"]
-        if row["op"] == "call_module" and _same_module(evidence, row["target"], target)
+        if row["op"] == "call_module" and _same_module(evidence, target_path(row), target)
     ]
     if calls:
         yield evidence.finding(
@@ -104,7 +105,7 @@ def original_names(evidence: Evidence) -> Iterable[Finding]:
     """Parameters are read, and inner modules called, under the names they have in the model."""
     names = _opened(evidence.case.make, evidence._seed)
     for op, what, verb in (("get_attr", "", "reads"), ("call_module", "module ", "calls")):
-        got = {row["target"]: row["name"] for row in evidence.graph["nodes"] if row["op"] == op}
+        got = {target_path(row): row["name"] for row in evidence.graph["nodes"] if row["op"] == op}
         for path in sorted(names.needed[op] - set(got)):
             if not _CONSTANT.search(path):
                 yield evidence.finding(
@@ -156,7 +157,9 @@ def _is_tensor(evidence: Evidence, path: str, op: str) -> bool:
 
 def _tensors(evidence: Evidence) -> dict[str, str]:
     """The first name of each parameter and buffer, by each of its names."""
-    model, first, found = evidence.trial.model, {}, {}
+    model = evidence.trial.given_model
+    first: dict[int, str] = {}
+    found: dict[str, str] = {}
     for named in (model.named_parameters, model.named_buffers):
         for path, tensor in named(remove_duplicate=False):
             found[path] = first.setdefault(id(tensor), path)
@@ -174,7 +177,8 @@ def shared_parameters(evidence: Evidence) -> Iterable[Finding]:
         if not path.startswith(inside):
             continue
         if row["op"] == "get_attr" and path in tensors:
-            shared = (entries.get(path) or {}).get("origin") == tensors[path]
+            entry = entries.get(path)
+            shared = entry is not None and entry["origin"] == tensors[path]
         elif row["op"] == "call_module":
             shared = modules.get(path, {}).get("origin") == path
         else:
@@ -190,12 +194,11 @@ def shared_parameters(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _entries(rows: list[Plain]) -> Iterator[tuple[str, Plain]]:
+def _entries(rows: list[ModuleRecord]) -> Iterator[tuple[str, TensorRecord | None]]:
     """Each tensor of a description by its name."""
     for row in rows:
-        for kind in ("params", "buffers"):
-            for key, entry in row.get(kind, {}).items():
-                yield (f"{row['path']}.{key}" if row["path"] else key), entry
+        for key, entry in (*row.get("params", {}).items(), *row.get("buffers", {}).items()):
+            yield (f"{row['path']}.{key}" if row["path"] else key), entry
 
 
 @rule("nothing to inline", Stage.STRUCTURE)
@@ -205,8 +208,8 @@ def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
     if any(row["target"] == _target(evidence) for row in calls):
         return
     table: Table = {}
-    want = expressions(evidence.traced_graph, table)
-    got = expressions(evidence.graph, table)
+    want = expressions(evidence.traced_graph["nodes"], table)
+    got = expressions(evidence.graph["nodes"], table)
     missing, extra = missing_and_extra(want, got)
     if missing or extra:
         name = evidence.graph["nodes"][extra[0]]["name"] if extra else ""
@@ -237,7 +240,7 @@ def _how_often(evidence: Evidence) -> str:
 KEY = AnswerKey(
     (
         *(each for each in PASS if each is not same_result),
-        same_result_by("forward", "interpreter", "rebuilt", look=_how_often),
+        same_result_by("forward", "interpreter", "rebuilt", advice=_how_often),
         target_inlined.because("names the call that was missed, before its name is odd"),
         original_names,
         shared_parameters,

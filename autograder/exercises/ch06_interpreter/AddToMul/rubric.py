@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoded, Encoder, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -32,12 +32,14 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
-def _noted(meta: Plain) -> Plain:
+def _noted(meta: dict[str, Encoded]) -> dict[str, Encoded]:
     """A node's `meta` without what FX notes of a function that was wrapped."""
     return {key: value for key, value in meta.items() if key != "is_wrapped"}
 
 
-def _meta_words(name: str, meta: Plain, got: Plain) -> tuple[str, str, str]:
+def _meta_words(
+    name: str, meta: dict[str, Encoded], got: dict[str, Encoded]
+) -> tuple[str, str, str]:
     lost = [key for key in meta if key not in got]
     if lost:
         return (

@@ -41,14 +41,14 @@ class _Exchanged(TorchFunctionMode):
 def exchanged(trial: Trial) -> Reference:
     """What the model computes, called as it is, while two functions are exchanged."""
     mode = _Exchanged()
-    for module in trial.model.modules():
+    for module in trial.given_model.modules():
         if fx.Tracer().is_leaf_module(module, ""):
             module.register_forward_pre_hook(mode.enter)
             module.register_forward_hook(mode.leave)
 
     def call(*args: Any) -> Any:
         with mode:
-            return trial.model(*args)
+            return trial.given_model(*args)
 
     return runs_of(call, trial)
 

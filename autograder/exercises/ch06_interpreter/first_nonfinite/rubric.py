@@ -57,7 +57,8 @@ def a_name_or_none(evidence: Evidence) -> Iterable[Finding]:
 @rule("the first that is not finite", Stage.RESULT)
 def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
     """The node where finite values become a NaN or an infinity."""
-    got, want = evidence.outcome.value, evidence.reference.value
+    got: Any = evidence.outcome.value
+    want = evidence.reference.value
     if got == want:
         return
     names = {node.name for node in evidence.traced.graph.nodes}
@@ -72,8 +73,8 @@ def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding("no-such-node", f"{evidence.you} {text}.", _LOOK_NAME)
     else:
         text = f"named `{got}`, but that is not where it begins"
-        look = _why_not(evidence, got)
-        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", look, (got,))
+        advice = _why_not(evidence, got)
+        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", advice, (got,))
 
 
 def _why_not(evidence: Evidence, name: str) -> str:

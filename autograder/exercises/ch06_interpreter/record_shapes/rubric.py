@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch06_interpreter.rubric import values_of
 from autograder.judge.answer_key import AnswerKey
@@ -37,7 +37,7 @@ def shapes_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
 @rule("a shape for each node", Stage.RESULT)
 def a_shape_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     """Every node of a fresh trace is a key, no other is, and each has the right shape."""
-    got = {show(key): value for key, value in evidence.outcome.value["dict"]}
+    got = {show(key): value for key, value in evidence.value["dict"]}
     want = {show(key): value for key, value in evidence.reference.value["dict"]}
     missing = [key for key in want if key not in got]
     if missing:
@@ -68,7 +68,7 @@ def a_shape_for_each_node(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _as_list(shape: Plain) -> Plain:
+def _as_list(shape: Encoded) -> Encoded:
     """The values of ``*args`` are a list for some interpreters and a tuple for others."""
     if isinstance(shape, dict) and "tuple" in shape:
         return {"list": shape["tuple"]}

@@ -12,13 +12,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, Tagged, kind_of, show
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, TimerRecord
 from autograder.core.verdict import Finding
 from autograder.exercises.ch06b_measuring.OpTimer.cases import Timing
 from autograder.exercises.ch06b_measuring.OpTimer.models import SPIN
@@ -42,7 +43,7 @@ def call_names(evidence: Evidence) -> list[str]:
     return [node.name for node in nodes if node.op.startswith("call_")]
 
 
-def records(evidence: Evidence) -> Iterator[tuple[int, dict[str, Plain]]]:
+def records(evidence: Evidence) -> Iterator[tuple[int, TimerRecord]]:
     """The notes taken after each run of the first timer."""
     for i in range(len(evidence.trial.inputs)):
         yield i, evidence.outcome.runs[i]["timer"]
@@ -81,30 +82,31 @@ def _refusing(evidence: Evidence) -> list[str | None]:
     return found
 
 
-def _table(data: Plain) -> dict[str, Plain]:
-    return {key: value for key, value in data["dict"]}
+def _table(data: Tagged) -> dict[str, Any]:
+    return {str(key): value for key, value in data["dict"]}
 
 
 @rule("dictionaries and lists", Stage.FORM)
 def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
     """`seconds` and `calls` have names as keys and numbers as values; `slowest` gives names."""
     for _, note in records(evidence):
-        for word, kinds in (("seconds", (float, int)), ("calls", (int,))):
-            text = _dictionary_problem(note[word], kinds)
+        both = ("seconds", note["seconds"], (float, int)), ("calls", note["calls"], (int,))
+        for word, table, kinds in both:
+            text = _dictionary_problem(table, kinds)
             if text:
-                look = "The exercise says what the keys and the values are."
-                yield evidence.finding("wrong-kind", f"`{word}` {text}.", look)
+                advice = "The exercise says what the keys and the values are."
+                yield evidence.finding("wrong-kind", f"`{word}` {text}.", advice)
                 return
         for n, names in note["slowest"]:
             listed = isinstance(names, dict) and "list" in names
             if not (listed and all(isinstance(name, str) for name in names["list"])):
                 text = f"`slowest({n})` gave {kind_of(names)}" + " of other things" * listed
-                look = "It should give a list of names."
-                yield evidence.finding("wrong-kind", f"{text}, not a list of names.", look)
+                advice = "It should give a list of names."
+                yield evidence.finding("wrong-kind", f"{text}, not a list of names.", advice)
                 return
 
 
-def _dictionary_problem(data: Plain, kinds: tuple[type, ...]) -> str | None:
+def _dictionary_problem(data: Encoded, kinds: tuple[type, ...]) -> str | None:
     if not (isinstance(data, dict) and "dict" in data):
         return f"is {kind_of(data)}, not a dictionary"
     for key, value in data["dict"]:
@@ -147,7 +149,7 @@ def _counts(evidence: Evidence, names: list[str], i: int) -> list[int]:
 
 def _count_problem(
     evidence: Evidence, name: str, times: int, i: int,
-    calls: dict[str, Plain], seconds: dict[str, Plain],
+    calls: dict[str, Any], seconds: dict[str, Any],
 ) -> Finding | None:  # fmt: skip
     count = calls.get(name, 0)
     if count == times and (name in seconds or not count):
@@ -226,8 +228,8 @@ def times_are_possible(evidence: Evidence) -> Iterable[Finding]:
         now = {name: float(seconds.get(name, 0.0)) for name in names}
         text = _time_problem(evidence, i, before, now, note["wall"])
         if text:
-            look = "Seconds, from just before the operation to just after it, added up over runs."
-            yield evidence.finding("wrong-time", f"After run {i + 1}, {text}.", look)
+            advice = "Seconds, from just before the operation to just after it, added up over runs."
+            yield evidence.finding("wrong-time", f"After run {i + 1}, {text}.", advice)
             return
         before = now
 
@@ -303,7 +305,7 @@ def _times(seconds: dict[str, float]) -> str:
 def ran_twice(trial: Trial) -> Reference:
     """What the model itself gives: on each input, and on the first once more."""
     trial = replace(trial, inputs=(*trial.inputs, trial.inputs[0]))
-    return runs_of(trial.model.forward, trial)
+    return runs_of(trial.given_model.forward, trial)
 
 
 KEY = AnswerKey(

@@ -28,7 +28,7 @@ def counted(model: nn.Module, *inputs: Any) -> int:
 class _ByNode(fx.Interpreter):
     """Counts each node by itself."""
 
-    def run(self, *args: Any) -> dict[str, int]:
+    def run(self, *args: Any) -> dict[str, int]:  # type: ignore[override]  # inputs alone
         """The count of each node that has one."""
         self.counts: dict[str, int] = {}
         with torch.no_grad():
@@ -59,7 +59,8 @@ def _where_to_look(evidence: Evidence) -> str:
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
     """The number of floating-point operations."""
-    got, want = evidence.outcome.value, evidence.reference.value
+    got: Any = evidence.outcome.value
+    want: Any = evidence.reference.value
     if got == want:
         return
     if want and got:

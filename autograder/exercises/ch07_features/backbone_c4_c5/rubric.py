@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from autograder.core.codec import Encoder, Plain, kind_of, leaves
+from autograder.core.codec import Encoder, kind_of, leaves
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import signature_of
-from autograder.core.outcome import Reference
+from autograder.core.graph_record import classes_of, signature_of, target_path
+from autograder.core.outcome import InsideRecord, Reference, RunRecord, Way
 from autograder.core.verdict import Finding
 from autograder.exercises.ch07_features.backbone_c4_c5.models import MADE_BY
 from autograder.judge.answer_key import AnswerKey
@@ -17,7 +18,6 @@ from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Rule, Stage, rule
-from autograder.rules.additions import classes_of
 from autograder.rules.passes import caller_untouched, runs, same_result_by
 from autograder.rules.wellformed import wellformed
 
@@ -86,7 +86,7 @@ def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
     """
     for got, want in zip(evidence.outcome.runs, evidence.reference.runs, strict=True):
         if evidence.has_graph:
-            own = evidence.outcome.value["generated"] and _follows(evidence, got, got["altered"])
+            own = evidence.value["generated"] and _follows(evidence, got, got["altered"])
             if not own:
                 yield evidence.finding(
                     "not-torchvision",
@@ -106,7 +106,7 @@ def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _gives(evidence: Evidence, run: Plain, part: Plain, want: Plain) -> bool:
+def _gives(evidence: Evidence, run: RunRecord, part: InsideRecord, want: CallResult) -> bool:
     """Whether a part of a module gives all features, and the module takes them from there."""
     tables = evidence.outcome.tensors, evidence.reference.tensors
     values = [*leaves(part["given"].get("value"))]
@@ -117,7 +117,7 @@ def _gives(evidence: Evidence, run: Plain, part: Plain, want: Plain) -> bool:
     )
 
 
-def _follows(evidence: Evidence, run: Plain, other: Plain) -> bool:
+def _follows(evidence: Evidence, run: RunRecord, other: CallResult) -> bool:
     """Whether all features are greater by one where the graph adds one to what it gives.
 
     All else that the run does is the same.
@@ -134,9 +134,9 @@ def signature_as_given(evidence: Evidence) -> Iterable[Finding]:
     """The graph's `forward` has the parameters of the model's; no trace is needed to know them."""
     if not evidence.has_graph:
         return
-    model = evidence.trial.model
+    model = evidence.trial.given_model
     want = signature_of(model, Encoder())
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -153,7 +153,7 @@ def _of_graphs(shared: Rule) -> Rule:
 
 def _calls_blocks(evidence: Evidence) -> bool:
     """Whether the graph calls a block of torchvision's, or a layer that holds one."""
-    calls = [row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module"]
+    calls = [target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_module"]
     blocks = [
         path
         for path, name in classes_of(evidence.graph).items()
@@ -167,11 +167,11 @@ def _features(evidence: Evidence) -> Iterable[Finding]:
 
     The judge has the result run for itself where no whole block of torchvision is a leaf in it.
     """
-    ways = ("forward", "interpreter")
+    ways: tuple[Way, ...] = ("forward", "interpreter")
     if evidence.has_graph and not _calls_blocks(evidence):
         ways = (*ways, "rebuilt")
     for finding in same_result_by(*ways).find(evidence):
-        yield replace(finding, look=_LOOK.get(finding.code, _LOOK["wrong-result"]))
+        yield replace(finding, advice=_LOOK.get(finding.code, _LOOK["wrong-result"]))
 
 
 _LOOK = {
@@ -183,7 +183,7 @@ _LOOK = {
 
 def c4_and_c5(trial: Trial) -> Reference:
     """The results of the model's third and fourth layer in a run, seen by hooks."""
-    model = trial.model
+    model = trial.given_model
 
     def features(*inputs: Any) -> dict[str, Any]:
         seen: dict[str, Any] = {}

@@ -66,8 +66,8 @@ def take(
 def unknown(name: str, make: type[nn.Module], missing: str, *known: str, **options: Any) -> Case:
     """A case with a name that its model does not have."""
     wanted = {each: each for each in (*known, missing)}
-    look = f"No node and no leaf module is called {missing!r}. Your function must say so."
-    expect = Expect(raises="ValueError", names=missing, look=look)
+    advice = f"No node and no leaf module is called {missing!r}. Your function must say so."
+    expect = Expect(raises="ValueError", names=missing, advice=advice)
     return take(name, "errors", make, wanted, expect=expect, **options)
 
 
@@ -117,8 +117,8 @@ def told(recipe: Recipe) -> Expect:
     """What is to come of a name that the model does not have, where `some_wanted` asks for it."""
     if recipe.choice % 8 != 7:
         return Expect()
-    look = "A name that is neither a node's nor a module's must raise a `ValueError`."
-    return Expect(raises="ValueError", names=models.UNKNOWN, look=look)
+    advice = "A name that is neither a node's nor a module's must raise a `ValueError`."
+    return Expect(raises="ValueError", names=models.UNKNOWN, advice=advice)
 
 
 EXERCISE = Exercise(

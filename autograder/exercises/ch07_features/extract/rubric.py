@@ -7,10 +7,12 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import NodeRecord
 from autograder.core.graph_view import target_text
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, Way
 from autograder.core.storage import Recorder, recorded
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
@@ -34,17 +36,20 @@ _COPIES = ("clone", "copy_of")
 _CUTS = ("detach", "detach_", "deepcopy")
 """Names of what gives a value without its gradient, or raises where it has one."""
 _WANTS_GRADIENT = "Copy with `clone`: training with the returned value needs its gradient."
-_WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
+_WAYS: dict[Way, str] = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
 def meant(gm: fx.GraphModule, name: str) -> fx.Node:
     """The node that a wanted name means: a module's last call, or the node of that name."""
     calls = {node.target: node for node in gm.graph.nodes if node.op == "call_module"}
-    return calls.get(name) or next(node for node in gm.graph.nodes if node.name == name)
+    named = (node for node in gm.graph.nodes if node.name == name)
+    found: fx.Node = calls.get(name) or next(named)
+    return found
 
 
 def _wanted(evidence: Evidence) -> dict[str, str]:
-    return evidence.trial.args[1]
+    wanted: dict[str, str] = evidence.trial.args[1]
+    return wanted
 
 
 # ------------------------------------------------------------------ the values
@@ -68,7 +73,7 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _finding_of_run(
-    evidence: Evidence, i: int, how: str, got: Plain, nodes: dict[str, str], truth: Any
+    evidence: Evidence, i: int, how: Way, got: CallResult, nodes: dict[str, str], truth: Any
 ) -> Finding | None:
     where = f"On {evidence.inputs_text(i)}{_WAYS[how]}"
     if "error" in got:
@@ -107,7 +112,9 @@ def _finding_of_run(
     return None
 
 
-def _args_finding(evidence: Evidence, i: int, how: str, got: Plain, where: str) -> Finding | None:
+def _args_finding(
+    evidence: Evidence, i: int, how: Way, got: CallResult, where: str
+) -> Finding | None:
     """A finding if the result does other things to its arguments than its graph says.
 
     What the model does to them does not matter: a call in place that no wanted value needs goes.
@@ -127,7 +134,9 @@ def _args_finding(evidence: Evidence, i: int, how: str, got: Plain, where: str) 
     )
 
 
-def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str]) -> Finding | None:
+def _keys_finding(
+    evidence: Evidence, where: str, value: Encoded, keys: list[str]
+) -> Finding | None:
     if not isinstance(value, dict) or "dict" not in value:
         return evidence.finding(
             "wrong-structure",
@@ -153,7 +162,7 @@ def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str])
     return None
 
 
-def _difference(evidence: Evidence, how: str, got: Plain, key: str, want: Any) -> tuple[str, str]:
+def _difference(evidence: Evidence, how: Way, got: Encoded, key: str, want: Any) -> tuple[str, str]:
     encoder = Encoder()
     plain = encoder.encode(want)
     found = difference(
@@ -191,12 +200,12 @@ def _left(evidence: Evidence) -> Iterator[str]:
     yield from (name for name in names if _leaf_of(called[name]) not in _COPIES)
 
 
-def _leaf_of(target: Plain) -> str:
+def _leaf_of(target: Encoded) -> str:
     """The bare name of what a node calls."""
     return target_text(target).rpartition(".")[2]
 
 
-def _cuts(row: Plain) -> bool:
+def _cuts(row: NodeRecord) -> bool:
     """Whether a node gives a value without its gradient: `detach`, `deepcopy`, `.data`."""
     leaf = _leaf_of(row["target"])
     return leaf in _CUTS or (leaf == "getattr" and "data" in row["args"].get("tuple", ()))
@@ -205,7 +214,7 @@ def _cuts(row: Plain) -> bool:
 @rule("gradients flow", Stage.COPY)
 def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
     """No node cuts a value off from its gradient that the model does not cut off."""
-    for own, how in evidence.outcome.value["cuts"].items():
+    for own, how in evidence.value["cuts"].items():
         does = f"What your own code gives back at `{own}` has lost the gradient of its argument"
         if how == "raises":
             does = f"Your own code at `{own}` raises as soon as the value requires a gradient"
@@ -235,7 +244,7 @@ def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
 def as_computed(trial: Trial) -> Reference:
     """The wanted values, each copied as soon as it is there."""
     _, wanted = trial.args
-    gm = fx.symbolic_trace(trial.model)
+    gm = fx.symbolic_trace(trial.given_model)
 
     def call(*args: Any) -> dict[str, Any]:
         recorder = Recorder(gm)

@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -28,10 +29,10 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     trial = evidence.trial
     found = _problem(evidence.outcome.value, evidence.reference.value, trial.model)
     if found:
-        code, text, look, nodes = found
+        code, text, advice, nodes = found
         if trial.watch:
-            text, look = f"After a call on {_earlier(evidence)}, {_later(text)}", _AFTER
-        yield evidence.finding(code, text, look, nodes)
+            text, advice = f"After a call on {_earlier(evidence)}, {_later(text)}", _AFTER
+        yield evidence.finding(code, text, advice, nodes)
         return
     same = trial.meanwhile is not None
     which = "this model, before it was changed," if same else "another model"
@@ -42,9 +43,9 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
         at_once = _problem(run["forward"].get("then"), want["value"], model)
         found = _problem(run["forward"].get("value"), want["value"], model)
         if at_once:
-            code, text, look, _ = at_once
+            code, text, advice, _ = at_once
             text = f"What a call on {which} gives is wrong: {_later(text)}"
-            yield evidence.finding(code, text, look)
+            yield evidence.finding(code, text, advice)
             return
         if found:
             text = f"What an earlier call on {which} gave is wrong now: {_later(found[1])}"
@@ -72,14 +73,15 @@ def _later(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _problem(value: Plain, reference: Plain, model: nn.Module | None) -> Words | None:
+def _problem(value: Encoded, reference: Encoded, model: nn.Module | None) -> Words | None:
     """What is wrong with one dictionary, if anything is."""
     if not (isinstance(value, dict) and "dict" in value):
         return "wrong-kind", f"The result is {kind_of(value)}, not a `dict`.", _KIND, ()
     odd = next((key for key, _ in value["dict"] if not isinstance(key, str)), None)
     if odd is not None:
         return "wrong-kind", f"Your dictionary has {kind_of(odd)} as a key.", _NAMES, ()
-    got, want = dict(value["dict"]), dict(reference["dict"])
+    got: dict[str, Any] = {str(key): path for key, path in value["dict"]}
+    want: dict[str, Any] = {str(key): path for key, path in reference["dict"]}
     missing = [name for name in want if name not in got]
     if missing:
         text = f"Your dictionary has no key {', '.join(map(repr, missing[:3]))}."
@@ -98,7 +100,7 @@ def _problem(value: Plain, reference: Plain, model: nn.Module | None) -> Words |
     return None
 
 
-def _is_path_of(got: Plain, path: str, model: nn.Module | None) -> bool:
+def _is_path_of(got: Encoded, path: str, model: nn.Module | None) -> bool:
     """Whether this is the path; a module that stands in two places has two paths."""
     if got == path:
         return True
@@ -123,7 +125,8 @@ _PATH = (
 
 def paths_of(model: nn.Module) -> dict[str, str]:
     """The path of each node, by hooks: they run where a module's own code begins and ends."""
-    tracer, running, paths = fx.Tracer(), [""], {}
+    tracer, running = fx.Tracer(), [""]
+    paths: dict[str, str] = {}
 
     def note() -> None:
         """All nodes that are new since the last time were made where we are."""
@@ -149,7 +152,8 @@ def paths_of(model: nn.Module) -> dict[str, str]:
 
 def by_hooks(trial: Trial) -> Reference:
     """The paths in the case's model, and in those of earlier calls."""
-    encoder, runs = Encoder(), []
+    encoder = Encoder()
+    runs: list[CallResult] = []
     for model in trial.watch:
         try:
             runs.append({"value": encoder.encode(paths_of(model))})
@@ -157,7 +161,7 @@ def by_hooks(trial: Trial) -> Reference:
             runs.append({"error": {"type": type(error).__name__}})
     if trial.meanwhile is not None:
         trial.meanwhile(paths_of)
-    return Reference(encoder.encode(paths_of(trial.model)), runs, encoder.tensors)
+    return Reference(encoder.encode(paths_of(trial.given_model)), runs, encoder.tensors)
 
 
 KEY = AnswerKey(

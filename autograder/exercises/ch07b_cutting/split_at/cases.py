@@ -65,9 +65,9 @@ def cut(
 
 def refuse(name: str, make: Callable[[], nn.Module], at: str, **options: Any) -> Case:
     """A case in which there is nothing to cut at."""
-    look = "Only a node that computes something, or reads a parameter, can end the head. "
-    look += "It is meant by its name in the trace, and by nothing else."
-    expect = Expect(raises="ValueError", look=look)
+    advice = "Only a node that computes something, or reads a parameter, can end the head. "
+    advice += "It is meant by its name in the trace, and by nothing else."
+    expect = Expect(raises="ValueError", advice=advice)
     return cut(name, "errors", make, at, expect=expect, **options)
 
 
@@ -103,8 +103,8 @@ def refusals(recipe: Recipe) -> Expect:
     """That there is nothing to cut at, where `cut_somewhere` finds it so."""
     if recipe.choice % 5 != 4 and (recipe.steps or recipe.part):
         return Expect()
-    look = "Only a node that computes something, or reads a parameter, can end the head."
-    return Expect(raises="ValueError", look=look)
+    advice = "Only a node that computes something, or reads a parameter, can end the head."
+    return Expect(raises="ValueError", advice=advice)
 
 
 EXERCISE = Exercise(

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.core.codec import Encoder, Plain, kind_of
-from autograder.core.execution import run_once
+from autograder.core.codec import Encoder, kind_of
+from autograder.core.execution import CallResult, run_once
+from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
+from autograder.core.outcome import RunRecord, Way
 from autograder.core.verdict import Finding
 from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
@@ -19,16 +21,15 @@ from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import classes_of
 from autograder.rules.passes import caller_untouched, copies
 from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise, Trial
-    from autograder.judge.derived_graph import Form
+    from autograder.judge.derived_graph import DerivedGraph
 
-PARTS = {"head": "graph_module", "tail": "tail"}
-_WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
+PARTS = ("head", "tail")
+_WAYS: dict[Way, str] = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 _GETITEM = ("call_function", str({"function": "operator.getitem"}))
 
 
@@ -40,14 +41,15 @@ class Part:
     name: str
 
     @property
-    def graph(self) -> Plain:
+    def graph(self) -> GraphRecord:
         """The description of this part."""
-        return self.whole.outcome.value[PARTS[self.name]]
+        value = self.whole.value
+        return value["graph_module"] if self.name == "head" else value["tail"]
 
     @property
-    def form(self) -> Form:
+    def derived(self) -> DerivedGraph:
         """Its form, as the judge computes it from its rows."""
-        return self.whole.form_of(self.graph)
+        return self.whole.derived_from(self.graph)
 
     @property
     def exercise(self) -> Exercise:
@@ -115,7 +117,7 @@ def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
 def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
     """`head` takes what the model takes."""
     want = evidence.traced_signature
-    got = next((each for each in evidence.form.signatures if each != want), want)
+    got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -172,8 +174,8 @@ def _side_finding(
     cut: str,
     kind: Hashable,
     too_many: dict[str, int],
-    want: dict[str, dict],
-    got: dict[str, dict],
+    want: dict[str, dict[Hashable, list[NodeRecord]]],
+    got: dict[str, dict[Hashable, list[NodeRecord]]],
 ) -> Finding | None:
     for name, other, where in (("head", "tail", "after"), ("tail", "head", "up to and including")):
         if too_many[name] > 0 > too_many[other]:
@@ -207,21 +209,21 @@ def _side_finding(
     return None
 
 
-def _kinds(rows: list[Plain], graph: Plain) -> dict[Hashable, list[Plain]]:
+def _kinds(rows: list[NodeRecord], graph: GraphRecord) -> dict[Hashable, list[NodeRecord]]:
     """The calls among some nodes by what they call; a module's name is free, its class is not."""
     classes = classes_of(graph)
-    found: dict[Hashable, list[Plain]] = {}
+    found: dict[Hashable, list[NodeRecord]] = {}
     for row in rows:
         if row["op"].startswith("call_"):
             module = row["op"] == "call_module"
-            what = classes.get(row["target"], "") if module else str(row["target"])
+            what = classes.get(target_path(row), "") if module else str(row["target"])
             found.setdefault((row["op"], what), []).append(row)
     return found
 
 
 def _unpacks(kind: Hashable, part: Part) -> bool:
     """Whether these calls may take apart what a parameter like ``*values`` has collected."""
-    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.form.signature)
+    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.derived.signature)
 
 
 # ------------------------------------------------------------------ running them
@@ -234,7 +236,7 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
         encoder = Encoder(evidence.trial.functions)
         traced = evidence.traced
         want = run_once(traced, copy.deepcopy(inputs), encoder, owner=traced)
-        records = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
+        records: RunRecord = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
         for how, words in _WAYS.items():
             record = records[how]
             table = _table(evidence, how)
@@ -264,14 +266,15 @@ def _table(evidence: Evidence, how: str) -> list[torch.Tensor]:
     return evidence.outcome.tensors
 
 
-def _run_rebuilt(evidence: Evidence, i: int) -> Plain:
+def _run_rebuilt(evidence: Evidence, i: int) -> CallResult:
     descriptions = [Part(evidence, name).graph for name in PARTS]
     writer = next((d["codegen"] for d in descriptions if d["codegen"] != "CodeGen"), None)
     if writer:
         text = f"its code is written by `{writer}`, not by FX itself"
         return {"error": {"type": "ValueError", "message": text}}
     try:
-        return evidence.done("results of both")[i]
+        found: list[CallResult] = evidence.done("results of both")
+        return found[i]
     except ValueError as error:
         return {"error": {"type": "ValueError", "message": str(error)}}
 

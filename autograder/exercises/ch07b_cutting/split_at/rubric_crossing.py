@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.codec import Encoded, Encoder, kind_of, unwrap
+from autograder.core.outcome import Way
 from autograder.core.storage import Recorder, copy_of, run_recorder
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
@@ -42,7 +43,7 @@ class Cut:
     @cached_property
     def name(self) -> str:
         """The name of the last node of the head."""
-        return self.evidence.trial.args[1]
+        return str(self.evidence.trial.args[1])
 
     @cached_property
     def sides(self) -> tuple[list[fx.Node], list[fx.Node]]:
@@ -82,9 +83,11 @@ def _otherwise(evidence: Evidence, i: int) -> Finding | None:
     """A finding if other values cross when the parts run in another way."""
     tensors, run = evidence.outcome.tensors, evidence.outcome.runs[i]
     want = _as_tuples(run["forward"]["crossing"])
-    for how in [how for how in run if "error" not in run[how]]:
+    ways: dict[Way, str] = {"interpreter": "under `fx.Interpreter`", "copy": "as a copy"}
+    for how in ways:
+        if how not in run or "error" in run[how]:
+            continue
         if difference(_as_tuples(run[how]["crossing"]), tensors, want, tensors):
-            ways = {"interpreter": "under `fx.Interpreter`", "copy": "as a copy"}
             return evidence.finding(
                 "interpreter-disagrees" if how == "interpreter" else "copy-breaks",
                 f"On {evidence.inputs_text(i)}, `head` hands over other values {ways[how]}.",
@@ -94,7 +97,7 @@ def _otherwise(evidence: Evidence, i: int) -> Finding | None:
 
 
 def _crossing_finding(
-    evidence: Evidence, cut: Cut, i: int, got: Plain, values: dict[str, Any]
+    evidence: Evidence, cut: Cut, i: int, got: Encoded, values: dict[str, Any]
 ) -> Finding | None:
     where = f"On {evidence.inputs_text(i)}, `head`"
     if not isinstance(got, dict) or "tuple" not in got:
@@ -143,11 +146,11 @@ def _extra_text(place: int, values: dict[str, Any], same: Any) -> str:
     return f"{what}, which nothing after the cut reads"
 
 
-def _as_tuples(data: Plain) -> Plain:
+def _as_tuples(data: Encoded) -> Encoded:
     """Plain data with its lists as tuples: an Interpreter gives ``*args`` as a list."""
     if not isinstance(data, dict):
         return data
-    ((kind, body),) = data.items()
+    kind, body = unwrap(data)
     if kind in ("list", "tuple"):
         return {"tuple": [_as_tuples(item) for item in body]}
     return data

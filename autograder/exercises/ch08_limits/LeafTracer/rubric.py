@@ -8,7 +8,8 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
 from autograder.core.outcome import Reference
@@ -20,7 +21,7 @@ from autograder.rules.answer_object import made_from_the_class
 from autograder.rules.passes import caller_untouched
 
 
-def _calls(run: Plain) -> Counter[str]:
+def _calls(run: CallResult) -> Counter[str]:
     rows = (row["list"] for row in run["value"]["list"])
     return Counter(str(target) for op, target, *_ in rows if op == "call_module")
 
@@ -118,7 +119,8 @@ def _given(leaf_types: Any = (), leaf_names: Any = ()) -> tuple[Any, Any]:
 def chosen_beforehand(trial: Trial) -> Reference:
     """The graphs where the leaves are picked from the list of all modules before tracing."""
     made, turns = trial.args
-    encoder, runs = Encoder(), []
+    encoder = Encoder()
+    runs: list[CallResult] = []
     for place, model in turns:
         args, kwargs = made[place]
         types, names = _given(*args, **kwargs)
@@ -129,7 +131,7 @@ def chosen_beforehand(trial: Trial) -> Reference:
         }
         graph = Chosen(leaves).trace(model)
         rows = describe_nodes(graph, encoder)
-        told = [[row[key] for key in ("op", "target", "args", "kwargs")] for row in rows]
+        told = [[row["op"], row["target"], row["args"], row["kwargs"]] for row in rows]
         runs.append({"value": {"list": [{"list": row} for row in told]}})
     return Reference(None, runs, encoder.tensors)
 

@@ -9,7 +9,8 @@ from typing import Any
 from torch import fx
 from torch.nn import functional as F
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Tagged
+from autograder.core.graph_record import GraphRecord, ModuleRecord, NodeRecord, target_path
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -19,19 +20,19 @@ from autograder.rules.additions import calls, keyword
 from autograder.rules.passes import PASS
 from autograder.rules.removed_modules import none_overwritten
 
-DROPOUT = {"function": "torch.nn.functional.dropout"}
+DROPOUT: Tagged = {"function": "torch.nn.functional.dropout"}
 MODULE = "torch.nn.modules.dropout.Dropout"
 
 
-def _modules_by_every_path(data: Plain) -> dict[str, Plain]:
+def _modules_by_every_path(data: GraphRecord) -> dict[str, ModuleRecord]:
     """The row of each module, by every path it has."""
     rows = {row["path"]: row for row in data["modules"]}
     return {path: rows[row.get("same_as", path)] for path, row in rows.items()}
 
 
-def _called_modules(data: Plain) -> list[str]:
+def _called_modules(data: GraphRecord) -> list[str]:
     """The targets of all `call_module` nodes, in graph order."""
-    return [row["target"] for row in data["nodes"] if row["op"] == "call_module"]
+    return [target_path(row) for row in data["nodes"] if row["op"] == "call_module"]
 
 
 def _new_calls(evidence: Evidence) -> list[str]:
@@ -59,7 +60,7 @@ def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
     if evidence.trial.then is None:
         return
     rows = evidence.graph["nodes"]
-    called = Counter(row["target"] for row in rows if row["op"] == "call_module")
+    called = Counter(target_path(row) for row in rows if row["op"] == "call_module")
     name, count = called.most_common(1)[0] if called else ("", 0)
     if count > 1:
         yield evidence.finding(
@@ -97,9 +98,9 @@ def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
         return
     seen: dict[str, str] = {}
     for site, target in zip(sites, new, strict=True):
-        found = _module_problem(evidence, site, target, modules[target], seen)
-        if found:
-            yield found
+        problem = _module_problem(evidence, site, target, modules[target], seen)
+        if problem:
+            yield problem
             return
         seen[modules[target]["path"]] = site["name"]
 
@@ -109,7 +110,7 @@ def _as_text(rates: list[Any]) -> str:
 
 
 def _module_problem(
-    evidence: Evidence, site: Plain, target: str, module: Plain, seen: dict[str, str]
+    evidence: Evidence, site: NodeRecord, target: str, module: ModuleRecord, seen: dict[str, str]
 ) -> Finding | None:
     where = f"`{site['name']}` of the trace became a call of `{target}`"
     if module["class"] != MODULE or module["attrs"].get("inplace") is not False:

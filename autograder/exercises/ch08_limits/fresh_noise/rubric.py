@@ -13,7 +13,7 @@ import torch
 
 from autograder.core.codec import kind_of
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, Way
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
@@ -25,7 +25,7 @@ from autograder.judge.rule import Rule, Stage
 from autograder.rules.answer_object import traceable
 from autograder.rules.wellformed import wellformed
 
-WAYS = {
+WAYS: dict[Way, str] = {
     "eager": "{you} itself",
     "forward": "the trace of {you}",
     "interpreter": "the trace of {you}, run by `fx.Interpreter`,",
@@ -51,13 +51,13 @@ def _each_run(name: str, stage: Stage, find: object) -> Rule:
     return Rule(name, stage, every)
 
 
-def _drawn(evidence: Evidence, i: int, how: str) -> list[torch.Tensor]:
+def _drawn(evidence: Evidence, i: int, how: Way) -> list[torch.Tensor]:
     """The two results of one run."""
     pair = evidence.outcome.runs[i][how]["value"]["tuple"]
     return [evidence.outcome.tensors[item["tensor"]] for item in pair]
 
 
-def _not_two_tensors(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _not_two_tensors(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     record = evidence.outcome.runs[i][how]
     given = f"For {evidence.inputs_text(i)}"
     if "error" in record:
@@ -81,7 +81,7 @@ def _not_two_tensors(evidence: Evidence, i: int, how: str, who: str) -> Finding 
     )
 
 
-def _argument_changed(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _argument_changed(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     got = evidence.outcome.runs[i][how]["args"]
     want = evidence.reference.runs[i]["args"]
     if difference(got, evidence.outcome.tensors, want, evidence.reference.tensors) is None:
@@ -94,7 +94,7 @@ def _argument_changed(evidence: Evidence, i: int, how: str, who: str) -> Finding
     )
 
 
-def _another_form(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _another_form(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     (x,) = evidence.trial.inputs[i]
     for result in _drawn(evidence, i, how):
         if result.shape != x.shape:
@@ -112,7 +112,7 @@ def _another_form(evidence: Evidence, i: int, how: str, who: str) -> Finding | N
     return None
 
 
-def _same_noise(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _same_noise(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     first, second = _drawn(evidence, i, how)
     if not first.numel() or not torch.equal(first, second):
         return None
@@ -130,7 +130,7 @@ def _same_noise(evidence: Evidence, i: int, how: str, who: str) -> Finding | Non
     )
 
 
-def _not_as_eager(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _not_as_eager(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     runs, tensors = evidence.outcome.runs, evidence.outcome.tensors
     found = difference(runs[i][how]["value"], tensors, runs[i]["eager"]["value"], tensors)
     if found is None:
@@ -143,7 +143,7 @@ def _not_as_eager(evidence: Evidence, i: int, how: str, who: str) -> Finding | N
     )
 
 
-def _lost_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _lost_number(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     """An entry that noise cannot change is another: it was scaled, cut, or of a smaller dtype."""
     (x,) = evidence.trial.inputs[i]
     stays = ~(x.abs() < HUGE)
@@ -161,7 +161,7 @@ def _lost_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | No
     return None
 
 
-def _no_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _no_number(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     """Noise that is NaN; to the rules that compare, one NaN is as good as another."""
     (x,) = evidence.trial.inputs[i]
     for result in _drawn(evidence, i, how):
@@ -174,7 +174,7 @@ def _no_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | None
     return None
 
 
-def _not_normal(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+def _not_normal(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
     (x,) = evidence.trial.inputs[i]
     results = _drawn(evidence, i, how)
     if x.numel() < MANY or any(result.shape != x.shape for result in results):

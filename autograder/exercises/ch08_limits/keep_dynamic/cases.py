@@ -86,9 +86,9 @@ def keep(name: str, aspect: str, make: Any, *inputs: Any, **options: Any) -> Cas
 
 def refused(name: str, make: Any, kind: str, **options: Any) -> Case:
     """A case of a model whose root cannot be traced."""
-    look = "It is the root's own code that raises. Which line of yours lets this through?"
+    advice = "It is the root's own code that raises. Which line of yours lets this through?"
     still = ("caller untouched", "the exception of tracing")
-    expect = Expect(raises=kind, look=look, still=still, trace=trace_around)
+    expect = Expect(raises=kind, advice=advice, still_holds=still, trace=trace_around)
     return model_case(name, "root", make, (X,), expect=expect, **options)
 
 

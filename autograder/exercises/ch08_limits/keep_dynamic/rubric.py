@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import GraphRecord, target_path
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -15,8 +15,8 @@ from autograder.rules.canonical import Table, expressions, missing_and_extra
 from autograder.rules.passes import PASS
 
 
-def _calls(data: Plain) -> Counter[str]:
-    return Counter(row["target"] for row in data["nodes"] if row["op"] == "call_module")
+def _calls(data: GraphRecord) -> Counter[str]:
+    return Counter(target_path(row) for row in data["nodes"] if row["op"] == "call_module")
 
 
 @rule("leaves as deep as possible", Stage.STRUCTURE)
@@ -40,8 +40,8 @@ def leaves_as_deep_as_possible(evidence: Evidence) -> Iterable[Finding]:
 def no_leftovers(evidence: Evidence) -> Iterable[Finding]:
     """The nodes are those of one trace: no attempt has left any, and none is missing."""
     table: Table = {}
-    wanted = expressions(evidence.traced_graph, table)
-    found = expressions(evidence.graph, table)
+    wanted = expressions(evidence.traced_graph["nodes"], table)
+    found = expressions(evidence.graph["nodes"], table)
     missing, extra = missing_and_extra(wanted, found)
     if extra and not missing:
         names = [evidence.graph["nodes"][i]["name"] for i in extra]

@@ -10,12 +10,12 @@ import copy
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.runner.kinds.shape_tracer import told
@@ -55,20 +55,20 @@ class Asking(fx.Proxy):
         return AskingAttribute(self, name)
 
     def __len__(self) -> int:
-        return self.tracer.answer(self.node, len)  # type: ignore[attr-defined]
+        return cast(int, self.tracer.answer(self.node, len))  # type: ignore[attr-defined]
 
     def __iter__(self) -> Any:
         count = self.tracer.answer(self.node, _length)  # type: ignore[attr-defined]
-        return (self[i] for i in range(count))
+        return (operator.getitem(self, i) for i in range(count))
 
     def __bool__(self) -> bool:
-        return self.tracer.answer(self.node, bool)  # type: ignore[attr-defined]
+        return cast(bool, self.tracer.answer(self.node, bool))  # type: ignore[attr-defined]
 
     def __int__(self) -> int:
-        return self.tracer.answer(self.node, int)  # type: ignore[attr-defined]
+        return cast(int, self.tracer.answer(self.node, int))  # type: ignore[attr-defined]
 
     def __index__(self) -> int:
-        return self.tracer.answer(self.node, operator.index)  # type: ignore[attr-defined]
+        return cast(int, self.tracer.answer(self.node, operator.index))  # type: ignore[attr-defined]
 
 
 class AskingAttribute(Asking, fx.proxy.Attribute):
@@ -172,14 +172,15 @@ def _hangs_on_values(node: fx.Node, args: Any) -> bool:
 def worked_out(trial: Trial) -> Reference:
     """What must come of each turn of a trial: a graph and what was asked, or an exception."""
     made, turns = trial.args
-    encoder, runs = Encoder(), []
+    encoder = Encoder()
+    runs: list[Any] = []
     for place, model in turns:
         _, examples = made[place]
         runs.append(_of_turn(Oracle(examples), model, encoder))
     return Reference(None, runs, encoder.tensors)
 
 
-def _of_turn(oracle: Oracle, model: nn.Module, encoder: Encoder) -> Plain:
+def _of_turn(oracle: Oracle, model: nn.Module, encoder: Encoder) -> Encoded:
     try:
         graph = oracle.trace(model)
     except NoAnswer as found:

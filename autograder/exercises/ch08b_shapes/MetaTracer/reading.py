@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded, unwrap
+from autograder.core.graph_record import CallRecord
 from autograder.core.graph_view import target_text
 
 LONGEST = 70
@@ -29,10 +30,12 @@ class Reading:
         numbers: the numbers given so far.
     """
 
-    def __init__(self, rows: list[Plain], numbers: dict[str, int]) -> None:
-        self.rows = [[row[key] for key in _FIELDS] for row in rows]
+    def __init__(self, rows: list[CallRecord], numbers: dict[str, int]) -> None:
+        self.rows = [
+            [row["op"], row["name"], row["target"], row["args"], row["kwargs"]] for row in rows
+        ]
         self.names = [str(row["name"]) for row in rows]
-        self.meanings: list[list[Plain]] = []
+        self.meanings: list[list[Encoded]] = []
         self.ids: list[int] = []
         for op, _, target, args, kwargs in self.rows:
             meaning = self._simple([op, target, args, kwargs])
@@ -40,7 +43,7 @@ class Reading:
             key = json.dumps(self._replaced(meaning), sort_keys=True)
             self.ids.append(numbers.setdefault(key, len(numbers)))
 
-    def _replaced(self, value: Plain) -> Plain:
+    def _replaced(self, value: Encoded) -> Encoded:
         """Plain data with the numbers of nodes in their place."""
         if isinstance(value, list):
             return [self._replaced(item) for item in value]
@@ -52,7 +55,7 @@ class Reading:
             return {"same": self.ids[place]} if known else {"unknown": place}
         return {key: self._replaced(item) for key, item in value.items()}
 
-    def _simple(self, meaning: list[Plain]) -> list[Plain]:
+    def _simple(self, meaning: list[Encoded]) -> list[Encoded]:
         """An item of an ``unbind`` as an item of what that was called on."""
         op, target, args, kwargs = meaning
         if op != "call_function" or _name(target) != "getitem" or "tuple" not in args:
@@ -71,7 +74,7 @@ class Reading:
     # ------------------------------------------------------------ what is asked of a graph
 
     @property
-    def parameters(self) -> list[list[Plain]]:
+    def parameters(self) -> list[list[Encoded]]:
         """The placeholders."""
         return [row for row in self.meanings if row[0] == "placeholder"]
 
@@ -84,16 +87,16 @@ class Reading:
     def in_place(self) -> list[int]:
         """The numbers of the methods that work in place, in order."""
         found = zip(self.ids, self.meanings, strict=True)
-        return [number for number, row in found if _works_in_place(row[0], row[1])]
+        return [number for number, row in found if _works_in_place(str(row[0]), row[1])]
 
     @property
-    def plain(self) -> list[list[Plain]]:
+    def plain(self) -> list[list[Encoded]]:
         """The nodes without their names."""
         return [[op, target, args, kwargs] for op, _, target, args, kwargs in self.rows]
 
     # ------------------------------------------------------------ how it reads
 
-    def text(self, value: Plain, depth: int = 0) -> str:
+    def text(self, value: Encoded, depth: int = 0) -> str:
         """Plain data as a person writes it, with what its nodes compute in their place."""
         if depth > 6:
             return "…"
@@ -101,7 +104,7 @@ class Reading:
             return ", ".join(self.text(item, depth + 1) for item in value)
         if not isinstance(value, dict) or len(value) != 1:
             return repr(value)
-        ((kind, body),) = value.items()
+        kind, body = unwrap(value)
         if kind == "node":
             known = type(body) is int and 0 <= body < len(self.rows)
             return self._node(body, depth) if known else "?"
@@ -148,12 +151,12 @@ class Reading:
         return f"{name if op == 'call_function' else op}({inside})"
 
 
-def _name(target: Plain) -> str:
+def _name(target: Encoded) -> str:
     """The last part of a target's name."""
     return target_text(target).rpartition(".")[2]
 
 
-def _works_in_place(op: str, target: Plain) -> bool:
+def _works_in_place(op: str, target: Encoded) -> bool:
     return op == "call_method" and str(target).endswith("_") and not str(target).endswith("__")
 
 
@@ -164,7 +167,7 @@ def first_difference(mine: Reading, other: Reading) -> tuple[str, str]:
     return _difference(mine, {"node": len(mine.rows) - 1}, other, {"node": len(other.rows) - 1})
 
 
-def _difference(mine: Reading, a: Plain, other: Reading, b: Plain) -> tuple[str, str]:
+def _difference(mine: Reading, a: Encoded, other: Reading, b: Encoded) -> tuple[str, str]:
     is_node = isinstance(a, dict) and "node" in a
     for below in _pairs(mine, a, other, b):
         if is_node and not any(_pairs(mine, below[0], other, below[1])):
@@ -177,7 +180,9 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _pairs(mine: Reading, a: Plain, other: Reading, b: Plain) -> Iterator[tuple[Plain, Plain]]:
+def _pairs(
+    mine: Reading, a: Encoded, other: Reading, b: Encoded
+) -> Iterator[tuple[Encoded, Encoded]]:
     """Parts in the same place of both that differ, the first one first."""
     left, right = _parts(mine, a), _parts(other, b)
     if left is None or right is None or left[0] != right[0] or len(left[1]) != len(right[1]):
@@ -187,11 +192,11 @@ def _pairs(mine: Reading, a: Plain, other: Reading, b: Plain) -> Iterator[tuple[
             yield x, y
 
 
-def _parts(reading: Reading, value: Plain) -> tuple[Any, list[Plain]] | None:
+def _parts(reading: Reading, value: Encoded) -> tuple[Any, list[Encoded]] | None:
     """What plain data is, and what it is made of."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
-    ((kind, body),) = value.items()
+    kind, body = unwrap(value)
     if kind == "node" and type(body) is int and 0 <= body < len(reading.meanings):
         op, target, args, kwargs = reading.meanings[body]
         return [op, target], [args, kwargs]

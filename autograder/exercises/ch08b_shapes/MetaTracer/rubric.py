@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any, TypedDict, cast
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoded, kind_of
+from autograder.core.execution import ErrorRecord
+from autograder.core.graph_record import CallRecord
 from autograder.core.outcome import Part
 from autograder.core.verdict import Finding
 from autograder.exercises.ch08b_shapes.MetaTracer.cases import Told
@@ -18,19 +21,42 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.answer_object import made_from_the_class
 
 
-def _turns(evidence: Evidence) -> Iterator[tuple[str, Plain, Plain]]:
+class Traced(TypedDict):
+    """A graph, what its tracer was asked, and tensors of the model that have no data."""
+
+    graph: list[CallRecord]
+    assumed: Any
+    empty: list[str]
+
+
+class Refusal(ErrorRecord, total=False):
+    """An exception; of an expected one also its kinds, why it is raised, and the graph so far."""
+
+    kinds: list[str]
+    why: str
+    rows: Traced
+
+
+class Turn(TypedDict, total=False):
+    """The result of one trace."""
+
+    value: Traced
+    error: Refusal
+
+
+def _turns(evidence: Evidence) -> Iterator[tuple[str, Turn, Turn]]:
     """Each turn: how to begin a sentence about it, what came of it, and what must come."""
     several = len(evidence.reference.runs) > 1
     for i, want in enumerate(evidence.reference.runs):
         where = f"In trace {i + 1}, " if several else ""
-        yield where, evidence.outcome.runs[i]["forward"], want
+        yield where, cast(Turn, evidence.outcome.runs[i]["forward"]), cast(Turn, want)
 
 
 def _sentence(where: str, text: str) -> str:
     return f"{where}{text}" if where else text[:1].upper() + text[1:]
 
 
-def _readings(got: Plain, want: Plain) -> tuple[Reading, Reading]:
+def _readings(got: Turn, want: Turn) -> tuple[Reading, Reading]:
     numbers: dict[str, int] = {}
     return (
         Reading(got["value"]["graph"], numbers),
@@ -46,7 +72,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
         return
     part = changed[0].part
     what = "an example was changed" if part == Part.TENSOR else changed[0]
-    look = {
+    advice = {
         Part.TENSOR: "Which line of yours gives this very tensor to an operation? A model may "
         "change its argument in place.",
         Part.RANDOM_STATE: "Some operations make a tensor from a shape alone. On which device do "
@@ -57,7 +83,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
         "move to meta: one of the model, or a copy? Some layers change their own buffers when "
         "they run.",
     )
-    yield evidence.finding("caller-changed", f"After {evidence.you}, {what}.", look)
+    yield evidence.finding("caller-changed", f"After {evidence.you}, {what}.", advice)
 
 
 @rule("answers", Stage.STRUCTURE)
@@ -70,7 +96,7 @@ def answers(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _exception_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+def _exception_problem(evidence: Evidence, where: str, got: Turn, want: Turn) -> Finding | None:
     error, wanted = got.get("error"), want.get("error")
     if wanted is None:
         asked = bool(want["value"]["assumed"]["list"])
@@ -101,7 +127,7 @@ def _exception_problem(evidence: Evidence, where: str, got: Plain, want: Plain) 
     return None
 
 
-def _what_is_asked(wanted: Plain) -> str:
+def _what_is_asked(wanted: Refusal) -> str:
     """What Python asks, and why there is no answer."""
     if "rows" not in wanted:
         return f"the model itself raises it ({wanted['why']})"
@@ -110,20 +136,20 @@ def _what_is_asked(wanted: Plain) -> str:
     return f"Python asks about `{asked}`, and {wanted['why']}"
 
 
-def _at(error: Plain) -> str:
+def _at(error: ErrorRecord) -> str:
     """At which line of the model."""
     return f" at the model's line `{error['asked']}`" if error.get("asked") else ""
 
 
-def _should_not_raise(evidence: Evidence, where: str, error: Plain, asked: bool) -> Finding:
+def _should_not_raise(evidence: Evidence, where: str, error: ErrorRecord, asked: bool) -> Finding:
     why = "all that is asked here can be known from the examples"
-    look = (
+    advice = (
         "Which question does Python ask on this line, of which node? Print what your tracer knows "
         "of that node, and of the nodes that it reads."
     )
     if not asked:
         why = "nothing is asked here"
-        look = (
+        advice = (
             "If an operation cannot run on meta tensors, nothing is known of its value, and that "
             "alone is not an error. Which exceptions does your line that runs it catch?"
         )
@@ -131,7 +157,7 @@ def _should_not_raise(evidence: Evidence, where: str, error: Plain, asked: bool)
         "trace-raises",
         _sentence(where, f"`trace` raised {error_text(error)}{_at(error)}. It must give a graph: "
                   f"{why}.{came_from(error)}"),
-        look,
+        advice,
         error=error,
     )  # fmt: skip
 
@@ -170,13 +196,13 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     text = "nothing is asked here, so the graph must be that of `fx.Tracer`, node by node"
     missing = Counter(other.names) - Counter(mine.names)
     extra = Counter(mine.names) - Counter(other.names)
-    look = (
+    advice = (
         "A comparison, a size or an attribute that is only handed on is not a question. When does "
         "Python really ask, and which method does it call then?"
     )
     if extra:
         text += f". Yours has a node more: `{next(iter(extra))}`"
-        look += (
+        advice += (
             " And what runs on meta tensors must not be recorded: is your switch for that right, "
             "even after a layer that raised?"
         )
@@ -188,7 +214,7 @@ def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading
     return evidence.finding(
         "changed-graph",
         _sentence(where, f"{text}."),
-        look,
+        advice,
     )
 
 
@@ -220,22 +246,22 @@ def what_was_asked(evidence: Evidence) -> Iterable[Finding]:
         if asked_for == "all":
             found = _assumed_problem(evidence, where, got, want)
         else:
-            found = asked_for and _old_name(evidence, where, names or [], want, before)
+            found = _old_name(evidence, where, names or [], want, before) if asked_for else None
         if found:
             yield found
             return
         before = names or []
 
 
-def _names(said: Plain) -> list[str] | None:
+def _names(said: Encoded) -> list[str] | None:
     """What `assumed` holds, if it is a list of names."""
-    names = said.get("list") if isinstance(said, dict) else None
+    names: Any = said.get("list") if isinstance(said, dict) else None
     sound = isinstance(names, list) and all(type(name) is str for name in names)
     return names if sound else None
 
 
 def _old_name(
-    evidence: Evidence, where: str, names: list[str], want: Plain, before: list[str]
+    evidence: Evidence, where: str, names: list[str], want: Turn, before: list[str]
 ) -> Finding | None:
     """What was asked in an earlier trace, and not, or not as often, in this one."""
     wanted, count, earlier = want["value"]["assumed"]["list"], Counter(names), Counter(before)
@@ -249,7 +275,7 @@ def _old_name(
     return None
 
 
-def _assumed_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+def _assumed_problem(evidence: Evidence, where: str, got: Turn, want: Turn) -> Finding | None:
     said, wanted = got["value"]["assumed"], want["value"]["assumed"]["list"]
     names = _names(said)
     if names is None:
@@ -309,7 +335,7 @@ def _first_wrong_name(
     return None
 
 
-def _kind(said: Plain) -> str:
+def _kind(said: Encoded) -> str:
     if said is None:
         return "missing, or `None`"
     if isinstance(said, dict) and "list" in said:
@@ -325,7 +351,7 @@ def _listed(names: list[str]) -> str:
 KEY = AnswerKey(
     (made_from_the_class, left_as_given, answers, the_graph, what_was_asked),
     worked_out,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

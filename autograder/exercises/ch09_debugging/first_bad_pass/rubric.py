@@ -52,7 +52,8 @@ def an_index_or_none(evidence: Evidence) -> Iterable[Finding]:
 @rule("the first bad pass", Stage.RESULT)
 def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
     """The index is the one of the pass that broke it."""
-    got, want = evidence.outcome.value, evidence.reference.value
+    got: Any = evidence.outcome.value
+    want: Any = evidence.reference.value
     if got == want:
         return
     trial = evidence.trial

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -23,7 +23,7 @@ TRAP = (
 KINDS = ("added", "removed", "changed")
 
 
-def rows_of(given: fx.Graph | fx.GraphModule) -> dict[str, Plain]:
+def rows_of(given: fx.Graph | fx.GraphModule) -> dict[str, Encoded]:
     """What each node is, as plain data with links by name."""
     graph = given.graph if isinstance(given, fx.GraphModule) else given
     encoder = Encoder()
@@ -49,7 +49,7 @@ def differences(before: Any, after: Any) -> dict[str, list[str]]:
     }
 
 
-def lists_in(value: Plain) -> dict[str, Plain]:
+def lists_in(value: Encoded) -> dict[str, Encoded]:
     """The entries of a result, by their keys."""
     return {key: item for key, item in value["dict"] if isinstance(key, str)}
 
@@ -119,7 +119,8 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
     """Each list has the names that belong there, in their order."""
     got, want = lists_in(evidence.outcome.value), lists_in(evidence.reference.value)
     for key in KINDS:
-        ours, theirs = got[key]["list"], want[key]["list"]
+        ours: list[Any] = got[key]["list"]
+        theirs: list[Any] = want[key]["list"]
         lacks = [name for name in theirs if name not in ours]
         extra = [name for name in ours if name not in theirs]
         if lacks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -87,11 +88,12 @@ def states(evidence: Evidence) -> list[dict[str, After]]:
     tensors = evidence.outcome.tensors
     found = []
     for run in evidence.outcome.runs:
-        rows = {}
+        rows: dict[str, After] = {}
         for name, row in run["state"]["dict"]:
             if row is not None:
-                kept, first, grad, value = row["tuple"]
-                rows[name] = After(kept, first, grad, tensors[value["tensor"]])
+                facts: list[Any] = row["tuple"]
+                kept, first, grad, value = facts
+                rows[str(name)] = After(kept, first, grad, tensors[value["tensor"]])
         found.append(rows)
     return found
 
@@ -155,7 +157,10 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
 @rule("same tensors", Stage.FORM)
 def same_tensors(evidence: Evidence) -> Iterable[Finding]:
     """Every tensor is the object that it was, with its dtype, shape and flag."""
-    given, nothing = given_tensors(evidence.trial.model), names_of_nothing(evidence.trial.model)
+    given, nothing = (
+        given_tensors(evidence.trial.given_model),
+        names_of_nothing(evidence.trial.given_model),
+    )
     for run, now in zip(evidence.outcome.runs, states(evidence), strict=True):
         gone = nothing - {name for name, _ in run["state"]["dict"]}
         if gone:
@@ -216,13 +221,13 @@ def _not_as_given(
 @rule("random values", Stage.STRUCTURE)
 def random_values(evidence: Evidence) -> Iterable[Finding]:
     """Floating tensors are random, whole numbers are as they were."""
-    given = given_tensors(evidence.trial.model)
+    given = given_tensors(evidence.trial.given_model)
     now = states(evidence)[0]
     for name, before in given.items():
         words = _wrong_values(before, now[name].values)
         if words:
-            code, text, look = words
-            yield evidence.finding(code, f"The {before.word} `{name}` {text}.", look)
+            code, text, advice = words
+            yield evidence.finding(code, f"The {before.word} `{name}` {text}.", advice)
             return
 
 
@@ -230,38 +235,40 @@ def _wrong_values(before: Before, values: torch.Tensor) -> tuple[str, str, str] 
     if not before.floats:
         if torch.equal(values, before.tensor):
             return None
-        look = "Such a buffer counts or is an index: random numbers make no sense there."
-        return "integers-changed", "holds whole numbers, and they have changed", look
+        advice = "Such a buffer counts or is an index: random numbers make no sense there."
+        return "integers-changed", "holds whole numbers, and they have changed", advice
     wide = values.double()
     if not wide.numel():
         return None
     if not wide.isfinite().all():
-        look = "What does your formula give for a tensor with a single entry, or in float16?"
-        return "not-finite", f"has the values {_shown(values)}", look
+        advice = "What does your formula give for a tensor with a single entry, or in float16?"
+        return "not-finite", f"has the values {_shown(values)}", advice
     if torch.equal(values, before.tensor):
-        look = (
+        advice = (
             "Which tensors does your loop visit? A frozen parameter counts, and so does a buffer "
             "that is not saved."
         )
         if not before.tensor.is_contiguous():
-            look = (
+            advice = (
                 "It does not lie in memory row by row, so `reshape` and `flatten` give a copy of "
                 "it. Which tensor does your line write into?"
             )
-        return "not-random", f"has still the values that it had: {_shown(values)}", look
+        return "not-random", f"has still the values that it had: {_shown(values)}", advice
     if before.variance and not (wide > 0).all():
-        look = "No variance is negative or zero: BatchNorm takes the square root of it."
-        return "negative-variance", f"has the values {_shown(values)}", look
+        advice = "No variance is negative or zero: BatchNorm takes the square root of it."
+        return "negative-variance", f"has the values {_shown(values)}", advice
     if any(
         size > 1 and (wide == wide.select(dim, 0).unsqueeze(dim)).all()
         for dim, size in enumerate(wide.shape)
     ):
-        look = "If all entries or all rows are equal, a pass that mixes up channels goes unnoticed."
-        return "degenerate", f"has the values {_shown(values)}, and repeats them", look
+        advice = (
+            "If all entries or all rows are equal, a pass that mixes up channels goes unnoticed."
+        )
+        return "degenerate", f"has the values {_shown(values)}, and repeats them", advice
     special = wide.numel() == 1 and wide.item() in (0.0, 1.0)
     if special:
-        look = "With such a number, a pass that leaves the tensor out goes unnoticed."
-        return "degenerate", f"has the values {_shown(values)}", look
+        advice = "With such a number, a pass that leaves the tensor out goes unnoticed."
+        return "degenerate", f"has the values {_shown(values)}", advice
     return None
 
 
@@ -274,7 +281,7 @@ def _shown(values: torch.Tensor) -> str:
 @rule("different tensors differ", Stage.RUNS)
 def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
     """No two tensors begin with the same numbers."""
-    given, now = given_tensors(evidence.trial.model), states(evidence)[0]
+    given, now = given_tensors(evidence.trial.given_model), states(evidence)[0]
     names = [name for name, before in given.items() if before.floats and before.first == name]
     for i, name in enumerate(names):
         for other in names[:i]:
@@ -294,7 +301,7 @@ def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
 def reproducible(evidence: Evidence) -> Iterable[Finding]:
     """The same seed gives the same values, and another seed others."""
     first, again, other = states(evidence)
-    for name, before in given_tensors(evidence.trial.model).items():
+    for name, before in given_tensors(evidence.trial.given_model).items():
         if not before.floats or not before.tensor.numel():
             continue
         if not torch.equal(first[name].values, again[name].values):
@@ -325,7 +332,9 @@ def a_missing_norm_is_seen(evidence: Evidence) -> Iterable[Finding]:
     """Deleting any BatchNorm changes the output visibly."""
     if not evidence.expects(Shallow).shallow:
         return
-    model = copy.deepcopy(evidence.trial.model).eval()  # other rules compare with what was given
+    model = copy.deepcopy(
+        evidence.trial.given_model
+    ).eval()  # other rules compare with what was given
     now = states(evidence)[0]
     with torch.no_grad():
         for name, before in given_tensors(model).items():

@@ -8,6 +8,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from autograder import suspects
 from autograder.exercises.ch09b_duels.right_passes import as_it_is, exchange
 from autograder.judge.duels import Fight
+from autograder.rules.conv_bn import CONVS, NORMS
 from autograder.rules.duels import duel_key
 
 TRAP = (
@@ -16,7 +17,7 @@ TRAP = (
     "convolution's *value* do not convict it, because PyTorch looks at those."
 )
 
-_PAIRS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}
+_PAIRS = dict(zip(CONVS, NORMS, strict=True))
 
 
 def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
@@ -26,10 +27,13 @@ def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
         return gm  # it may be a convolution's weight
     for node, norm in list(calls.items()):
         before = node.args[0] if node.args else None
-        conv = calls.get(before) if isinstance(before, fx.Node) else None
-        plain = _PAIRS.get(type(conv)) is type(norm) and norm.running_mean is not None
-        if plain and len(before.users) == 1 and _is_alone(conv, list(calls.values())):
-            gm.add_submodule(before.target, fuse_conv_bn_eval(conv, norm))
+        if not isinstance(before, fx.Node) or not isinstance(conv := calls.get(before), CONVS):
+            continue
+        if not isinstance(norm, NORMS) or norm.running_mean is None:
+            continue
+        fits = _PAIRS.get(type(conv)) is type(norm)
+        if fits and len(before.users) == 1 and _is_alone(conv, list(calls.values())):
+            gm.add_submodule(str(before.target), fuse_conv_bn_eval(conv, norm))
             exchange(node, before)
     return gm
 

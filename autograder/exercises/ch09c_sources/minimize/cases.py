@@ -63,7 +63,7 @@ STRAIGHT = ("sin", "neg", "add", "relu", "tanh", "exp")
 
 REFUSED = Expect(
     raises="ValueError",
-    look="What does `bad` say of the module that you are given?",
+    advice="What does `bad` say of the module that you are given?",
     trace=models.itself,
 )
 

@@ -9,10 +9,11 @@ from unittest import mock
 
 from torch import fx
 
-from autograder.core.codec import Decoder, Encoder, Plain
+from autograder.core.codec import Decoder, Encoded, Encoder
+from autograder.core.execution import CallResult
 from autograder.core.graph_program import NotListed
-from autograder.core.graph_record import describe
-from autograder.core.outcome import Outcome, Reference
+from autograder.core.graph_record import NodeRecord, describe
+from autograder.core.outcome import Outcome, Reference, Way
 from autograder.core.verdict import Finding
 from autograder.exercises.ch09c_sources.minimize.models import Ran
 from autograder.judge.answer_key import AnswerKey
@@ -70,7 +71,7 @@ def well_formed_questions(evidence: Evidence) -> Iterable[Finding]:
 # ------------------------------------------------------------------ made of what was there
 
 
-def _skeleton(data: Plain, leaves: list[int]) -> Any:
+def _skeleton(data: Encoded, leaves: list[int]) -> Any:
     """Plain arguments with the nodes left out; these are put on a list, in order."""
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])
@@ -85,7 +86,7 @@ def _skeleton(data: Plain, leaves: list[int]) -> Any:
 class _Row:
     """A node: what it calls, with the nodes that it reads left out; and these, in order."""
 
-    def __init__(self, row: Plain) -> None:
+    def __init__(self, row: NodeRecord) -> None:
         self.name, self.op = row["name"], row["op"]
         self.leaves: list[int] = []
         self.called = self.op, str(row["target"] if self.op != "output" else "")
@@ -101,7 +102,7 @@ class _Origin:
 
     BUDGET = 20_000
 
-    def __init__(self, given: list[Plain], result: list[Plain]) -> None:
+    def __init__(self, given: list[NodeRecord], result: list[NodeRecord]) -> None:
         self.given, self.result = [*map(_Row, given)], [*map(_Row, result)]
         self._ancestors = _ancestors(self.given)
         self._steps = self.BUDGET
@@ -191,32 +192,34 @@ def _what_is_new(origin: _Origin) -> tuple[str, str, str]:
     for row in result:
         if row.called not in left:
             text = f"Your result has the node `{row.name}`, and the given graph has no such node"
-            look = "A node is taken out, and its readers read one of its inputs: nothing is added."
-            return "new-node", f"{text}.", look
+            advice = (
+                "A node is taken out, and its readers read one of its inputs: nothing is added."
+            )
+            return "new-node", f"{text}.", advice
         left.remove(row.called)
     if given[-1].key != result[-1].key:
         text = "The output of your result does not have the structure that it had"
-        look = "Lists, tuples, dictionaries, numbers and `None` stay in their places; only which "
-        return "lost-structure", f"{text}.", f"{look}nodes are in them may change."
+        advice = "Lists, tuples, dictionaries, numbers and `None` stay in their places; only which "
+        return "lost-structure", f"{text}.", f"{advice}nodes are in them may change."
     keys = [row.key for row in given]
     for row in result:
         if row.key not in keys:
             text = f"`{row.name}` of your result is called otherwise than in the given graph"
-            look = "Only which nodes it reads may change: constants and keywords stay."
-            return "changed-node", f"{text}.", look
+            advice = "Only which nodes it reads may change: constants and keywords stay."
+            return "changed-node", f"{text}.", advice
     rest = iter(keys)
     if not all(row.key in rest for row in result):
         text = "The nodes of your result are not in the order of the given graph"
         return "wrong-order", f"{text}.", "New nodes go to the insertion point of a graph."
     text = "What the nodes of your result read cannot come from taking out nodes"
-    look = "All readers of a node that is gone read the same input of it, as it was then."
-    return "rewired", f"{text}.", look
+    advice = "All readers of a node that is gone read the same input of it, as it was then."
+    return "rewired", f"{text}.", advice
 
 
 @rule("nothing left over", Stage.STRUCTURE)
 def nothing_left_over(evidence: Evidence) -> Iterable[Finding]:
     """No `get_attr` node is left that nobody reads."""
-    for row, users in zip(evidence.graph["nodes"], evidence.form.users, strict=True):
+    for row, users in zip(evidence.graph["nodes"], evidence.derived.users, strict=True):
         if row["op"] == "get_attr" and not users:
             yield evidence.finding(
                 "unread-attribute",
@@ -357,12 +360,16 @@ def one_computation(evidence: Evidence) -> Iterable[Finding]:
     """Calling the result, an Interpreter and the judge come to the same."""
     record, own = evidence.run_record(0), evidence.outcome.tensors
     want = record["forward"]
-    for how in ("interpreter", "rebuilt"):
-        got = record.get(how, want)
+    ways: tuple[Way, ...] = ("interpreter", "rebuilt")
+    for how in ways:
+        got: CallResult = record.get(how, want)
         tensors = evidence.tensors_of(how)
         differs = ("error" in got) != ("error" in want) or (
             "error" not in got
-            and any(difference(got[key], tensors, want[key], own) for key in ("value", "args"))
+            and (
+                difference(got["value"], tensors, want["value"], own)
+                or difference(got["args"], tensors, want["args"], own)
+            )
         )
         if differs:
             yield evidence.finding(
@@ -399,5 +406,5 @@ KEY = AnswerKey(
         can_be_copied,
     ),
     lambda trial: Reference(),
-    oracle_alone=True,
+    oracle_only=True,
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+
+from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch09c_sources.source_of import models
@@ -37,8 +40,8 @@ HINTS = (
 def written(
     name: str,
     aspect: str,
-    make: object,
-    *earlier: object,
+    make: Callable[[], nn.Module],
+    *earlier: Callable[[], nn.Module],
     network: bool = False,
     training: bool = False,
     hidden: bool = False,

@@ -10,8 +10,8 @@ from typing import Any
 from torch import fx, nn
 from torch.fx.proxy import TraceError
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
-from autograder.core.execution import error_record
+from autograder.core.codec import Encoded, Encoder, kind_of, show
+from autograder.core.execution import CallResult, error_record
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -69,7 +69,7 @@ def where_written(trial: Trial) -> Reference:
     return Reference(encoder.encode(sources(*trial.args)), runs, encoder.tensors)
 
 
-def _earlier(model: nn.Module, encoder: Encoder) -> dict[str, Plain]:
+def _earlier(model: nn.Module, encoder: Encoder) -> CallResult:
     """The value for a model that was asked about before, or the error if FX cannot trace it."""
     try:
         return {"value": encoder.encode(sources(model))}
@@ -97,32 +97,32 @@ def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
             else None
         )
         if found:
-            code, text, look = found
-            yield evidence.finding(code, f"For a model that came before, {text}.", look)
+            code, text, advice = found
+            yield evidence.finding(code, f"For a model that came before, {text}.", advice)
             return
     found = _difference(evidence.outcome.value, evidence.reference.value)
     if found:
-        code, text, look = found
+        code, text, advice = found
         before = ", called for other models before," if evidence.reference.runs else ","
-        yield evidence.finding(code, f"In the result of {evidence.you}{before} {text}.", look)
+        yield evidence.finding(code, f"In the result of {evidence.you}{before} {text}.", advice)
 
 
-def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
+def _difference(got: Encoded, want: Encoded) -> tuple[str, str, str] | None:
     if not (isinstance(got, dict) and "dict" in got):
         return "wrong-kind", f"there is {kind_of(got)}, not a `dict`", "Return a dictionary."
     ours = {show(key): value for key, value in got["dict"]}
     theirs = {show(key): value for key, value in want["dict"]}
     for name in theirs:
         if name not in ours:
-            look = (
+            advice = (
                 "Calls of functions, methods and modules count, with or without readers. Which "
                 "method of a tracer does each of them pass through?"
             )
-            return "missing-node", f"the node {name} is missing", look
+            return "missing-node", f"the node {name} is missing", advice
     for name in ours:
         if name not in theirs:
-            look = "Return only the calls of the given model, by their names."
-            return "extra-node", f"{name} is not a call of this model", look
+            advice = "Return only the calls of the given model, by their names."
+            return "extra-node", f"{name} is not a call of this model", advice
     for name, value in theirs.items():
         words = _wrong_place(name, ours[name], *value["tuple"])
         if words:
@@ -132,8 +132,8 @@ def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
     return None
 
 
-def _wrong_place(name: str, got: Plain, file: str, line: int) -> tuple[str, str, str] | None:
-    pair = got.get("tuple", ()) if isinstance(got, dict) else ()
+def _wrong_place(name: str, got: Encoded, file: str, line: int) -> tuple[str, str, str] | None:
+    pair: list[Any] = got.get("tuple", []) if isinstance(got, dict) else []
     if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int:
         text = f"{name} has {show(got)}, which is not a tuple of a string and a whole number"
         return "wrong-kind", text, "A place is `(file, line)`."

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from statistics import median, median_high, median_low
+from typing import Any
 
-from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.codec import Encoder, kind_of
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Reference, RunRecord
 from autograder.core.verdict import Finding
 from autograder.exercises.ch10_fusion.compare_latency.cases import Latency
 from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
@@ -33,7 +34,7 @@ def nothing_to_compare(trial: Trial) -> Reference:
     return Reference(None, [{} for _ in trial.inputs])
 
 
-def _runs(evidence: Evidence) -> Iterator[tuple[Plain, int, bool]]:
+def _runs(evidence: Evidence) -> Iterator[tuple[RunRecord, int, bool]]:
     """The record of each call of the answer, its `repeats`, and the gradient mode before it."""
     for run, (gradients, keywords) in zip(
         evidence.outcome.runs, evidence.trial.inputs, strict=True
@@ -41,7 +42,7 @@ def _runs(evidence: Evidence) -> Iterator[tuple[Plain, int, bool]]:
         yield run, keywords.get("repeats", DEFAULT), gradients == ON
 
 
-def _notes(run: Plain) -> list[list[Plain]]:
+def _notes(run: RunRecord) -> list[list[Any]]:
     """What the callables have noted: name, gradient mode, seconds, inputs; in order."""
     return [row["list"] for row in run["forward"]["log"]["list"]]
 
@@ -91,13 +92,13 @@ def two_numbers(evidence: Evidence) -> Iterable[Finding]:
         value = run["forward"]["value"]
         items = value.get("tuple") if isinstance(value, dict) else None
         if items is None:
-            look = (
+            advice = (
                 "Does every path through your function end with `return`?" if value is None else ""
             )
             yield evidence.finding(
                 "returned-none" if value is None else "wrong-kind",
                 f"{evidence.you} returned {kind_of(value)}, not a tuple of two numbers.",
-                look or "One number for each of the two, in a tuple.",
+                advice or "One number for each of the two, in a tuple.",
             )
         elif [kind_of(item) for item in items] != ["a `float`"] * 2:
             kinds = ", ".join(map(kind_of, items)) or "nothing"
@@ -126,7 +127,7 @@ def called_as_asked(evidence: Evidence) -> Iterable[Finding]:
             yield from _counted(evidence, notes, repeats)
 
 
-def _counted(evidence: Evidence, notes: list[list[Plain]], repeats: int) -> Iterable[Finding]:
+def _counted(evidence: Evidence, notes: list[list[Any]], repeats: int) -> Iterable[Finding]:
     names = [note[0] for note in notes]
     for name in ("a", "b"):
         count = names.count(name)
@@ -199,7 +200,7 @@ KEY = AnswerKey(
         median_seconds,
     ),
     nothing_to_compare,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -35,14 +35,14 @@ WIDE_PAIR = T(2, 2, 6, 5)
 LINE, IMAGE, WIDE, SPACE = T(2, 2, 7), T(1, 2, 5, 5), T(2, 4, 6, 5), T(1, 2, 3, 4, 3)
 NO_STATISTICS = Expect(
     raises="ValueError",
-    still=("caller untouched",),
-    look="A BatchNorm with `track_running_stats=False` has nothing to fold: its `running_mean` "
+    still_holds=("caller untouched",),
+    advice="A BatchNorm with `track_running_stats=False` has nothing to fold: its `running_mean` "
     "is `None`.",
 )
 MISFIT = Expect(
     raises="ValueError",
-    still=("caller untouched",),
-    look="Compare `conv.out_channels` with `bn.num_features` yourself: broadcasting accepts "
+    still_holds=("caller untouched",),
+    advice="Compare `conv.out_channels` with `bn.num_features` yourself: broadcasting accepts "
     "some sizes that do not fit.",
 )
 
@@ -51,7 +51,7 @@ def _case(
     name: str,
     aspect: str,
     dims: int,
-    conv: tuple[int, ...],
+    conv: tuple[Any, ...],
     *inputs: T,
     norm: dict[str, Any] | None = None,
     dtype: torch.dtype = torch.float64,

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import torch
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoder, kind_of, show
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import ModuleRecord
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
@@ -107,7 +108,7 @@ def _differs(evidence: Evidence) -> bool:
     return False
 
 
-def _layer(evidence: Evidence) -> Plain:
+def _layer(evidence: Evidence) -> ModuleRecord:
     return next(row for row in evidence.graph["modules"] if row["path"] == LAYER)
 
 
@@ -123,7 +124,7 @@ def same_values(evidence: Evidence) -> Iterable[Finding]:
             if found is None or found.code == "wrong-result":
                 entries = tables[0][got["value"]["tensor"]]
                 gap = _too_far(entries, table[want["value"]["tensor"]])
-                found = gap and (found or Difference("wrong-result", gap))
+                found = (found or Difference("wrong-result", gap)) if gap else None
             where = "the input afterwards"
             found = found or difference(got.get("args"), tables[0], want["args"], table, where)
             if not found:
@@ -153,11 +154,11 @@ def layers_untouched(evidence: Evidence) -> Iterable[Finding]:
     """Neither layer that was given is changed."""
     for finding in caller_untouched(evidence):
         text = finding.message.replace("the model it was given", "a layer that it was given")
-        look = (
+        advice = (
             "Both layers belong to the caller. Which line of yours sets something on one of them, "
             "or on a part that a shallow copy shares with it?"
         )
-        yield replace(finding, message=text, look=look)
+        yield replace(finding, message=text, advice=advice)
 
 
 @rule("runs", Stage.RUNS)
@@ -165,8 +166,8 @@ def layer_runs(evidence: Evidence) -> Iterable[Finding]:
     """The layer can be called. The graph around it is not the learner's."""
     for finding in runs(evidence):
         text = finding.message.partition(" It came from this line of the graph's code")[0]
-        look = "How many dimensions does its weight have, and which shape did the old one have?"
-        yield replace(finding, message=text, look=look)
+        advice = "How many dimensions does its weight have, and which shape did the old one have?"
+        yield replace(finding, message=text, advice=advice)
 
 
 KEY = AnswerKey(
@@ -181,7 +182,7 @@ KEY = AnswerKey(
         copies,
     ),
     in_eval_mode,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

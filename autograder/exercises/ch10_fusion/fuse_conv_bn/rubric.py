@@ -130,12 +130,12 @@ def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
 @rule("same result", Stage.RESULT)
 def result_as_before(evidence: Evidence) -> Iterable[Finding]:
     """The result computes what the model computes; if a layer is shared, the look says so."""
-    look = (
+    advice = (
         "In this model, a layer or its weight is used at a second place, too. What is it there in "
         "your result?"
     )
     for finding in same_result(evidence):
-        yield replace(finding, look=look) if evidence.case.aspect == "shared" else finding
+        yield replace(finding, advice=advice) if evidence.case.aspect == "shared" else finding
 
 
 KEY = AnswerKey(

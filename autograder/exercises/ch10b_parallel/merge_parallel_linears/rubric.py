@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from torch import fx, nn
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import GraphRecord, classes_of, target_path
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import classes_of
 from autograder.rules.effects import modules_by_path
 from autograder.rules.passes import PASS
 from autograder.rules.removed_modules import none_overwritten
@@ -57,8 +56,8 @@ def layers_merged(evidence: Evidence) -> Iterable[Finding]:
         more = (
             f" In the model, {names} read the same value, with no write between." if names else ""
         )
-        look = "Group all calls of a value first, whatever is between them; then rewrite."
-        yield evidence.finding("missed-place", text + more, look)
+        advice = "Group all calls of a value first, whatever is between them; then rewrite."
+        yield evidence.finding("missed-place", text + more, advice)
     elif after[LINEAR] < want:
         yield evidence.finding(
             "changed-too-much",
@@ -95,12 +94,12 @@ def _taken_apart(evidence: Evidence, groups: list[list[str]]) -> Iterator[Findin
             return
 
 
-def _called(data: Plain) -> set[str]:
+def _called(data: GraphRecord) -> set[str]:
     """The modules that a graph calls, by the names that they have there and in the model."""
     modules = modules_by_path(data)
-    targets = {node["target"] for node in data["nodes"] if node["op"] == "call_module"}
+    targets = {target_path(node) for node in data["nodes"] if node["op"] == "call_module"}
     rows = [modules[target] for target in targets if target in modules]
-    return targets | {row["path"] for row in rows} | {row["origin"] for row in rows}
+    return targets | {row["path"] for row in rows} | {str(row["origin"]) for row in rows}
 
 
 def _left(evidence: Evidence, groups: list[list[str]]) -> list[str]:
@@ -113,13 +112,13 @@ def _layers(count: int) -> str:
     return "1 linear layer" if count == 1 else f"{count} linear layers"
 
 
-def _kinds(data: Plain) -> Counter[str]:
+def _kinds(data: GraphRecord) -> Counter[str]:
     """How often each kind of call is in a graph."""
     classes, found = classes_of(data), Counter[str]()
     for row in data["nodes"]:
         op, target = row["op"], row["target"]
         if op == "call_module":
-            name = classes.get(target, "").rpartition(".")[2]
+            name = classes.get(target_path(row), "").rpartition(".")[2]
             found[LINEAR if name == "Linear" else f"a `{name}`"] += 1
         elif op == "call_function":
             text = target_text(target)

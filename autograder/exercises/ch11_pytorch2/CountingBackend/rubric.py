@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11_pytorch2.CountingBackend.models import Training, TrainingByHand
 from autograder.exercises.ch11_pytorch2.rubric import compiled_code_runs
@@ -16,11 +16,11 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 
-def _table(data: Plain) -> dict[str, Plain]:
+def _table(data: Encoded) -> dict[str, Encoded]:
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
-Figures = tuple[dict[str, Plain], dict[str, Plain]]
+Figures = tuple[dict[str, Encoded], dict[str, Encoded]]
 
 
 def _figures(evidence: Evidence) -> Iterator[tuple[str, Figures]]:
@@ -46,8 +46,8 @@ def kinds_of_figures(evidence: Evidence) -> Iterable[Finding]:
             return
         ops = got["ops"]
         if not (isinstance(ops, dict) and "dict" in ops):
-            look = "It is a `Counter`: a dictionary from names to numbers."
-            yield evidence.finding("wrong-kind", f"`ops` is {kind_of(ops)}.", look)
+            advice = "It is a `Counter`: a dictionary from names to numbers."
+            yield evidence.finding("wrong-kind", f"`ops` is {kind_of(ops)}.", advice)
             return
         odd = next((key for key, _ in ops["dict"] if not isinstance(key, str)), None)
         if odd is not None:
@@ -140,9 +140,9 @@ def nothing_else_happens(evidence: Evidence) -> Iterable[Finding]:
     """Calling the backend runs nothing, and changes neither the graph nor the example inputs."""
     for run, want in zip(evidence.outcome.runs, evidence.reference.runs, strict=True):
         said, known = _table(run["forward"]["value"]), _table(want["value"])
-        for key, (code, text, look) in _SAYS.items():
+        for key, (code, text, advice) in _SAYS.items():
             if key in known and said.get(key) is not True:
-                yield evidence.finding(code, text, look)
+                yield evidence.finding(code, text, advice)
                 return
 
 

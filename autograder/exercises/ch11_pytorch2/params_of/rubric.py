@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -18,7 +19,7 @@ KEYS = ("parameters", "buffers", "constants", "inputs", "mutated")
 @rule("five lists", Stage.FORM)
 def five_lists(evidence: Evidence) -> Iterable[Finding]:
     """The keys are the five, and under each is a list of names."""
-    got = {show(key): value for key, value in evidence.outcome.value["dict"]}
+    got = {show(key): value for key, value in evidence.value["dict"]}
     missing = [key for key in KEYS if repr(key) not in got]
     extra = [key for key in got if key not in map(repr, KEYS)]
     if missing:
@@ -28,8 +29,8 @@ def five_lists(evidence: Evidence) -> Iterable[Finding]:
             "All five keys are there for every program, even if a list is empty.",
         )
     if extra:
-        look = f"The keys are {', '.join(map(repr, KEYS))}."
-        yield evidence.finding("extra-key", f"Your dictionary has a key {extra[0]}.", look)
+        advice = f"The keys are {', '.join(map(repr, KEYS))}."
+        yield evidence.finding("extra-key", f"Your dictionary has a key {extra[0]}.", advice)
     for key in KEYS:
         value = got.get(repr(key), {"list": []})
         if not _is_list_of_names(value):
@@ -41,12 +42,12 @@ def five_lists(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _is_list_of_names(value: Plain) -> bool:
+def _is_list_of_names(value: Encoded) -> bool:
     listed = isinstance(value, dict) and "list" in value
     return listed and all(isinstance(name, str) for name in value["list"])
 
 
-def _what(value: Plain) -> str:
+def _what(value: Encoded) -> str:
     if isinstance(value, dict) and "list" in value:
         odd = next(item for item in value["list"] if not isinstance(item, str))
         return f"a list with {kind_of(odd)} in it"
@@ -56,8 +57,10 @@ def _what(value: Plain) -> str:
 @rule("right placeholders", Stage.RESULT)
 def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
     """Each list holds the names that belong there, in graph order."""
-    got = {key: value["list"] for key, value in evidence.outcome.value["dict"]}
-    want = {key: value["list"] for key, value in evidence.reference.value["dict"]}
+    got: dict[str, list[Any]] = {str(key): value["list"] for key, value in evidence.value["dict"]}
+    want: dict[str, list[Any]] = {
+        str(key): value["list"] for key, value in evidence.reference.value["dict"]
+    }
     known = {name for key in KEYS for name in want[key]}
     for key in KEYS:
         ours, theirs = got[key], want[key]
@@ -67,17 +70,20 @@ def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
         extra = [name for name in ours if name not in theirs]
         if extra and extra[0] not in known:
             text = f"Under '{key}' you have {extra[0]!r}, which is not a placeholder of the program"
-            code, look = "no-placeholder", "The names are those of nodes; a path is a target."
+            code, advice = "no-placeholder", "The names are those of nodes; a path is a target."
         elif extra:
             text = f"Under '{key}' you have {extra[0]!r}, which does not belong there"
-            code, look = "wrong-list", "What does the program's signature say of this placeholder?"
+            code, advice = (
+                "wrong-list",
+                "What does the program's signature say of this placeholder?",
+            )
         elif lacks:
             text = f"Under '{key}', {lacks[0]!r} is missing"
-            code, look = "missing-name", "What does the program's signature say of this one?"
+            code, advice = "missing-name", "What does the program's signature say of this one?"
         else:
             text = f"Under '{key}' you have {show({'list': ours})}, not {show({'list': theirs})}"
-            code, look = "wrong-order", "Each name is there once, in the order of the graph."
-        yield evidence.finding(code, f"{text}.", look, (*extra, *lacks)[:1])
+            code, advice = "wrong-order", "Each name is there once, in the order of the graph."
+        yield evidence.finding(code, f"{text}.", advice, (*extra, *lacks)[:1])
         return
 
 

@@ -137,7 +137,7 @@ def same_result(evidence: Evidence) -> Iterable[Finding]:
         yield replace(
             finding,
             message=text,
-            look="Call your backend by hand on the trace of this model, and print `gm.graph` and "
+            advice="Call your backend by hand on the trace of this model, and print `gm.graph` and "
             "`gm.code` before and after. Is a spelling left in the graph, or only in the code?",
         )
 

@@ -59,7 +59,7 @@ def case(
 REFUSED = Expect(
     "ValueError",
     "Which nodes are calls? What does your search give where there is none of that name?",
-    still=("caller untouched",),
+    still_holds=("caller untouched",),
 )
 
 

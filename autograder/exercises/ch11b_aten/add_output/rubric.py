@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -22,17 +22,17 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 
-def table(data: Plain) -> dict[str, Plain]:
+def table(data: Encoded) -> dict[str, Encoded]:
     """A dictionary of plain data with texts as keys."""
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
-def _said(evidence: Evidence, i: int = 0) -> dict[str, Plain]:
+def _said(evidence: Evidence, i: int = 0) -> dict[str, Encoded]:
     record = evidence.outcome.runs[i]["forward"]
     return table(record["value"]) if "value" in record else {}
 
 
-def _wanted(evidence: Evidence) -> dict[str, Plain]:
+def _wanted(evidence: Evidence) -> dict[str, Encoded]:
     """The record of the program that was given."""
     return table(Encoder().encode(facts_of(evidence.trial.args[0].program)))
 
@@ -67,7 +67,7 @@ def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
     name = evidence.trial.args[0].name
     got, old = said["outputs"]["list"], known["outputs"]["list"]
     want = [*old, f"USER_OUTPUT TensorArgument({name!r}) target=None"]
-    look = "Print `ep.graph_signature` before and after: what is the difference?"
+    advice = "Print `ep.graph_signature` before and after: what is the difference?"
     if got != want:
         if got == old:
             text = f"the signature has {len(old)} outputs, as before"
@@ -76,10 +76,10 @@ def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
         else:
             i = next(i for i, (a, b) in enumerate(zip(got, want, strict=True)) if a != b)
             text = f"output {i + 1} of the signature is {show(got[i])}, not {show(want[i])}"
-        yield evidence.finding("wrong-signature", f"In your program, {text}.", look)
+        yield evidence.finding("wrong-signature", f"In your program, {text}.", advice)
     elif said["inputs"] != known["inputs"]:
         yield evidence.finding(
-            "wrong-signature", "In your program, the signature's inputs are not as before.", look
+            "wrong-signature", "In your program, the signature's inputs are not as before.", advice
         )
 
 
@@ -90,7 +90,7 @@ def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
     want = _wanted(evidence)["rows"]["list"][:-1]
     if got == want:
         return
-    ours, theirs = ([row["tuple"][1] for row in rows] for rows in (got, want))
+    ours, theirs = ([str(row["tuple"][1]) for row in rows] for rows in (got, want))
     lost = [name for name in theirs if name not in ours]
     new = [name for name in ours if name not in theirs]
     if lost:
@@ -99,7 +99,7 @@ def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
         text, nodes = f"There is a new node `{new[0]}`", new[:1]
     else:
         pairs = zip(got, want, strict=False)
-        odd = next((a["tuple"][1] for a, b in pairs if a != b), ours[-1])
+        odd = next((str(a["tuple"][1]) for a, b in pairs if a != b), ours[-1])
         text, nodes = f"The node `{odd}` is not as it was, or not where it was", [odd]
     yield evidence.finding(
         "nodes-changed",
@@ -124,7 +124,7 @@ def output_reads_it(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _items(args: Plain) -> list[Plain]:
+def _items(args: Encoded) -> list[Encoded]:
     """What an output node returns, if that is one flat tuple or list."""
     inner = args["tuple"][0] if isinstance(args, dict) and len(args.get("tuple", ())) == 1 else None
     if not isinstance(inner, dict):
@@ -132,7 +132,7 @@ def _items(args: Plain) -> list[Plain]:
     return next((inner[key] for key in ("tuple", "list") if key in inner), [inner])
 
 
-def _names(items: list[Plain]) -> str:
+def _names(items: list[Encoded]) -> str:
     words = [str(item["node"]) if isinstance(item, dict) and "node" in item else show(item)
              for item in items]  # fmt: skip
     return f"`({', '.join(words)})`"
@@ -197,8 +197,8 @@ def result_and_value(evidence: Evidence) -> Iterable[Finding]:
                         f"On {on}, {_WHERE[key]} gives {kind}, and not the tuple of two "
                         "`(old result, value)`."
                     )
-                look = "Two items come back: the old result in its old structure, and the value."
-                yield evidence.finding(found.code, text, look)
+                advice = "Two items come back: the old result in its old structure, and the value."
+                yield evidence.finding(found.code, text, advice)
                 return
         found = difference(record["args"], tables[0], want["args"], tables[1], "the arguments")
         if found:
@@ -209,7 +209,7 @@ def result_and_value(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _is_pair(value: Plain) -> bool:
+def _is_pair(value: Encoded) -> bool:
     return isinstance(value, dict) and len(value.get("tuple", ())) == 2
 
 
@@ -254,7 +254,7 @@ KEY = AnswerKey(
         result_and_value,
     ),
     _old_and_value,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

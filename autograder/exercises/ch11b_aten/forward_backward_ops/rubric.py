@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
@@ -14,11 +14,11 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 
-def _table(data: Plain) -> dict[str, Plain]:
+def _table(data: Encoded) -> dict[str, Encoded]:
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
-def _said(evidence: Evidence) -> dict[str, Plain]:
+def _said(evidence: Evidence) -> dict[str, Encoded]:
     return _table(evidence.outcome.runs[0]["forward"]["value"])
 
 
@@ -64,12 +64,12 @@ def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
         (needs, grad), (needs_now, grad_now) = before[name]["tuple"], now[name]["tuple"]
         if needs != needs_now:
             text = f"`requires_grad` of `{name}` was {needs}, and is {needs_now}"
-            look = "Which line of yours says what needs a gradient, and for whose tensors?"
+            advice = "Which line of yours says what needs a gradient, and for whose tensors?"
         elif difference(grad_now, tensors, grad, tensors):
             was = "`None`" if grad is None else "a tensor"
             text = f"`.grad` of `{name}` was {was} before, and is "
             text += "`None` now" if grad_now is None else "another one now"
-            look = (
+            advice = (
                 "A backward adds to `.grad` of each parameter that took part. Whose parameters "
                 "took part in yours?"
             )
@@ -78,7 +78,7 @@ def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "gradient-left",
             f"{evidence.you} changed what it was given: {text}.",
-            look,
+            advice,
         )
         return
 

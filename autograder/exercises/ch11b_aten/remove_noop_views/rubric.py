@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11b_aten.models import row_of
 from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
@@ -25,7 +25,7 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
 
-def _said(evidence: Evidence, i: int = 0) -> dict[str, Plain]:
+def _said(evidence: Evidence, i: int = 0) -> dict[str, Encoded]:
     value = evidence.outcome.runs[i]["forward"]["value"]
     return {show(key).strip("'"): item for key, item in value["dict"]}
 
@@ -138,7 +138,7 @@ def other_nodes(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _in_values(data: Plain, values: dict[str, Value]) -> Plain:
+def _in_values(data: Encoded, values: dict[str, Value]) -> Encoded:
     """Arguments, with what each node gives in its place."""
     if isinstance(data, dict):
         if len(data) == 1 and "node" in data:
@@ -310,7 +310,7 @@ KEY = AnswerKey(
         gives_the_same.because("runs the graph, where all else only reads it"),
     ),
     model_itself,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

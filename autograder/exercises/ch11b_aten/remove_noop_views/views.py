@@ -14,7 +14,7 @@ import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 
 aten = torch.ops.aten
 _FUNCTION = Encoder().function
@@ -37,9 +37,9 @@ class Row:
 
     op: str
     name: str
-    target: Plain
-    args: Plain
-    kwargs: Plain
+    target: Encoded
+    args: Encoded
+    kwargs: Encoded
     val: str
 
     @property
@@ -53,7 +53,7 @@ class Row:
         return self.op == "call_function" and self.target in SHAPES
 
     @property
-    def given(self) -> list[Plain]:
+    def given(self) -> list[Encoded]:
         """The arguments of one of the four kinds, in the operator's order; `None` at the end."""
         names = {"slice": ("self", "dim", "start", "end", "step"), "expand": ("self", "size")}
         key = "slice" if self.target == SLICE else "expand"
@@ -70,7 +70,7 @@ class Row:
         return str(first["node"])
 
 
-def rows_of(data: Plain) -> list[Row]:
+def rows_of(data: Encoded) -> list[Row]:
     """The nodes of a description."""
     return [Row(*row["tuple"]) for row in data["list"]]
 
@@ -84,7 +84,7 @@ def readers(rows: list[Row]) -> dict[str, list[str]]:
     return found
 
 
-def _names(data: Plain) -> Iterator[str]:
+def _names(data: Encoded) -> Iterator[str]:
     if isinstance(data, dict):
         if len(data) == 1 and "node" in data:
             yield str(data["node"])
@@ -160,7 +160,7 @@ class Views:
         word = "slice" if row.target == SLICE else "expand"
         return (word, source, str(self._plain_args(row)), self._number(shape))
 
-    def _plain_args(self, row: Row) -> list[Plain]:
+    def _plain_args(self, row: Row) -> list[Encoded]:
         """The arguments of a slice or an expansion, with defaults in their places."""
         args = row.given[1:]
         if row.target == SLICE:
@@ -213,7 +213,7 @@ class Views:
             raise Strange(f"`{row.name}` has no list of sizes")
         return [self._size(item, row) for item in items]
 
-    def _size(self, item: Plain, row: Row) -> Any:
+    def _size(self, item: Encoded, row: Row) -> Any:
         if type(item) is int:
             return item
         found = self._val.get(item.get("node", "")) if isinstance(item, dict) else None

@@ -8,7 +8,7 @@ from typing import Any
 from torch import fx
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12_passes.rubric import (
     Said,
@@ -32,9 +32,9 @@ ENDINGS = ("value", "raised")
 def _calls(evidence: Evidence) -> Iterator[tuple[str, Said, Said]]:
     """For each call: its name, what was reported of it, and what must be."""
     got, want = (each["calls"]["list"] for each in said_in(evidence))
-    for i, pair in enumerate(zip(got, want, strict=True)):
+    for i, (ours, theirs) in enumerate(zip(got, want, strict=True)):
         where = f"Call {i + 1}" if len(want) > 1 else "The call"
-        yield where, *map(table, pair)
+        yield where, table(ours), table(theirs)
 
 
 @rule("a pass", Stage.KIND)
@@ -109,7 +109,7 @@ def targets(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
-def _look_at(want: list[Plain]) -> str:
+def _look_at(want: list[Encoded]) -> str:
     if want[0] != "call_function":
         return "Only `call_function` nodes have functions as targets. What is this node?"
     return (
@@ -223,7 +223,7 @@ KEY = AnswerKey(
         same_result.because("the code may be what the graph says, and not what runs"),
     ),
     driving(_Ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

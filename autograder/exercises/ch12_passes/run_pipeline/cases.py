@@ -60,8 +60,8 @@ NOTING = models.Noting()
 
 TOO_LONG = Expect(
     raises="RuntimeError",
-    look="Count the rounds: what should happen when round number `limit` still modifies?",
-    still=("caller untouched",),
+    advice="Count the rounds: what should happen when round number `limit` still modifies?",
+    still_holds=("caller untouched",),
 )
 
 ALL = (models.in_order, models.no_exp, models.small_weights)

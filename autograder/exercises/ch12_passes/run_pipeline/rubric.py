@@ -9,7 +9,7 @@ from typing import Any
 from torch import fx
 from torch.fx.passes.infra.pass_base import PassResult
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12_passes.rubric import (
     argument_finding,
@@ -60,7 +60,7 @@ def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _returned(evidence: Evidence) -> tuple[dict[str, Plain], dict[str, Plain]] | None:
+def _returned(evidence: Evidence) -> tuple[dict[str, Encoded], dict[str, Encoded]] | None:
     got, want = said_in(evidence)
     return (got, want) if got["ended"] == "returned" else None
 
@@ -123,10 +123,10 @@ _LOOKS = (
 )
 
 
-def _is(got: Plain, want: str) -> bool:
+def _is(got: Encoded, want: str) -> bool:
     if want.endswith(FREE):
         return isinstance(got, str) and got.startswith(want.removesuffix(FREE).rstrip())
-    return got == want
+    return bool(got == want)
 
 
 def _items(count: int) -> str:
@@ -143,7 +143,9 @@ def the_graph(evidence: Evidence) -> Iterable[Finding]:
     if got == want:
         return
     ours, theirs = (
-        ", ".join(_short(row["tuple"][1]) for row in rows if row["tuple"][0].startswith("call_"))
+        ", ".join(
+            _short(row["tuple"][1]) for row in rows if str(row["tuple"][0]).startswith("call_")
+        )
         for rows in (got, want)
     )
     if ours == theirs:
@@ -159,7 +161,7 @@ def the_graph(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _short(target: Plain) -> str:
+def _short(target: Encoded) -> str:
     return str(target).rpartition(".")[2]
 
 
@@ -218,22 +220,24 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
     else:
         yield from _result_finding(evidence, how, want["result"]["tuple"])
         return
-    look = "If you put an old graph back: what is the code of the module then?"
-    yield evidence.finding("stale-code", f"{text}.", look)
+    advice = "If you put an old graph back: what is the code of the module then?"
+    yield evidence.finding("stale-code", f"{text}.", advice)
 
 
-def _result_finding(evidence: Evidence, got: list[Plain], want: list[Plain]) -> Iterable[Finding]:
+def _result_finding(
+    evidence: Evidence, got: list[Encoded], want: list[Encoded]
+) -> Iterable[Finding]:
     tables = evidence.outcome.tensors, evidence.reference.tensors
     found = difference(got[1], tables[0], want[1], tables[1])
     if got[0] != want[0]:
         yield unrecorded(evidence)
     elif found:
         text = f"The module that you returned does not compute what it should: {found.text}."
-        look = (
+        advice = (
             "By hand, run the passes that hold, in their order and as often. After which of them "
             "does your module begin to differ?"
         )
-        yield evidence.finding(found.code, text, look)
+        yield evidence.finding(found.code, text, advice)
     else:
         yield from argument_finding(evidence)
 
@@ -249,6 +253,7 @@ def ours(
             if id(each) in undone:
                 continue
             text = FREE
+            error: Exception | None
             try:
                 result = each(copy.deepcopy(current))
                 error = None if isinstance(result, PassResult) else TypeError(text)
@@ -278,7 +283,7 @@ KEY = AnswerKey(
         recompiled,
     ),
     driving(ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

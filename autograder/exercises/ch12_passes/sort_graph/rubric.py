@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from torch import fx
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12_passes.rubric import argument_finding, driving, said_in
 from autograder.exercises.ch12_passes.sort_graph.models import shortened
@@ -24,11 +24,12 @@ from autograder.rules.passes import caller_untouched
 def _graph(evidence: Evidence) -> fx.Graph:
     """The graph as it is given."""
     asked = evidence.trial.args[0]
-    return asked.make(asked.root).graph
+    graph: fx.Graph = asked.make(asked.root).graph
+    return graph
 
 
 def _names(evidence: Evidence) -> str:
-    return evidence.trial.args[0].listed
+    return str(evidence.trial.args[0].listed)
 
 
 @rule("ends as it must", Stage.KIND)
@@ -121,11 +122,11 @@ def the_order(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _listed(names: list[Plain]) -> str:
+def _listed(names: list[Encoded]) -> str:
     return shortened([*map(str, names)])
 
 
-def _where(ours: list[Plain], theirs: list[Plain]) -> str:
+def _where(ours: list[Encoded], theirs: list[Encoded]) -> str:
     if sorted(map(str, ours)) != sorted(map(str, theirs)):
         return "No node is added or erased, read or not."
     first = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
@@ -176,9 +177,9 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
         text = "The graph has a cycle, and the code of the module is not what it was"
         if key == "recompiled":
             text = "The code of the module is not what its graph says"
-        look = "Who generates the code of a graph module again, and when must it be done?"
+        advice = "Who generates the code of a graph module again, and when must it be done?"
         yield evidence.finding("stale-code" if key == "recompiled" else "changed-anyway",
-                               f"{text}.", look)  # fmt: skip
+                               f"{text}.", advice)  # fmt: skip
 
 
 @rule("same result", Stage.RESULT)
@@ -230,7 +231,7 @@ KEY = AnswerKey(
         same_result.because("the code may be what the graph says, and not what runs"),
     ),
     driving(ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

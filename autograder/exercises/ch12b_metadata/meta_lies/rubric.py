@@ -11,7 +11,7 @@ import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12_passes.rubric import driving, said_in
 from autograder.exercises.ch12b_metadata.models import nothing_logged
@@ -117,7 +117,7 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def got_list(names: list[Plain]) -> Plain:
+def got_list(names: list[Encoded]) -> Encoded:
     """Names as one value, to be shown."""
     return {"list": names}
 
@@ -245,7 +245,7 @@ KEY = AnswerKey(
         the_right_names,
     ),
     driving(lies_of),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

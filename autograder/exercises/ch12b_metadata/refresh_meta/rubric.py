@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoded, Encoder, show
 from autograder.core.torch_private import fake_tensor_mode, own_buffers, own_parameters
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12_passes.rubric import driving, said_in
@@ -21,10 +21,10 @@ from autograder.judge.findings import unrecorded
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
-Vals = dict[str, Plain]
+Vals = dict[str, Encoded]
 
 
-def _vals(data: Plain) -> Vals:
+def _vals(data: Encoded) -> Vals:
     """The report about the `val` of each node, by name."""
     return {str(row["tuple"][0]): row["tuple"][1] for row in data["list"]}
 
@@ -33,8 +33,8 @@ def _vals(data: Plain) -> Vals:
 def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
     """Nothing comes back, and what is reported is whole."""
     got, want = said_in(evidence)
-    args = (each.runs[0] for each in (evidence.outcome, evidence.reference))
-    (ours, theirs) = (next(args)["forward"]["args"], next(args)["args"])
+    ours = evidence.outcome.runs[0]["forward"]["args"]
+    theirs = evidence.reference.runs[0]["args"]
     tables = evidence.outcome.tensors, evidence.reference.tensors
     if got.keys() != want.keys() or difference(ours, tables[0], theirs, tables[1]):
         yield unrecorded(evidence)
@@ -105,12 +105,14 @@ def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
     """What was noted before of another graph, or of another example, is not there any more."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     for name, old in _stale(evidence).items():
-        if name not in want or _differ(got[name], old) or not _differ(want[name], old):
+        if name not in want or _differ(got[name], old):
+            continue
+        words = differs(got[name], want[name], name) if _differ(want[name], old) else None
+        if words is None:
             continue
         yield evidence.finding(
             "stale-val",
-            f"The `val` of `{name}` is the one that it had before your call. "
-            f"{differs(got[name], want[name], name)[1]}",
+            f"The `val` of `{name}` is the one that it had before your call. {words[1]}",
             "What was noted for another graph is of no use. Which nodes does it survive on?",
             (name,),
         )
@@ -153,15 +155,15 @@ def right_values(evidence: Evidence) -> Iterable[Finding]:
         found = differs(got[name], want[name], name)
         if found is None:
             continue
-        code, text, look = found
+        code, text, advice = found
         if not _differ(got[name], _in_the_end(evidence)[name]):
             code = "shows-later-change"
             text += " That is what has become of the value in the end."
-            look = (
+            advice = (
                 "A later node changes this value. What is noted must be another object, with the "
                 "same strides, or it changes, too."
             )
-        yield evidence.finding(code, text, look, (name,))
+        yield evidence.finding(code, text, advice, (name,))
         return
 
 
@@ -173,8 +175,8 @@ class Tensor(NamedTuple):
 
     kind: str
     dtype: str
-    sizes: list[Plain]
-    strides: list[Plain]
+    sizes: list[Encoded]
+    strides: list[Encoded]
     device: str
     mode: int
 
@@ -185,24 +187,24 @@ class Tensor(NamedTuple):
         place = "" if self.device == "cpu" else f" on {self.device}"
         return f"{real} {self.dtype} tensor of shape {_shape(self.sizes)}{place}"
 
-    def stride_of(self) -> list[Plain]:
+    def stride_of(self) -> list[Encoded]:
         """The strides that say where an entry is; of a size of one, only the type of its stride."""
         empty = 0 in self.sizes
         pairs = zip(self.sizes, self.strides, strict=True)
         return [type(stride) if empty or size == 1 else stride for size, stride in pairs]
 
 
-def _shape(sizes: list[Plain]) -> str:
+def _shape(sizes: list[Encoded]) -> str:
     return f"({', '.join(map(str, sizes))}{',' * (len(sizes) == 1)})"
 
 
-def _parts(told: Plain) -> tuple[str, list[Plain]]:
+def _parts(told: Encoded) -> tuple[str, list[Any]]:
     """The word for a value's kind, and what belongs to it."""
     word, *more = told["tuple"]
     return str(word), more
 
 
-def _tensor(told: Plain) -> Tensor:
+def _tensor(told: Encoded) -> Tensor:
     """The report about a tensor.
 
     Raises:
@@ -218,7 +220,7 @@ def _tensor(told: Plain) -> Tensor:
 _SEVERAL = ("list", "tuple", "sizes")
 
 
-def _tensors(told: Plain) -> list[Tensor]:
+def _tensors(told: Encoded) -> list[Tensor]:
     word, more = _parts(told)
     if word in ("fake", "tensor"):
         return [_tensor(told)]
@@ -229,7 +231,7 @@ def _tensors(told: Plain) -> list[Tensor]:
     return []
 
 
-def words(told: Plain) -> str:
+def words(told: Encoded) -> str:
     """A value in words, short ones."""
     word, more = _parts(told)
     if word in ("fake", "tensor"):
@@ -256,7 +258,7 @@ _LOOKS = {
 }
 
 
-def differs(got: Plain, want: Plain, name: str) -> tuple[str, str, str] | None:
+def differs(got: Encoded, want: Encoded, name: str) -> tuple[str, str, str] | None:
     """The first difference between the reports about two values, modes left out.
 
     Returns:
@@ -269,11 +271,11 @@ def differs(got: Plain, want: Plain, name: str) -> tuple[str, str, str] | None:
     return code, f"{text[:1].upper()}{text[1:]}.", _LOOKS[code]
 
 
-def _differ(got: Plain, want: Plain) -> bool:
+def _differ(got: Encoded, want: Encoded) -> bool:
     return want is None or _difference(got, want, "") is not None
 
 
-def _difference(got: Plain, want: Plain, place: str) -> tuple[str, str] | None:
+def _difference(got: Encoded, want: Encoded, place: str) -> tuple[str, str] | None:
     (ours, mine), (theirs, other) = _parts(got), _parts(want)
     kind = f"{place} is {words(got)}, and should be {words(want)}"
     if ours != theirs and not {ours, theirs} <= {"fake", "tensor"}:
@@ -286,7 +288,7 @@ def _difference(got: Plain, want: Plain, place: str) -> tuple[str, str] | None:
         if len(pairs[0]) != len(pairs[1]):
             return "wrong-kind", kind
         items = enumerate(zip(*pairs, strict=True), start=1)
-        return _first(_difference(*pair, f"the {ordinal(i)} item of {place}") for i, pair in items)
+        return _first(_difference(a, b, f"the {ordinal(i)} item of {place}") for i, (a, b) in items)
     if theirs == "dict":
         tables = [dict(map(_entry, each[0]["list"])) for each in (mine, other)]
         if tables[0].keys() != tables[1].keys():
@@ -298,7 +300,7 @@ def _difference(got: Plain, want: Plain, place: str) -> tuple[str, str] | None:
     return ("wrong-value", kind) if difference(mine[0], [], other[0], []) else None
 
 
-def _entry(pair: Plain) -> tuple[str, Plain]:
+def _entry(pair: Encoded) -> tuple[str, Encoded]:
     key, value = pair["tuple"]
     return show(key), value
 
@@ -410,7 +412,7 @@ KEY = AnswerKey(
         right_values,
     ),
     driving(ours),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoded, Encoder, kind_of, show
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
 from autograder.core.node_label import function_label
 from autograder.core.outcome import Reference
@@ -22,14 +23,21 @@ from autograder.judge.findings import unrecorded
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
-Calls = Iterator[tuple[fx.Node, Plain, Plain]]
+
+class Wanted(CallResult, total=False):
+    """What must come of a call: a value, or why there is none."""
+
+    why: str
+
+
+Calls = Iterator[tuple[fx.Node, CallResult, Wanted]]
 
 
 def _calls(evidence: Evidence) -> Calls:
     """Each call, with what is recorded of the answer, and what must come."""
     runs = (run["forward"] for run in evidence.outcome.runs)
     calls = evidence.trial.args[0].calls
-    yield from zip(calls, runs, evidence.reference.runs, strict=True)
+    yield from zip(calls, runs, cast(list[Wanted], evidence.reference.runs), strict=True)
 
 
 def call_text(node: fx.Node) -> str:
@@ -96,7 +104,7 @@ def dictionary_or_error(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
-def _look_at(want: Plain, refused: bool) -> str:
+def _look_at(want: Wanted, refused: bool) -> str:
     if "value" not in want:
         return f"A `ValueError` must be raised here: {want['why']}. Which line raises this one?"
     if refused:
@@ -161,11 +169,11 @@ def arguments(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _text(value: Plain) -> str:
+def _text(value: Encoded) -> str:
     return f"`{show(value)}`"
 
 
-def _look_at_value(want: Plain, node: fx.Node) -> str:
+def _look_at_value(want: Encoded, node: fx.Node) -> str:
     values = [Encoder().encode(v) for v in (*node.args, *node.kwargs.values())]
     if want in values:
         return "An argument is given back as it is in `args` or `kwargs`."
@@ -175,7 +183,8 @@ def _look_at_value(want: Plain, node: fx.Node) -> str:
 def of_each_call(trial: Trial) -> Reference:
     """What must come of each call: a dictionary, or why there is none."""
     (asked,) = trial.args
-    encoder, runs = Encoder(trial.functions), []
+    encoder = Encoder(trial.functions)
+    runs: list[Any] = []
     for node in asked.calls:
         try:
             runs.append({"value": encoder.encode(_by_name(node, asked.root))})
@@ -228,7 +237,7 @@ KEY = AnswerKey(
         arguments,
     ),
     of_each_call,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -16,15 +16,16 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.codec import Encoded, Encoder
+from autograder.core.graph_record import NodeRecord, reads, target_path
 
 aten = torch.ops.aten
 _NAME = Encoder().function
 POW, MUL = _NAME(aten.pow.Tensor_Scalar), _NAME(aten.mul.Tensor)
 MEAN, ADD = _NAME(aten.mean.dim), _NAME(aten.add.Tensor)
 RSQRT = _NAME(aten.rsqrt.default)
-CAST: Plain = {"function": "torch.ops.aten._to_copy.default"}
-NORM: Plain = {"function": "torch.ops.fxcourse.rms_norm.default"}
+CAST: Encoded = {"function": "torch.ops.aten._to_copy.default"}
+NORM: Encoded = {"function": "torch.ops.fxcourse.rms_norm.default"}
 LOW = (torch.float16, torch.bfloat16)
 
 Term = int
@@ -94,7 +95,7 @@ class Computed:
     terms: list[Term]
     live: set[int]
     norms: dict[int, Call]
-    rows: list[Plain]
+    rows: list[NodeRecord]
 
     @property
     def calls(self) -> Counter[Term]:
@@ -120,7 +121,7 @@ class Strange(ValueError):
     """The operator is called with something that its schema does not have."""
 
 
-def arguments(row: Plain) -> list[Plain]:
+def arguments(row: NodeRecord) -> list[Encoded]:
     """What a call of the operator is given, in the order of its schema.
 
     Raises:
@@ -144,7 +145,7 @@ def arguments(row: Plain) -> list[Plain]:
 
 
 def computed(
-    rows: list[Plain],
+    rows: list[NodeRecord],
     table: Table,
     attributes: dict[str, torch.Tensor],
     fused: Iterable[Site] = (),
@@ -171,7 +172,8 @@ def computed(
             norms[i] = terms[site.x], weight, site.eps
             read.append([site.x] + ([] if site.weight is None else [site.weight]))
         elif row["target"] == NORM:
-            x, given, eps = arguments(row)
+            arguments_: list[Any] = arguments(row)
+            x, given, eps = arguments_
             norms[i] = terms[x["node"]], None if given is None else terms[given["node"]], eps
             read.append([leaf["node"] for leaf in reads(row)])
         else:
@@ -182,16 +184,17 @@ def computed(
 
 
 def _what(
-    row: Plain, terms: list[Term], table: Table, attributes: dict[str, torch.Tensor]
+    row: NodeRecord, terms: list[Term], table: Table, attributes: dict[str, torch.Tensor]
 ) -> list[Any]:
     if row["op"] == "get_attr":
-        found = attributes.get(row["target"])
-        return ["get_attr", row["target"] if found is None else table.attribute(found)]
+        path = target_path(row)
+        found = attributes.get(path)
+        return ["get_attr", path if found is None else table.attribute(found)]
     target = "output" if row["op"] == "output" else row["target"]
     return [row["op"], target, _told(row["args"], terms), _told(row["kwargs"], terms)]
 
 
-def _told(data: Plain, terms: list[Term]) -> Plain:
+def _told(data: Encoded, terms: list[Term]) -> Encoded:
     """Arguments, with the number of what each node computes in its place."""
     if isinstance(data, list):
         return [_told(item, terms) for item in data]
@@ -211,7 +214,7 @@ def _reached(start: int, read: list[list[int]]) -> set[int]:
     return found
 
 
-def _is_node(data: Plain) -> bool:
+def _is_node(data: Encoded) -> bool:
     return isinstance(data, dict) and type(data.get("node")) is int
 
 
@@ -226,7 +229,7 @@ class Norms:
             ``None`` among them means that it may be left. Of most there is one way.
     """
 
-    def __init__(self, gm: fx.GraphModule, rows: list[Plain]) -> None:
+    def __init__(self, gm: fx.GraphModule, rows: list[NodeRecord]) -> None:
         """Find them.
 
         Args:
@@ -258,10 +261,11 @@ class Norms:
         for x, root in (pair, pair[::-1]) if pair else ():
             found = self._inner(root, at) if _is_node(x) and _is_node(root) else None
             if found is not None and x != root:
-                return self._ways(at, x["node"], *found)
+                ways: list[Site | None] = self._ways(at, x["node"], *found)
+                return ways
         return []
 
-    def _inner(self, root: Plain, product: int) -> tuple[list[int], float, int] | None:
+    def _inner(self, root: Encoded, product: int) -> tuple[list[int], float, int] | None:
         """What is squared under a root (its factors), `eps`, and the row of the square."""
         add = self._only(root, RSQRT, 1, product)
         mean = self._only(add[0], ADD, 2, root["node"]) if add else None
@@ -279,7 +283,7 @@ class Norms:
             return None
         return [factor["node"] for factor in factors], mean[1], at
 
-    def _is_last(self, mean: list[Plain]) -> bool:
+    def _is_last(self, mean: list[Encoded]) -> bool:
         """Whether a mean is over the last dimension alone."""
         dims = mean[1].get("list") if isinstance(mean[1], dict) else None
         last = self._vals[mean[0]["node"]].ndim - 1
@@ -323,13 +327,15 @@ class Norms:
         given = self._args(row, CAST, 1)
         return given[0]["node"] if given and _is_node(given[0]) else None
 
-    def _only(self, data: Plain, target: Plain, count: int, reader: int) -> list[Plain] | None:
+    def _only(
+        self, data: Encoded, target: Encoded, count: int, reader: int
+    ) -> list[Encoded] | None:
         """The arguments of a call that one row alone reads."""
         if not _is_node(data) or self._users[data["node"]] != [reader]:
             return None
         return self._args(data["node"], target, count)
 
-    def _args(self, row: int, target: Plain, count: int) -> list[Plain] | None:
+    def _args(self, row: int, target: Encoded, count: int) -> list[Encoded] | None:
         """The arguments of a call of some operator, so many of them and none by keyword.
 
         A cast says by keyword what it casts to; that is seen in its value.

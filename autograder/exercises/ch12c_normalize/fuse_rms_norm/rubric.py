@@ -8,8 +8,9 @@ from functools import lru_cache
 
 import torch
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import kind_of, show
 from autograder.core.fake_values import mode_of, val_text
+from autograder.core.graph_record import NodeRecord
 from autograder.core.torch_private import schema_of
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12c_normalize.fuse_rms_norm.norms import (
@@ -36,7 +37,7 @@ OPERATOR = "torch.ops.fxcourse.rms_norm.default"
 @rule("returns a number", Stage.KIND)
 def returns_number(evidence: Evidence) -> Iterable[Finding]:
     """What comes back is an `int`."""
-    count = evidence.outcome.value["returned"]
+    count = evidence.value["returned"]
     if type(count) is not int:
         kind = "the graph module" if count == "the graph module" else kind_of(count)
         yield evidence.finding(
@@ -80,10 +81,10 @@ class _Seen:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence, self.table = evidence, Table()
         self.gm = evidence.traced
-        self.given: list[Plain] = evidence.traced_graph["nodes"]
+        self.given: list[NodeRecord] = evidence.traced_graph["nodes"]
         self.norms = Norms(self.gm, self.given)
         self.own = dict(self.gm.named_buffers()) | dict(self.gm.named_parameters())
-        self.rows: list[Plain] = evidence.graph["nodes"]
+        self.rows: list[NodeRecord] = evidence.graph["nodes"]
         self.mine = computed(self.rows, self.table, _attributes(evidence))
         self.before = self._with(())
         wanted = [(self._with(sites), sites) for sites in self.norms.fused()]
@@ -198,23 +199,23 @@ def _other_argument(found: _Seen, site: Site, near: Call) -> Finding:
         mine = str(found.rows[found.mine.terms.index(near[0])]["name"])
         code = "wrong-x"
         text = f"normalizes the value of `{mine}` in your graph, not that of `{found.name(site.x)}`"
-        look = "If `x` is cast and the product is cast back, the operator does both casts itself."
+        advice = "If `x` is cast and the product is cast back, the operator does both casts itself."
     elif near[2] != call[2]:
         code, text = "wrong-eps", f"has the eps {near[2]}, not {call[2]}"
-        look = "Each norm has an eps of its own. Where in the graph is it?"
+        advice = "Each norm has an eps of its own. Where in the graph is it?"
     else:
         code = "wrong-weight"
         own, want = (w if w is None else f"`{found.named(w)}`" for w in (near[1], call[1]))
         text = f"has {own or 'no weight'}, and should have {want or 'none'}"
         text = f"{text} as its weight" if own else text
-        look = (
+        advice = (
             "A weight is a node with one dimension, as long as the last one of `x`, and with the "
             "dtype of `x`. It goes in if the product with it is all that reads the norm."
         )
     return found.evidence.finding(
         code,
         f"Your call of the operator for `{product}` of the given graph {text}.",
-        look,
+        advice,
         nodes=(product,),
     )
 
@@ -298,7 +299,7 @@ def right_number(evidence: Evidence) -> Iterable[Finding]:
     """The number is how many norms were fused."""
     found = seen(evidence)
     want = len(found.mine.norms) - len(found.before.norms)
-    if (got := evidence.outcome.value["returned"]) != want:
+    if (got := evidence.value["returned"]) != want:
         yield evidence.finding(
             "wrong-count",
             f"{evidence.you} returned {show(got)}. Your graph has {len(found.mine.norms)} calls of "

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoded, kind_of
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -79,7 +79,7 @@ def most_at_once(gm: fx.GraphModule, *inputs: Any) -> tuple[int, str]:
     return watch.most, watch.where
 
 
-def _pair(data: Plain) -> list[Plain] | None:
+def _pair(data: Encoded) -> list[Any] | None:
     """An int and a text, as plain data; or nothing."""
     items = data.get("tuple") if isinstance(data, dict) else None
     if not isinstance(items, list) or [type(item) for item in items] != [int, str]:

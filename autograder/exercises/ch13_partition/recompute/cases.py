@@ -61,9 +61,9 @@ def refused(
     """A case in which one of the names is that of no call node."""
     expect = Expect(
         raises="ValueError",
-        look="Look at each of the names before you edit anything: is there a call node of it?",
+        advice="Look at each of the names before you edit anything: is there a call node of it?",
         names=bad,
-        still=("caller untouched",),
+        still_holds=("caller untouched",),
         trace=itself,
     )
     return Case(name, "refused", Given(make, ((*names, bad),), ((X,),)), hidden, expect)

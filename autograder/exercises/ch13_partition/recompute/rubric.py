@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoded, Encoder, show
+from autograder.core.graph_record import NodeRecord
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -21,14 +22,14 @@ Words = tuple[str, str, str, tuple[str, ...]]
 class _Row:
     """A node: what it calls, with the nodes that it reads left out; and these, in order."""
 
-    def __init__(self, row: Plain) -> None:
+    def __init__(self, row: NodeRecord) -> None:
         self.name, self.op = row["name"], row["op"]
         self.leaves: list[int] = []
         target = "" if self.op == "output" else str(row["target"])
         self.key = self.op, target, _skeleton([row["args"], row["kwargs"]], self.leaves)
 
 
-def _skeleton(data: Plain, leaves: list[int]) -> Any:
+def _skeleton(data: Encoded, leaves: list[int]) -> Any:
     """Plain arguments with the nodes left out; these are put on a list, in order."""
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])
@@ -120,18 +121,18 @@ class _Comparison:
             )
             if len(alike) > 1:
                 text += f" (`{'`, `'.join(alike)}` are alike)"
-            look = "Originals stay, and each later reader has a copy of its own. How many "
+            advice = "Originals stay, and each later reader has a copy of its own. How many "
             yield (
                 "wrong-count",
                 f"{text}.",
-                f"{look}readers are there, with the copies?",
+                f"{advice}readers are there, with the copies?",
                 (row.name,),
             )
         for row in self.result:
             if row.key not in want:
                 text = f"`{row.name}` of your result calls something that the given graph does "
-                look = "Copies and originals are called just as before; only what they read may "
-                yield "new-call", f"{text}not.", f"{look}be a copy.", (row.name,)
+                advice = "Copies and originals are called just as before; only what they read may "
+                yield "new-call", f"{text}not.", f"{advice}be a copy.", (row.name,)
 
     def _order(self) -> Iterator[Words]:
         for place, original in self.origin.items():
@@ -142,9 +143,11 @@ class _Comparison:
                     f"`{found.name}` is number {place + 1} in your graph. There the original "
                     f"`{row.name}` belongs, with {_copies(before)} directly before it"
                 )
-                look = "Originals keep their order. Each copy is directly before its reader; only "
-                look += "other copies are in between."
-                yield "wrong-place", f"{text}.", look, (found.name,)
+                advice = (
+                    "Originals keep their order. Each copy is directly before its reader; only "
+                )
+                advice += "other copies are in between."
+                yield "wrong-place", f"{text}.", advice, (found.name,)
 
     def _reads(self, place: int, original: int, wanted: set[int], end: int) -> Iterator[Words]:
         """What is wrong with what a node reads, and with the copies that it reads.
@@ -166,19 +169,19 @@ class _Comparison:
                 continue
             if read.setdefault(want, got) != got:
                 text = f"`{row.name}` reads two copies of `{self.given[want].name}`"
-                look = "A reader that reads a value twice is one reader."
-                yield "two-copies", f"{text}.", look, (row.name,)
+                advice = "A reader that reads a value twice is one reader."
+                yield "two-copies", f"{text}.", advice, (row.name,)
                 return
         for want, got in read.items():
             name = self.given[want].name
             if got in self.origin:
                 text = f"`{row.name}` reads `{self.result[got].name}`, and not a copy of `{name}`"
-                look = f"Which node reads `{name}` first? All others read copies, which are "
-                yield "reads-original", f"{text}.", f"{look}readers, too.", (row.name,)
+                advice = f"Which node reads `{name}` first? All others read copies, which are "
+                yield "reads-original", f"{text}.", f"{advice}readers, too.", (row.name,)
             elif got in self.copies or not begin <= got < place:
                 text = f"The copy of `{name}` that `{row.name}` reads is not its own"
-                look = "Each later reader has a copy of its own, directly before it."
-                yield "shared-copy", f"{text}, or not directly before it.", look, (row.name,)
+                advice = "Each later reader has a copy of its own, directly before it."
+                yield "shared-copy", f"{text}, or not directly before it.", advice, (row.name,)
             elif self.result[got].key != self.given[want].key:
                 text = (
                     f"`{row.name}` reads `{self.result[got].name}`, which is not a copy of `{name}`"
@@ -196,8 +199,8 @@ class _Comparison:
     def _not_the_original(self, row: _Row, want: int, got: int) -> Words:
         name, found = self.given[want].name, self.result[got]
         text = f"`{row.name}` reads `{found.name}`, and not the original `{name}`"
-        look = "A node that is not named is not copied, and the first reader, in graph order, "
-        return "not-original", f"{text}.", f"{look}reads the original.", (row.name,)
+        advice = "A node that is not named is not copied, and the first reader, in graph order, "
+        return "not-original", f"{text}.", f"{advice}reads the original.", (row.name,)
 
 
 def _times(count: int) -> str:
@@ -220,8 +223,8 @@ def copies_before_readers(evidence: Evidence) -> Iterable[Finding]:
     """All originals in their order, and each later reader's copies directly before it."""
     _, words = _compared(evidence)
     if words:
-        code, text, look, nodes = words
-        yield evidence.finding(code, text, look, nodes)
+        code, text, advice, nodes = words
+        yield evidence.finding(code, text, advice, nodes)
 
 
 @rule("meta of copies", Stage.STRUCTURE)
@@ -246,8 +249,8 @@ def meta_of_copies(evidence: Evidence) -> Iterable[Finding]:
             if wrong in got:
                 text = f"{what} has {show(got[wrong])} as `meta[{wrong!r}]`, "
                 text += f"not {show(want[wrong])}."
-            look = "Which ways of making a node also copy its `meta`?"
-            yield evidence.finding("meta-lost", text, look, (name,))
+            advice = "Which ways of making a node also copy its `meta`?"
+            yield evidence.finding("meta-lost", text, advice, (name,))
             return
 
 

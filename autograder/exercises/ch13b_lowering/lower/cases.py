@@ -78,11 +78,13 @@ def refused(
     make: Callable[[], nn.Module],
     *parts: tuple[str, ...],
     inputs: tuple[tuple[Any, ...], ...] = ONE,
-    look: str = CIRCLE,
+    advice: str = CIRCLE,
     hidden: bool = False,
 ) -> Case:
     """A case whose sets are refused."""
-    expect = Expect(raises="ValueError", look=look, still=("caller untouched",), trace=itself)
+    expect = Expect(
+        raises="ValueError", advice=advice, still_holds=("caller untouched",), trace=itself
+    )
     return Case(name, "refused", Divided(make, parts, inputs), hidden, expect)
 
 
@@ -170,13 +172,13 @@ EXERCISE = Exercise(
         refused("neighbors that wait", models.Chain, ("exp", "cos"), ("sin", "tanh")),
         refused("three in a circle", models.Circle, ("sin", "maximum"), ("cos", "minimum"),
                 ("tanh", "sub"), inputs=((X, X, X),)),
-        refused("in two sets", models.Chain, ("sin", "cos"), ("cos", "tanh"), look=NAMES),
+        refused("in two sets", models.Chain, ("sin", "cos"), ("cos", "tanh"), advice=NAMES),
         refused("in two sets that end alike", models.Apart, ("sin", "mul"), ("cos", "mul"),
-                inputs=TWO, look=NAMES),
-        refused("no such name", models.Chain, ("sin", "relu"), look=NAMES),
-        refused("an input", models.Chain, ("x", "exp"), look=NAMES),
-        refused("a parameter", models.OneScale, ("scale", "mul"), look=NAMES),
-        refused("the output", models.Chain, ("tanh", "output"), look=NAMES),
+                inputs=TWO, advice=NAMES),
+        refused("no such name", models.Chain, ("sin", "relu"), advice=NAMES),
+        refused("an input", models.Chain, ("x", "exp"), advice=NAMES),
+        refused("a parameter", models.OneScale, ("scale", "mul"), advice=NAMES),
+        refused("the output", models.Chain, ("tanh", "output"), advice=NAMES),
         divided("redraw: a row", "task", models.Chain, ("cos", "tanh"), ("exp",), hidden=True),
         divided("redraw: values", "values", models.SeveralOut, ("sin", "add", "mul", "cos"),
                 ("exp", "tanh"), inputs=TWO, hidden=True),

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoded, kind_of
+from autograder.core.graph_record import GraphRecord, target_path
 from autograder.core.verdict import Finding
 from autograder.exercises.ch13b_lowering.lower.rubric_places import (
     attributes,
@@ -33,7 +34,7 @@ from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise
-    from autograder.judge.derived_graph import Form
+    from autograder.judge.derived_graph import DerivedGraph
 
 
 # ------------------------------------------------------------------ what compile was called with
@@ -44,7 +45,7 @@ def compile_is_called(evidence: Evidence) -> Iterable[Finding]:
     """Once for each set, with a graph module and a tuple; the graph module returns a tuple."""
     if not evidence.has_graph:
         return  # another rule says so
-    pieces, wanted = evidence.outcome.value["pieces"], len(evidence.trial.args[1])
+    pieces, wanted = evidence.value["pieces"], len(evidence.trial.args[1])
     if len(pieces) != wanted:
         yield evidence.finding(
             "compile-count",
@@ -77,7 +78,7 @@ def compile_is_called(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
-def _kind_of_result(description: Plain) -> str:
+def _kind_of_result(description: GraphRecord) -> str:
     outputs = [row for row in description["nodes"] if row["op"] == "output"]
     args = outputs[0]["args"].get("tuple", ()) if outputs else ()
     if not args:
@@ -101,7 +102,7 @@ def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
     value = evidence.outcome.value
     rows, compiled = value["graph_module"]["nodes"], value["compiled"]
     calls = [row for row in rows if row["op"] == "call_module" and row["target"] in compiled]
-    taken = next((row for row in calls if _was_there(evidence, row["target"])), None)
+    taken = next((row for row in calls if _was_there(evidence, target_path(row))), None)
     if taken is not None:
         yield evidence.finding(
             "name-taken",
@@ -112,7 +113,7 @@ def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
         )
         return
     for number, piece in enumerate(value["pieces"]):
-        mine = [row for row in calls if compiled[row["target"]] == number]
+        mine = [row for row in calls if compiled[target_path(row)] == number]
         if len(mine) != 1:
             yield evidence.finding(
                 "compiled-count",
@@ -146,7 +147,7 @@ def _values(count: int) -> str:
     return "one value" if count == 1 else f"{count or 'no'} values"
 
 
-def _is_node(data: Plain) -> bool:
+def _is_node(data: Encoded) -> bool:
     return isinstance(data, dict) and type(data.get("node")) is int
 
 
@@ -172,14 +173,14 @@ class _Part:
     number: int
 
     @property
-    def graph(self) -> Plain:
+    def graph(self) -> GraphRecord:
         """The description of this graph."""
         return self.whole.outcome.value["pieces"][self.number]["graph_module"]
 
     @property
-    def form(self) -> Form:
+    def derived(self) -> DerivedGraph:
         """Its form, which the judge computes from its rows."""
-        return self.whole.form_of(self.graph)
+        return self.whole.derived_from(self.graph)
 
     @property
     def exercise(self) -> Exercise:
@@ -196,7 +197,7 @@ class _Part:
 @rule("wellformed pieces", Stage.FORM)
 def wellformed_pieces(evidence: Evidence) -> Iterable[Finding]:
     """What was compiled is well formed, too."""
-    for number in range(len(evidence.outcome.value["pieces"])):
+    for number in range(len(evidence.value["pieces"])):
         part: Any = _Part(evidence, number)
         found = list(wellformed.find(part))
         if part.graph["codegen"] != "CodeGen":
@@ -210,7 +211,7 @@ def wellformed_pieces(evidence: Evidence) -> Iterable[Finding]:
 @rule("a module of its own", Stage.FORM)
 def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
     """The result is another module than the given one, with a graph of its own."""
-    if not evidence.outcome.value["new"]:
+    if not evidence.value["new"]:
         yield evidence.finding(
             "not-new",
             f"What {evidence.you} returned has the graph of the module that it was given.",

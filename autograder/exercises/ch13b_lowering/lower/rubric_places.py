@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoded, Encoder, show
+from autograder.core.graph_record import NodeRecord, target_path
 from autograder.core.verdict import Finding
 from autograder.exercises.ch13b_lowering.lower.rubric_values import Lowered, Piece, reads_of
 from autograder.judge.compare import difference
@@ -64,7 +65,7 @@ def nodes_in_their_places(evidence: Evidence) -> Iterable[Finding]:
 
 def _misplaced(
     evidence: Evidence,
-    rows: list[tuple[Plain, Any]],
+    rows: list[tuple[NodeRecord, Any]],
     parts: Any,
     places: list[int],
     where: str,
@@ -241,7 +242,7 @@ def examples(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _wrong_example(
-    evidence: Evidence, piece: Piece, i: int, example: Plain
+    evidence: Evidence, piece: Piece, i: int, example: Encoded
 ) -> tuple[str, str] | None:
     """The node whose example is wrong, and in what; ``None`` if it is right.
 
@@ -265,7 +266,7 @@ def _wrong_example(
     return given.names[alike[0]], str(text)
 
 
-def _otherwise(got: Plain, table: list[Any], want: Any) -> str | None:
+def _otherwise(got: Encoded, table: list[Any], want: Any) -> str | None:
     """In what a plain value differs from what it must be; ``None`` if it does not."""
     encoder = Encoder()
     found = difference(got, table, encoder.encode(want), encoder.tensors, "the example")
@@ -282,7 +283,7 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
     given = lowered.given
     for piece in lowered.pieces:
         for row in piece.rows:
-            if row["op"] == "get_attr" and piece.parts.is_own_parameter(row["target"]):
+            if row["op"] == "get_attr" and piece.parts.is_own_parameter(target_path(row)):
                 yield evidence.finding(
                     "not-shared",
                     f"`{row['target']}` in {_for(evidence, piece)} is a copy, and not a parameter "
@@ -343,15 +344,15 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
         key = key or "mark"
         if key in meta:
             text = f"{what} has another `meta[{key!r}]` than the given graph's `{name}`."
-            look = "Which node's `meta` does it carry, and which node's value does it have?"
+            advice = "Which node's `meta` does it carry, and which node's value does it have?"
         else:
             text = f"{what} has no `meta[{key!r}]`, which the given graph's `{name}` has."
-            look = "`node_copy` copies the `meta`; `call_function` and `placeholder` do not."
-        yield evidence.finding("meta-lost", text, look, (row["name"],))
+            advice = "`node_copy` copies the `meta`; `call_function` and `placeholder` do not."
+        yield evidence.finding("meta-lost", text, advice, (row["name"],))
         return
 
 
-def _lost(meta: dict[str, Plain], table: list[Any], want: dict[str, Any]) -> str | None:
+def _lost(meta: dict[str, Encoded], table: list[Any], want: dict[str, Any]) -> str | None:
     """The first key of a node's `meta` that is not as it was."""
     return next(
         (

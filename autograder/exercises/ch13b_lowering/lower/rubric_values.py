@@ -15,8 +15,15 @@ from typing import Any
 
 import torch
 
-from autograder.core.codec import Encoder, Plain
-from autograder.core.graph_record import describe
+from autograder.core.codec import Encoded, Encoder
+from autograder.core.graph_record import (
+    GraphRecord,
+    ModuleRecord,
+    NodeRecord,
+    TensorRecord,
+    describe,
+    target_path,
+)
 from autograder.judge.evidence import Evidence
 
 GETITEM = {"function": "operator.getitem"}
@@ -32,7 +39,7 @@ class Values:
         """The number of what a key describes."""
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def of_call(self, row: Plain, target: Any, read: list[Any]) -> int:
+    def of_call(self, row: NodeRecord, target: Any, read: list[Any]) -> int:
         """The number of what a node calls, with what it reads.
 
         Args:
@@ -45,7 +52,7 @@ class Values:
         return self.of((row["op"], target, _skeleton([row["args"], row["kwargs"]], read)))
 
 
-def _skeleton(data: Plain, read: list[Any]) -> Any:
+def _skeleton(data: Encoded, read: list[Any]) -> Any:
     """Arguments, with the numbers of values instead of nodes."""
     if isinstance(data, list):
         return tuple(_skeleton(item, read) for item in data)
@@ -71,21 +78,20 @@ class Parts:
     """
 
     def __init__(
-        self, description: Plain, tensors: list[torch.Tensor], given: Parts | None = None
+        self, description: GraphRecord, tensors: list[torch.Tensor], given: Parts | None = None
     ) -> None:
         self.tensors, self._given = tensors, given
-        self.modules: dict[str, Plain] = {}
+        self.modules: dict[str, ModuleRecord] = {}
         for row in description["modules"]:
             own = self.modules[row["same_as"]] if "same_as" in row else row
             self.modules[row["path"]] = own
-        self.entries: dict[str, Plain] = {}
+        self.entries: dict[str, TensorRecord | None] = {}
         self.parameters: set[str] = set()
         for path, row in self.modules.items():
-            for kind in ("params", "buffers", "tensors"):
-                for name, entry in row[kind].items():
-                    full = f"{path}.{name}" if path else name
-                    self.entries[full] = entry
-                    self.parameters |= {full} if kind == "params" else set()
+            prefix = f"{path}." if path else ""
+            for name, entry in {**row["params"], **row["buffers"], **row["tensors"]}.items():
+                self.entries[prefix + name] = entry
+            self.parameters |= {prefix + name for name in row["params"]}
 
     def module(self, path: str) -> str | None:
         """What a called module is called in the given one; ``None`` if it is none of its."""
@@ -110,23 +116,23 @@ class Parts:
             self._same_state(row, theirs[key]) for key, row in below.items()
         )
 
-    def _same_state(self, row: Plain, other: Plain) -> bool:
+    def _same_state(self, row: ModuleRecord, other: ModuleRecord) -> bool:
         assert self._given is not None
-        if any(row[key] != other[key] for key in ("class", "training", "children")):
+        if (row["class"], row["training"]) != (other["class"], other["training"]):
             return False
-        for kind in ("params", "buffers"):
-            if row[kind].keys() != other[kind].keys():
+        if row["children"] != other["children"]:
+            return False
+        for mine, theirs in ((row["params"], other["params"]), (row["buffers"], other["buffers"])):
+            if mine.keys() != theirs.keys():
                 return False
-            for name, entry in row[kind].items():
-                if not self._same(entry, other[kind][name]):
-                    return False
-        plain = ("attrs",)
-        return all(row[key].keys() == other[key].keys() for key in plain) and all(
+            if not all(self._same(entry, theirs[name]) for name, entry in mine.items()):
+                return False
+        return row["attrs"].keys() == other["attrs"].keys() and all(
             _is_tensor(value) or value == other["attrs"][name]
             for name, value in row["attrs"].items()
         )
 
-    def _same(self, entry: Plain, other: Plain) -> bool:
+    def _same(self, entry: TensorRecord | None, other: TensorRecord | None) -> bool:
         assert self._given is not None
         if entry is None or other is None:
             return entry is other
@@ -154,7 +160,7 @@ def _in(path: str, root: str) -> bool:
     return path == root or path.startswith(f"{root}.")
 
 
-def _is_tensor(value: Plain) -> bool:
+def _is_tensor(value: Encoded) -> bool:
     return isinstance(value, dict) and "tensor" in value
 
 
@@ -162,17 +168,17 @@ def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a, b)
 
 
-def _target(row: Plain, parts: Parts) -> Any:
+def _target(row: NodeRecord, parts: Parts) -> Any:
     """What a node calls or reads, said so that it is the same in all graphs."""
     target = row["target"]
     if row["op"] == "call_module":
-        return parts.module(target) or ("not of the given module", target)
+        return parts.module(target_path(row)) or ("not of the given module", target)
     if row["op"] == "get_attr":
-        return parts.tensor(target) or ("not of the given module", target)
+        return parts.tensor(target_path(row)) or ("not of the given module", target)
     return str(target)
 
 
-def reads_of(data: Plain) -> Iterator[int]:
+def reads_of(data: Encoded) -> Iterator[int]:
     """The places of the nodes in some arguments, as often as they are there."""
     if isinstance(data, list):
         for item in data:
@@ -185,7 +191,7 @@ def reads_of(data: Plain) -> Iterator[int]:
                 yield from reads_of(body)
 
 
-def _read_by(row: Plain) -> list[int]:
+def _read_by(row: NodeRecord) -> list[int]:
     return list(dict.fromkeys(reads_of([row["args"], row["kwargs"]])))
 
 
@@ -260,10 +266,10 @@ class Given:
         """The name of a node that has a value, if there is one."""
         return self.names[self.numbers.index(number)] if number in self.numbers else None
 
-    def is_like(self, row: Plain, parts: Parts, place: int) -> bool:
+    def is_like(self, row: NodeRecord, parts: Parts, place: int) -> bool:
         """Whether a node calls what a node of the given graph calls, whatever it reads."""
         other = self.rows[place]
-        return row["op"] == other["op"] and _target(row, parts) == _target(other, self.parts)
+        return row["op"] == other["op"] and bool(_target(row, parts) == _target(other, self.parts))
 
 
 @dataclass
@@ -281,9 +287,9 @@ class Piece:
         set: the number of the set that it is for.
     """
 
-    rows: list[Plain]
+    rows: list[NodeRecord]
     parts: Parts
-    examples: Plain
+    examples: Encoded
     numbers: list[int] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
     incoming: list[int] = field(default_factory=list)
@@ -369,7 +375,7 @@ class Lowered:
                 target = _target(row, self.parts)
                 self.numbers.append(self.values.of_call(row, target, self.numbers))
 
-    def _taken_out(self, row: Plain, pieces: dict[int, Piece]) -> Any:
+    def _taken_out(self, row: NodeRecord, pieces: dict[int, Piece]) -> Any:
         """The number of a value that a node takes out of a compiled call, if it does."""
         args = row["args"]["tuple"]
         if row["target"] != GETITEM or len(args) != 2 or not isinstance(args[0], dict):

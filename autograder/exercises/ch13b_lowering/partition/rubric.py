@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -56,7 +56,7 @@ class _Sets:
         self.ops = {node.name: str(node.op) for node in nodes}
         self.reads = {node.name: [read.name for read in _read_by(node)] for node in nodes}
         self.taken = [node.name for node in nodes if _is_taken(node, supported)]
-        self.sets: list[list[str]] = [item["set"] for item in evidence.outcome.value["list"]]
+        self.sets: list[list[Any]] = [item["set"] for item in evidence.value["list"]]
         self.of: dict[str, int] = {}
         for i, names in enumerate(self.sets):
             for name in names:
@@ -107,7 +107,7 @@ def _of(evidence: Evidence) -> _Sets:
     return _Sets(evidence)
 
 
-def _wrong_item(value: Plain) -> Plain:
+def _wrong_item(value: Encoded) -> Encoded:
     """The first item of a list that is not a set of names, or the name itself; else ``None``."""
     for item in value["list"]:
         if not isinstance(item, dict) or "set" not in item:
@@ -145,14 +145,14 @@ def no_other_nodes(evidence: Evidence) -> Iterable[Finding]:
         return
     if extra not in found.ops:
         text = f"`{extra}` is in a set, and no node of the graph has this name."
-        look = "Are these names of another trace, or targets?"
+        advice = "Are these names of another trace, or targets?"
     elif not found.ops[extra].startswith("call_"):
         text = f"`{extra}` is in a set, and it is a node of kind `{found.ops[extra]}`."
-        look = "Only calls can be in a set, whatever `supported` says of other nodes."
+        advice = "Only calls can be in a set, whatever `supported` says of other nodes."
     else:
         text = f"`{extra}` is in a set, but `supported` says no to it."
-        look = "Which of your lines puts a node into a set without asking `supported`?"
-    yield evidence.finding("not-supported", text, look, (extra,))
+        advice = "Which of your lines puts a node into a set without asking `supported`?"
+    yield evidence.finding("not-supported", text, advice, (extra,))
 
 
 @rule("all supported calls", Stage.STRUCTURE)
@@ -220,7 +220,7 @@ def no_cycle(evidence: Evidence) -> Iterable[Finding]:
 def few_sets(evidence: Evidence) -> Iterable[Finding]:
     """No more sets than necessary."""
     count = sum(1 for names in _of(evidence).sets if names)
-    need = evidence.reference.value
+    need: Any = evidence.reference.value
     if count > need:
         yield evidence.finding(
             "too-many",
@@ -243,7 +243,7 @@ KEY = AnswerKey(
         few_sets,
     ),
     answer_of(fewest),
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

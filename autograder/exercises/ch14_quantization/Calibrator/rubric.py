@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch14_quantization.models import floats
 from autograder.judge.advice import advice_for
@@ -57,12 +57,12 @@ def _values(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> dict[str, torch.Tens
     return found
 
 
-def _reports(evidence: Evidence) -> Iterator[tuple[int, dict[str, Plain]]]:
+def _reports(evidence: Evidence) -> Iterator[tuple[int, dict[str, Encoded]]]:
     """Yield the report on each run that did not raise."""
     for i, run in enumerate(evidence.outcome.runs):
         value = run["forward"].get("value")
         if isinstance(value, dict) and "dict" in value:
-            yield i, {key: item for key, item in value["dict"]}
+            yield i, {str(key): item for key, item in value["dict"]}
 
 
 @rule("a class of Interpreters", Stage.KIND)
@@ -91,17 +91,17 @@ def class_of_interpreters(evidence: Evidence) -> Iterable[Finding]:
                     f"After run {i + 1}, the scale of `{name}` is `{show(scale)}`.",
                     "What does your search for the largest begin with, and what if it finds "
                     "nothing?",
-                    nodes=(name,),
+                    nodes=(str(name),),
                 )
                 return
 
 
-def _is_infinite(data: Plain) -> bool:
+def _is_infinite(data: Encoded) -> bool:
     """Whether that is a Python number which is infinite, or none; no value of a case is."""
     return isinstance(data, dict) and "float" in data
 
 
-def _problem(data: Plain) -> str:
+def _problem(data: Encoded) -> str:
     if not (isinstance(data, dict) and "dict" in data):
         return f"{kind_of(data)}, not a dictionary"
     for key, value in data["dict"]:
@@ -158,10 +158,10 @@ def right_scales(evidence: Evidence) -> Iterable[Finding]:
     nodes = {node.name: node for node in evidence.trial.args[0].gm.graph.nodes}
     said = dict(_reports(evidence))
     for i, want in enumerate(expected(evidence)):
-        scales = said.get(i, {}).get("scales")
+        scales: Encoded = said.get(i, {}).get("scales")
         if _problem(scales) or any(_is_infinite(scale) for _, scale in scales["dict"]):
             return  # another rule says so
-        got = {key: value for key, value in said[i]["scales"]["dict"]}
+        got: dict[str, Any] = {str(key): value for key, value in scales["dict"]}
         finding = _scales_problem(evidence, i, got, want, nodes)
         if finding:
             yield finding
@@ -228,7 +228,7 @@ KEY = AnswerKey(
         right_scales,
     ),
     model_itself,
-    oracle_alone=True,
+    oracle_only=True,
 )
 
 TRAP = """\

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
+from autograder.core.graph_record import NodeRecord
 from autograder.core.verdict import Finding
 from autograder.exercises.ch14_quantization.rubric import (
     DEQUANTIZE,
@@ -24,18 +26,18 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import PASS
 
 MOVES = ("reshape", "flatten", "transpose", "permute")
-Rows = dict[str, Plain]
+Rows = dict[str, NodeRecord]
 
 
-def is_move(row: Plain) -> bool:
+def is_move(row: NodeRecord) -> bool:
     """Whether a node only moves values, by one of the four methods."""
     return bool(row["op"] == "call_method" and row["target"] in MOVES)
 
 
-def reads(row: Plain) -> list[str]:
+def reads(row: NodeRecord) -> list[str]:
     """The names in a node's arguments, each as often as it is there."""
 
-    def names(data: Plain) -> Iterable[str]:
+    def names(data: Any) -> Iterable[str]:
         if isinstance(data, dict):
             if isinstance(data.get("node"), str):
                 yield data["node"]
@@ -48,9 +50,9 @@ def reads(row: Plain) -> list[str]:
     return [*names(row["args"]), *names(row["kwargs"])]
 
 
-def first_of(row: Plain) -> str | None:
+def first_of(row: NodeRecord) -> str | None:
     """The node that is a call's first argument."""
-    args = row["args"].get("tuple") or [None]
+    args: list[Any] = row["args"].get("tuple") or [None]
     return args[0].get("node") if isinstance(args[0], dict) else None
 
 
@@ -112,7 +114,7 @@ def folding(rows: Rows) -> Folding:
 def folded(rows: Rows, found: Folding) -> Rows:
     """The rows that are left, with what they read now."""
 
-    def exchanged(data: Plain, to: dict[str, str]) -> Plain:
+    def exchanged(data: Encoded, to: dict[str, str]) -> Encoded:
         if isinstance(data, list):
             return [exchanged(item, to) for item in data]
         if not isinstance(data, dict):
@@ -121,14 +123,15 @@ def folded(rows: Rows, found: Folding) -> Rows:
             return {"node": to.get(name, name)}
         return {key: exchanged(value, to) for key, value in data.items()}
 
-    left = {}
+    left: Rows = {}
     for name, row in rows.items():
         if name in found.gone:
             continue
         to = dict(found.stands_for)
         if name in found.moved:
             to[str(first_of(row))] = found.moved[name]
-        left[name] = {**row, **{key: exchanged(row[key], to) for key in ("args", "kwargs")}}
+        args, kwargs = exchanged(row["args"], to), exchanged(row["kwargs"], to)
+        left[name] = {**row, "args": args, "kwargs": kwargs}
     return left
 
 
@@ -136,7 +139,7 @@ def expressions(rows: Rows, table: dict[str, int]) -> dict[str, int]:
     """A number for what each node gives: equal for equal calls of equal values."""
     found: dict[str, int] = {}
 
-    def told(data: Plain) -> Plain:
+    def told(data: Encoded) -> Encoded:
         if isinstance(data, list):
             return [told(item) for item in data]
         if not isinstance(data, dict):
@@ -236,7 +239,7 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _same_call(mine: Plain, row: Plain) -> bool:
+def _same_call(mine: NodeRecord | None, row: NodeRecord) -> bool:
     """Whether a node of that name is left, and calls the same."""
     return mine is not None and (mine["op"], mine["target"]) == (row["op"], row["target"])
 

@@ -55,8 +55,8 @@ def case(
 ) -> Case:
     """A case of ``insert_qdq(gm, scales)``."""
     build = GraphTrial(make, inputs or ((X,),), (scales,))
-    expect = Expect(raises=raises, look=REFUSED if raises else "",
-                    still=("caller untouched",) if raises else (), trace=itself)  # fmt: skip
+    expect = Expect(raises=raises, advice=REFUSED if raises else "",
+                    still_holds=("caller untouched",) if raises else (), trace=itself)  # fmt: skip
     return Case(name, aspect, build, hidden, expect)
 
 

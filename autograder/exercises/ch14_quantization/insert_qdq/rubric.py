@@ -7,8 +7,9 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import NodeRecord
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch14_quantization.rubric import (
@@ -29,7 +30,7 @@ from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import PASS
 
-Rows = dict[str, Plain]
+Rows = dict[str, NodeRecord]
 
 
 def through_eight_bits(trial: Trial) -> Reference:
@@ -85,7 +86,7 @@ def other_nodes_kept(evidence: Evidence) -> Iterable[Finding]:
 def _pair(after: Rows, before: Rows, name: str) -> tuple[list[str], list[str]]:
     """The new nodes that quantize a value, and those that dequantize it."""
 
-    def new(function: Plain, sources: list[str]) -> list[str]:
+    def new(function: Encoded, sources: list[str]) -> list[str]:
         rows = ((n, row) for n, row in after.items() if n not in before)
         found = ((n, given(row)) for n, row in rows if is_call_of(row, function))
         return [n for n, read in found if read is not None and read[0] in sources]
@@ -148,10 +149,11 @@ def all_read_dequantized(evidence: Evidence) -> Iterable[Finding]:
     to = {name: pair[1][0] for name, pair in pairs.items()}
     for name, row in before.items():
         mine = after[name]
-        for key in ("args", "kwargs"):
-            if mine[key] == renamed(row[key], to):
+        pairs_of = ((mine["args"], row["args"]), (mine["kwargs"], row["kwargs"]))
+        for got, before_ in pairs_of:
+            if got == renamed(before_, to):
                 continue
-            old = mine[key] == row[key]
+            old = got == before_
             yield evidence.finding(
                 "reads-original" if old else "wrong-arguments",
                 f"`{name}` reads the value itself, not the dequantized one."

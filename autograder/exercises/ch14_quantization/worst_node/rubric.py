@@ -54,7 +54,8 @@ def worst(*args: Any) -> str:
 @rule("the worst node", Stage.RESULT)
 def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
     """The name is that of the largest relative error, the first of several."""
-    got, want = evidence.outcome.value, evidence.reference.value
+    got: Any = evidence.outcome.value
+    want: Any = evidence.reference.value
     if got == want:
         return
     found = errors(*evidence.trial.args)

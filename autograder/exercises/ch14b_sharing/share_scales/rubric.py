@@ -13,8 +13,9 @@ import torch
 from torch import fx
 from torch.nn import functional as F
 
-from autograder.core.codec import Plain, show
+from autograder.core.codec import Encoded, show
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import NodeRecord
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch14_quantization.rubric import (
@@ -39,9 +40,10 @@ METHODS = ("reshape", "flatten", "transpose", "permute")
 
 def _moved(node: fx.Node) -> list[Any]:
     """The values that an operation moves; none for all other nodes."""
-    arguments = [*node.args, *node.kwargs.values()]
+    arguments: list[Any] = [*node.args, *node.kwargs.values()]
     if node.op == "call_function" and node.target is torch.cat:
-        return list(node.kwargs.get("tensors", arguments[0]))
+        given: Any = node.kwargs.get("tensors", arguments[0])
+        return list(given)
     if node.op == "call_function" and node.target is F.max_pool2d:
         return [node.kwargs.get("input", arguments[0])]
     return arguments[:1] if node.op == "call_method" and node.target in METHODS else []
@@ -93,8 +95,9 @@ def with_shared_scales(trial: Trial) -> Reference:
         def run_node(self, n: fx.Node) -> Any:
             if n.name not in scales:
                 return super().run_node(n)
-            value, _ = self.map_nodes_to_values(n.args, n)
-            return n.target(value, scales[n.name][0])
+            args: Any = self.map_nodes_to_values(n.args, n)
+            target: Any = n.target
+            return target(args[0], scales[n.name][0])
 
     return runs_of(lambda *args: Rescaled(gm).run(*args), trial)
 
@@ -129,7 +132,7 @@ def only_scales_change(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _without_scale(row: Plain) -> Plain:
+def _without_scale(row: NodeRecord) -> Encoded:
     """What a node calls, and its arguments; of a pair's call, only what it reads."""
     called = row["op"], row["target"]
     pair = is_call_of(row, QUANTIZE) or is_call_of(row, DEQUANTIZE)

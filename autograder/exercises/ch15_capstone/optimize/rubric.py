@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from autograder.core.codec import Plain
+from autograder.core.graph_record import GraphRecord, ModuleRecord, NodeRecord, target_path
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
@@ -41,13 +41,13 @@ class CleanUp:
         fused: the places of BatchNorms that went into a convolution, with its place.
     """
 
-    data: Plain
+    data: GraphRecord
     passed_on: dict[int, int] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
     fused: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.rows: list[Plain] = self.data["nodes"]
+        self.rows: list[NodeRecord] = self.data["nodes"]
         self.modules = modules_by_path(self.data)
         for place, row in enumerate(self.rows):
             if self._is_identity(row):
@@ -104,18 +104,18 @@ class CleanUp:
 
     # ------------------------------------------------------------ kinds of nodes
 
-    def _module(self, row: Plain) -> Plain:
-        return self.modules.get(row["target"], {}) if row["op"] == "call_module" else {}
+    def _module(self, row: NodeRecord) -> ModuleRecord:
+        return self.modules.get(target_path(row), {}) if row["op"] == "call_module" else {}
 
-    def _is_identity(self, row: Plain) -> bool:
+    def _is_identity(self, row: NodeRecord) -> bool:
         if row["op"] == "call_function":
             return row["target"] in DROPOUT_FUNCTIONS
         return self._module(row).get("class") in (IDENTITY, *DROPOUT_MODULES)
 
-    def _is_a(self, row: Plain, kinds: tuple[type, ...]) -> bool:
+    def _is_a(self, row: NodeRecord, kinds: tuple[type, ...]) -> bool:
         return CLASSES.get(self._module(row).get("class", "")) in kinds
 
-    def _is_norm(self, row: Plain) -> bool:
+    def _is_norm(self, row: NodeRecord) -> bool:
         """Whether it is a call of a BatchNorm that does the same to every batch."""
         module = self._module(row)
         statistics = module.get("buffers", {}).get("running_mean")
