@@ -17,7 +17,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.kinds import KINDS
 from autograder.judge.references import MissingReference
 from autograder.judge.rule import Rule
-from autograder.judge.schema import misfit
+from autograder.judge.schema import is_complete
 
 _CONDITION = (
     "For which situation does the exercise ask for this exception, and which line of yours looks "
@@ -40,7 +40,7 @@ def findings_of(
     """What is wrong with one outcome: the findings of the first stage that has any."""
     key = key or key_of(exercise)
     evidence = Evidence(exercise, case, outcome, key, seed, runner)
-    if misfit(KINDS[exercise.kind].schema, evidence) is not None:
+    if not is_complete(KINDS[exercise.kind].schema, evidence):
         return [unrecorded(evidence)]
     if is_vacuous(evidence):
         return []

@@ -1,4 +1,4 @@
-"""The complete form of an outcome: what the schemas of all kinds of answers are made of.
+"""The complete form of an outcome: checks that are made from the types of its records.
 
 What was not run did not hold. An outcome that lacks a run, or a field of a description, is not a
 record of what the answer did, and no rule of a rubric reads it. A wrong kind of result is
@@ -7,81 +7,141 @@ complete all the same: the rules describe it in better words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Tagged
+from autograder.core.execution import CallResult, ErrorRecord
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import MAX_DESCRIBED
+from autograder.core.graph_record import (
+    MAX_DESCRIBED,
+    CallRecord,
+    GraphRecord,
+    ModuleRecord,
+    NodeRecord,
+    TensorRecord,
+)
 from autograder.core.outcome import Outcome
 from autograder.judge.evidence import Evidence
-from autograder.judge.field_checks import (
-    Check,
-    any_text,
-    both,
-    either,
-    fields,
-    first,
-    flag,
-    nothing,
-    plain,
-    rows,
-    table,
-    text,
-    whole,
-)  # fmt: skip
 
-Runs = list[Check]
-Schema = Callable[["Parts"], tuple[Check, Runs]]
-"""Makes the check of the value, and one for each run."""
+Check = Callable[[Any], bool]
+"""Whether a value has a form. What is checked came from JSON, so its types are exact."""
+
+# ------------------------------------------------------------------ checks made of smaller ones
 
 
-def misfit(schema: Schema, evidence: Evidence) -> str | None:
-    """The place of the first thing that an outcome lacks, or ``None`` if it is complete.
-
-    Args:
-        schema: that of the exercise's kind of answer.
-        evidence: the outcome, and the case, which says how often something was to be run.
-    """
-    try:
-        return _misfit(schema, evidence)
-    except RecursionError:
-        return "nested too deeply"
+def of_type(*kinds: type) -> Check:
+    """A value of exactly one of these types."""
+    return lambda value: type(value) in kinds
 
 
-def _misfit(schema: Schema, evidence: Evidence) -> str | None:
-    outcome = evidence.claimed
-    if outcome.ended == "raised":
-        return _RAISED(outcome.error)
-    if outcome.ended == "out of time" and outcome.error is not None:
-        return _STOPPED(outcome.error)
-    if outcome.ended != "returned":
-        return None
-    if outcome.error is not None:
-        return "error"
-    value, runs = schema(Parts(outcome, evidence.trial))
-    place = value(outcome.value)
-    return _runs_misfit(runs, outcome.runs) if place is None else place
+def text(value: Any) -> bool:
+    """Text that says something."""
+    return type(value) is str and value != ""
 
 
-def _runs_misfit(wanted: Runs, runs: list[Plain]) -> str | None:
-    if type(runs) is not list or len(runs) != len(wanted):
-        return "runs"
-    return first(check(run) for check, run in zip(wanted, runs, strict=True))
+nothing, any_text, flag, whole = map(of_type, (NoneType, str, bool, int))
 
 
-ERROR = {"type": text, "types": rows(text), "message": any_text}
-_FRAME = fields(line=whole, text=any_text, function=any_text)
-WHERE = {
-    "line": whole, "text": any_text, "says": any_text,
-    "frames": rows(_FRAME), "generated": any_text, "near": rows(any_text),
-}  # fmt: skip
-_RAISED = fields(**ERROR, **WHERE)
-_STOPPED = fields(**ERROR, **WHERE, values=rows(rows(any_text, 2)))
+def either(*checks: Check) -> Check:
+    """What fits one of the checks."""
+
+    def check_any(value: Any) -> bool:
+        for check in checks:  # `any` takes twice as long
+            if check(value):
+                return True
+        return False
+
+    return check_any
+
+
+def both(check: Check, more: Check) -> Check:
+    """What fits a check, and then another one that relies on the first."""
+    return lambda value: check(value) and more(value)
+
+
+def rows(check: Check, count: int | None = None, at_most: float = math.inf) -> Check:
+    """A list of values that all fit; of so many, or of no more than so many, where one knows."""
+
+    def check_all(value: Any) -> bool:
+        if type(value) is not list or count not in (None, len(value)) or len(value) > at_most:
+            return False
+        return all(map(check, value))
+
+    return check_all
+
+
+def table(check: Check) -> Check:
+    """A dictionary from text to values that all fit."""
+    return lambda value: (
+        type(value) is dict and all(map(any_text, value)) and all(map(check, value.values()))
+    )
+
+
+def fields(optional: dict[str, Check] | None = None, /, **required: Check) -> Check:
+    """A dictionary with exactly the required fields, and perhaps the optional ones."""
+    known = {**(optional or {}), **required}
+
+    def check_all(value: Any) -> bool:
+        if type(value) is not dict or not required.keys() <= value.keys() <= known.keys():
+            return False
+        for name, item in value.items():
+            if not known[name](item):
+                return False
+        return True
+
+    return check_all
+
+
+_SCALARS = (NoneType, bool, int, float, str)
+
+
+def plain(tensors: int) -> Check:
+    """An encoded value, next to a table of so many tensors."""
+
+    def check(value: Any) -> bool:
+        if type(value) in _SCALARS:
+            return True
+        if type(value) is not dict or len(value) != 1:
+            return False
+        ((kind, body),) = value.items()
+        return kind in kinds and kinds[kind](body)
+
+    kinds: dict[str, Check] = {
+        "tensor": lambda body: type(body) is int and 0 <= body < tensors,
+        "complex": rows(any_text, 2),
+        "slice": rows(check, 3),
+        "range": rows(whole, 3),
+        "ellipsis": whole,
+        "dict": rows(rows(check, 2)),
+        "node": of_type(int, str),
+        **dict.fromkeys(("list", "tuple", "set"), rows(check)),
+        **dict.fromkeys(("torch", "device", "function", "unlisted", "case", "opaque"), any_text),
+        **dict.fromkeys(("float", "foreign", "erased"), any_text),
+    }
+    return check
+
+
+# ------------------------------------------------------------------ records
+
+ERROR = ("type", "types", "message")
+WHERE = ("line", "text", "says", "frames", "generated", "near")
+"""The fields of an exception, and those of the line of code that it came from."""
+
+_PERHAPS_EMPTY = frozenset(
+    "message text says generated near function values asked path same_as children".split()
+)
+"""Fields with texts that may be empty."""
+
+_hints = lru_cache(get_type_hints)
+_ENCODED = get_args(_hints(CallResult)["value"])
 
 
 class _Forms:
-    """What parts of outcomes look like that have so many tensors.
+    """The checks of records in outcomes that have so many tensors.
 
     Args:
         tensors: how many.
@@ -89,136 +149,172 @@ class _Forms:
 
     def __init__(self, tensors: int) -> None:
         self.plain = plain(tensors)
-        self._records: dict[int | None, Check] = {}
+        self._tensor: Check = lambda value: self.plain({"tensor": value})
+        link = either(fields(node=whole), fields(foreign=any_text), fields(erased=any_text))
+        called = ("function", "unlisted", "case", "opaque")
+        self._narrower: dict[tuple[Any, str], Check] = {
+            (CallRecord, "args"): fields(tuple=rows(self.plain)),
+            (NodeRecord, "users"): rows(link),
+            (NodeRecord, "inputs"): rows(link),
+            (TensorRecord, "tensor"): self._tensor,
+            (ModuleRecord, "origin"): either(nothing, any_text),
+        }
+        for record in (CallRecord, NodeRecord):
+            self._narrower |= {
+                (record, "target"): either(text, *(fields(**{kind: text}) for kind in called)),
+                (record, "kwargs"): fields(dict=rows(rows(self.plain, 2))),
+            }
+        node = both(fields(**self.fields_of(NodeRecord)), _has_its_args)
+        alias = fields(**self.fields_of(ModuleRecord, "path", "same_as"))
+        whole_module = self.fields_of(ModuleRecord)
+        del whole_module["same_as"]
+        self._narrower |= {
+            (GraphRecord, "signature"): either(nothing, rows(self._is_parameter)),
+            (GraphRecord, "nodes"): rows(node, at_most=MAX_DESCRIBED),
+            (GraphRecord, "unresolved"): rows(text, at_most=MAX_DESCRIBED),
+            (GraphRecord, "modules"): both(
+                rows(either(alias, fields(**whole_module))), _is_a_family
+            ),
+        }
+
+    def of(self, kind: Any, empty: bool = False) -> Check:
+        """The check that a type stands for.
+
+        Args:
+            kind: the type.
+            empty: whether texts in it may be empty.
+        """
+        arguments = get_args(kind)
+        if kind is Tagged or arguments == _ENCODED:
+            return self.plain
+        if get_origin(kind) in (Union, UnionType):
+            return either(*(self.of(one, empty) for one in arguments))
+        if get_origin(kind) is list:
+            return rows(self.of(arguments[0], empty))
+        if get_origin(kind) is dict:
+            return table(self.of(arguments[1], empty))
+        if is_typeddict(kind):
+            return fields(**self.fields_of(kind))
+        return of_type(kind) if kind is not str else any_text if empty else text
+
+    def fields_of(self, record: Any, *names: str) -> dict[str, Check]:
+        """The checks of a record's fields: of some, or of all."""
+        hints = _hints(record)
+        return {
+            name: self._narrower.get((record, name)) or self.of(hints[name], name in _PERHAPS_EMPTY)
+            for name in names or hints
+        }
+
+    def _is_parameter(self, row: Any) -> bool:
+        """A parameter of a signature: name, kind, and its default if it has one."""
+        if type(row) is not list or len(row) not in (2, 3):
+            return False
+        return text(row[0]) and text(row[1]) and all(map(self.plain, row[2:]))
 
     @cached_property
     def error(self) -> Check:
         """An exception, with or without the line of code that it came from."""
-        return fields(WHERE, **ERROR)
-
-    def record(self, count: int | None, **more: Check) -> Check:
-        """What came of one run: a value or an error, the arguments afterwards, and the log.
-
-        Args:
-            count: how many arguments it was given, where one knows.
-            more: what else is recorded.
-        """
-        if not more and count in self._records:
-            return self._records[count]
-        made = self._record(count, more)
-        if not more:
-            self._records[count] = made
-        return made
-
-    def _record(self, count: int | None, more: dict[str, Check]) -> Check:
-        args = fields(tuple=rows(self.plain, count))
-        common = {"args": args, "log": fields(list=rows(self.plain)), **more}
-        return either(fields(**common, error=self.error), fields(**common, value=self.plain))
+        return fields(self.fields_of(ErrorRecord, *WHERE), **self.fields_of(ErrorRecord, *ERROR))
 
     @cached_property
-    def described(self) -> dict[str, Check]:
-        """The fields of a graph module, but for what its nodes carry."""
-        return dict(
-            type=text,
-            owner=flag,
-            codegen=text,
-            code=either(nothing, text),
-            fresh_code=either(nothing, text),
-            lint=either(nothing, text),
-            signature=either(nothing, rows(self.parameter)),
-            training=flag,
-            nodes=rows(self.node, at_most=MAX_DESCRIBED),
-            modules=self.modules,
-            unresolved=rows(text, at_most=MAX_DESCRIBED),
+    def bare_graph(self) -> Check:
+        """A graph module, without what its nodes carry."""
+        checks = self.fields_of(GraphRecord)
+        del checks["meta"]
+        return fields(**checks)
+
+    @cached_property
+    def graph(self) -> Check:
+        """A graph module, perhaps with what its nodes carry."""
+        checks = self.fields_of(GraphRecord)
+        meta = checks.pop("meta")
+        return both(
+            fields({"meta": meta}, **checks),
+            lambda graph: "meta" not in graph or len(graph["meta"]) == len(graph["nodes"]),
         )
-
-    def parameter(self, row: Plain) -> str | None:
-        """A parameter of a signature: name, kind, and its default if it has one."""
-        if type(row) is not list or len(row) not in (2, 3):
-            return ""
-        checks = (text, text, self.plain)
-        return first(check(item) for check, item in zip(checks, row, strict=False))
-
-    @cached_property
-    def node(self) -> Check:
-        """A node of a graph."""
-        link = either(fields(node=whole), fields(foreign=any_text), fields(erased=any_text))
-        row = fields(
-            **self._instruction, args=self.plain, args_type=text, users=rows(link),
-            inputs=rows(link),
-        )  # fmt: skip
-        return both(row, _args_misfit)
 
     @cached_property
     def instruction(self) -> Check:
         """A node of a graph, without its links."""
-        return fields(**self._instruction, args=fields(tuple=rows(self.plain)))
+        return self.of(CallRecord)
 
-    @cached_property
-    def _instruction(self) -> dict[str, Check]:
-        kinds = ("function", "unlisted", "case", "opaque")
-        called = either(*(fields(**{kind: text}) for kind in kinds))
-        keywords = fields(dict=rows(rows(self.plain, 2)))
-        return {"op": text, "name": text, "target": either(text, called), "kwargs": keywords}
+    @lru_cache(maxsize=64)  # noqa: B019 - the forms are kept, too
+    def record(self, count: int | None) -> Check:
+        """One run: a value or an error, the arguments afterwards, and the log.
 
-    def tensor_after(self, row: Plain) -> str | None:
-        """What an answer that works in place has left of a tensor, under its name."""
-        if type(row) is not list or len(row) != 2 or text(row[0]) is not None:
-            return ""
-        if row[1] is None:
-            return None
+        Args:
+            count: how many arguments it was given, where one knows.
+        """
+        return either(*self.records(count))
+
+    def records(self, count: int | None, **more: Check) -> list[Check]:
+        """As `record`, with further fields: the two forms."""
+        args = fields(tuple=rows(self.plain, count))
+        common = {"args": args, "log": fields(list=rows(self.plain)), **more}
+        return [fields(**common, value=self.plain), fields(**common, error=self.error)]
+
+    def tensor_after(self, row: Any) -> bool:
+        """A tensor, under its name, after an answer that works in place."""
+        if type(row) is not list or len(row) != 2 or not text(row[0]):
+            return False
         facts = row[1].get("tuple") if isinstance(row[1], dict) else None
-        if type(facts) is not list or len(facts) != 4:
-            return "[1]"
-        tensor = fields(tensor=lambda value: self.plain({"tensor": value}))
-        return first(
-            check(item) for check, item in zip((flag, text, flag, tensor), facts, strict=True)
-        )
-
-    @cached_property
-    def modules(self) -> Check:
-        """The modules of a description, the root first, each told by its parent."""
-        name = either(nothing, any_text)
-        entry = fields(
-            tensor=lambda value: self.plain({"tensor": value}),
-            requires_grad=flag,
-            origin=either(nothing, text),
-        )
-        tensors = table(either(nothing, entry))
-        own = {"class": text, "training": flag, "origin": name, "children": rows(any_text),
-               "attrs": table(self.plain), "params": tensors, "buffers": tensors,
-               "tensors": tensors}  # fmt: skip
-        alias = fields(path=any_text, same_as=any_text)
-        each = rows(either(alias, fields(path=any_text, **own)))
-        return both(each, _family_misfit)
+        if row[1] is None or type(facts) is not list or len(facts) != 4:
+            return row[1] is None
+        checks = (flag, text, flag, fields(tensor=self._tensor))
+        return all(check(item) for check, item in zip(checks, facts, strict=True))
 
 
 _forms_for = lru_cache(maxsize=1024)(_Forms)
-"""They are made once for each number of tensors: that takes longer than to hold one outcome against
-them."""
+"""Making them takes longer than to check one outcome."""
+
+
+def _has_its_args(node: NodeRecord) -> bool:
+    """Arguments that are said to be a tuple are one, or too large to be written down."""
+    args: Any = node["args"]
+    sound = isinstance(args, dict) and not args.keys().isdisjoint(("tuple", "opaque"))
+    return sound or node["args_type"] != "tuple"
+
+
+def _is_a_family(modules: list[ModuleRecord]) -> bool:
+    """Whether the modules are one tree: each is there once, and its parent names it."""
+    if not modules or modules[0]["path"] != "" or "same_as" in modules[0]:
+        return False
+    if any("." in name for row in modules for name in row.get("children", ())):
+        return True  # these are not paths; a rule about names with dots speaks of them
+    told: dict[str, ModuleRecord] = {}
+    for row in modules:
+        own = told.get(row["same_as"]) if "same_as" in row else row
+        if row["path"] in told or own is None:
+            return False
+        told[row["path"]] = own
+    children = {f"{path}.{name}" if path else name
+                for path, own in told.items() for name in own["children"]}  # fmt: skip
+    return told.keys() - {""} <= children
+
+
+# ------------------------------------------------------------------ outcomes
 
 
 class Parts:
-    """What schemas are made of, for one outcome and the case that it is about."""
+    """The checks that a schema is made of, for one outcome and its case."""
 
     def __init__(self, outcome: Outcome, trial: Trial) -> None:
-        self.value, self.trial = outcome.value, trial
-        self.inputs = range(len(trial.inputs))
-        self._forms = _forms_for(len(outcome.tensors))
-        self.plain, self.error = self._forms.plain, self._forms.error
-        self.instruction, self.tensor_after = self._forms.instruction, self._forms.tensor_after
-
-    # ------------------------------------------------------------ runs
+        self.value: Any = outcome.value
+        self.trial, self.inputs = trial, range(len(trial.inputs))
+        self._forms = forms = _forms_for(len(outcome.tensors))
+        self.plain, self.error, self.graph = forms.plain, forms.error, forms.graph
+        self.instruction, self.tensor_after = forms.instruction, forms.tensor_after
+        self.bare_graph, self.fields_of = forms.bare_graph, forms.fields_of
 
     def record(self, inputs: int | None, **more: Check) -> Check:
-        """What came of one run.
+        """One run.
 
         Args:
-            inputs: which of the case's inputs it was run on; ``None`` for the answer's own.
+            inputs: on which of the case's inputs; ``None`` for the answer's own.
             more: what else is recorded.
         """
         count = None if inputs is None else len(self.trial.inputs[inputs])
-        return self._forms.record(count, **more)
+        return either(*self._forms.records(count, **more)) if more else self._forms.record(count)
 
     def of_graph(self, i: int, **more: Check) -> dict[str, Check]:
         """The ways in which a graph module is run on input `i`."""
@@ -226,59 +322,52 @@ class Parts:
         ways = ("forward", "interpreter", *(["copy"] if copied else []))
         return {way: self.record(i, **more) for way in ways}
 
-    # ------------------------------------------------------------ values
-
     @property
     def has_graph(self) -> bool:
-        """Whether a graph module came back, by what is claimed."""
+        """Whether the outcome claims that a graph module came back."""
         return isinstance(self.value, dict) and "graph_module" in self.value
 
     @property
     def other(self) -> Check:
-        """A result that is no graph module, or holds some where none is asked for."""
-        described = fields(graph_module=self.description)
-        item = either(described, self.plain)
+        """A result that is not a graph module, or contains some where none is asked for."""
+        item = either(fields(graph_module=self.graph), self.plain)
         return either(fields(tuple=rows(item)), item)
 
-    @property
-    def description(self) -> Check:
-        """A graph module, as `describe` writes it."""
-        count = len(self.value["graph_module"].get("nodes", ())) if self._is_described else 0
-        return fields({"meta": rows(table(self.plain), count)}, **self._forms.described)
 
-    @property
-    def bare_description(self) -> Check:
-        """A graph module, without what its nodes carry."""
-        return fields(**self._forms.described)
-
-    @property
-    def _is_described(self) -> bool:
-        described = self.has_graph and self.value["graph_module"]
-        return isinstance(described, dict) and isinstance(described.get("nodes"), list)
+Runs = list[Check]
+Schema = Callable[[Parts], tuple[Check, Runs]]
+"""Makes the check of the value, and one for each run."""
 
 
-def _args_misfit(row: Plain) -> str | None:
-    """What is said to be a tuple is one, or too large to be written down."""
-    args = row["args"]
-    sound = isinstance(args, dict) and not args.keys().isdisjoint(("tuple", "opaque"))
-    return None if sound or row["args_type"] != "tuple" else ".args"
+def is_complete(schema: Schema, evidence: Evidence) -> bool:
+    """Whether an outcome has all that its kind of answer must record.
+
+    Args:
+        schema: that of the exercise's kind of answer.
+        evidence: the outcome, and the case, which says how often something was to be run.
+    """
+    try:
+        return _is_complete(schema, evidence)
+    except RecursionError:
+        return False
 
 
-def _family_misfit(modules: list[Plain]) -> str | None:
-    """Whether the modules are one tree: each stands there once, and its parent names it."""
-    if not modules or modules[0]["path"] != "" or "same_as" in modules[0]:
-        return ""
-    if any("." in name for row in modules for name in row.get("children", ())):
-        return None  # no paths, these; a rule about names with dots speaks of them
-    told: dict[str, Plain] = {}
-    for row in modules:
-        own = told.get(row["same_as"]) if "same_as" in row else row
-        if row["path"] in told or own is None:
-            return ""
-        told[row["path"]] = own
-    children = {f"{path}.{name}" if path else name
-                for path, own in told.items() for name in own["children"]}  # fmt: skip
-    return None if told.keys() - {""} <= children else ".children"
+def _is_complete(schema: Schema, evidence: Evidence) -> bool:
+    outcome = evidence.claimed
+    stopped = outcome.ended == "out of time" and outcome.error is not None
+    if outcome.ended == "raised" or stopped:
+        checks = _forms_for(0).fields_of(ErrorRecord, *ERROR, *WHERE)
+        values = {"values": rows(rows(any_text, 2))} if stopped else {}
+        return fields(**checks, **values)(outcome.error)
+    if outcome.ended != "returned":
+        return True
+    if outcome.error is not None:
+        return False
+    value, runs = schema(Parts(outcome, evidence.trial))
+    if not value(outcome.value) or type(outcome.runs) is not list:
+        return False
+    pairs = zip(runs, outcome.runs, strict=False)
+    return len(runs) == len(outcome.runs) and all(check(run) for check, run in pairs)
 
 
 # ------------------------------------------------------------------ schemas of several kinds
@@ -299,19 +388,13 @@ def graph_module(parts: Parts, **more: Check) -> tuple[Check, Runs]:
     if not parts.has_graph:
         return data(parts)
     runs = [fields(**parts.of_graph(i)) for i in parts.inputs]
-    value = fields(graph_module=parts.description, **more)
+    value = fields(graph_module=parts.graph, **more)
     return with_meta(value) if parts.trial.noted else value, runs
 
 
 def with_meta(value: Check) -> Check:
     """The check of a described graph module that must tell its nodes' ``meta``, too."""
-
-    def told(described: Plain) -> str | None:
-        place = value(described)
-        complete = place is not None or "meta" in described["graph_module"]
-        return place if complete else ".graph_module.meta"
-
-    return told
+    return both(value, lambda described: "meta" in described["graph_module"])
 
 
 def new_graph_module(parts: Parts, **more: Check) -> tuple[Check, Runs]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.judge.field_checks import Check, fields, nothing
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, fields, nothing
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

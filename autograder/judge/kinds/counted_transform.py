@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.judge.field_checks import Check
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, data, graph_module
+from autograder.judge.schema import Check, Parts, Runs, data, graph_module
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoder
 from autograder.core.graph_record import describe_nodes
-from autograder.judge.field_checks import Check, both, fields, rows
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, data
+from autograder.judge.schema import Check, Parts, Runs, both, data, fields, rows
 from autograder.judge.splice import ruled_calls
 
 
@@ -21,11 +20,11 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
     if "rule_error" in parts.value:
         return fields(rule_error=parts.error, keys=keys), []
 
-    def once_a_call(value: Plain) -> str | None:
+    def once_a_call(value: Any) -> bool:
         graph = fx.symbolic_trace(cast(nn.Module, parts.trial.model)).graph
         trace = describe_nodes(graph, Encoder())
         calls = ruled_calls(trace, value["keys"])
-        return None if len(value["rules"]) == len(calls) else ".rules"
+        return len(value["rules"]) == len(calls)
 
     return both(fields(rules=rows(rows(parts.instruction)), keys=keys), once_a_call), []
 

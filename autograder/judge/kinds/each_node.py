@@ -5,9 +5,8 @@ from __future__ import annotations
 from autograder.core.codec import Encoded, named_node
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.judge.field_checks import Check, fields, rows
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, fields, rows
 
 _OPS = ["placeholder", "call_module", "call_function", "call_function", "output"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.judge.field_checks import Check, table, text
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, graph_module
+from autograder.judge.schema import Check, Parts, Runs, graph_module, table, text
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

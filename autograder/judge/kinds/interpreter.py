@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.judge.field_checks import Check, fields
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, made_from_class
+from autograder.judge.schema import Check, Parts, Runs, fields, made_from_class
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.judge.field_checks import Check, fields, flag, nothing
 from autograder.judge.judged_kind import JudgedKind
 from autograder.judge.oracles import runs_of
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, fields, flag, nothing
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

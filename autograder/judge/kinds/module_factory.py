@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from autograder.judge.field_checks import Check, fields, flag, rows, text
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, data
+from autograder.judge.schema import Check, Parts, Runs, data, fields, flag, rows, text
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:
     if parts.has_graph:
         ways = ("forward", "interpreter", "altered")
         runs = [{way: parts.record(i) for way in ways} for i in parts.inputs]
-        value = fields(graph_module=parts.description, generated=flag)
+        value = fields(graph_module=parts.graph, generated=flag)
         return value, [fields(**run) for run in runs]
     if isinstance(parts.value, dict) and "module" in parts.value:
         records = [parts.record(i) for i in parts.inputs]

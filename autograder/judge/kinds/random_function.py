@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from autograder.judge.field_checks import Check, fields
 from autograder.judge.judged_kind import JudgedKind, compared
 from autograder.judge.oracles import runs_of
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, fields
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:
@@ -16,7 +15,7 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
         return fields(trace_error=parts.error), [fields(**way) for way in eager]
     ways = ("forward", "interpreter")
     runs = [way | {name: parts.record(i) for name in ways} for i, way in enumerate(eager)]
-    return fields(graph_module=parts.description), [fields(**run) for run in runs]
+    return fields(graph_module=parts.graph), [fields(**run) for run in runs]
 
 
 KIND = JudgedKind(

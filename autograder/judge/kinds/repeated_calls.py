@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from autograder.core.outcome import Reference
-from autograder.judge.field_checks import Check, either, fields
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, either, fields
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.judge.field_checks import Check, flag
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, new_graph_module
+from autograder.judge.schema import Check, Parts, Runs, flag, new_graph_module
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

@@ -5,18 +5,30 @@ from __future__ import annotations
 from torch import fx
 
 from autograder.core.codec import Encoder
+from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.judge.field_checks import Check, any_text, either, fields, rows, text
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import ERROR, WHERE, Parts, Runs, made_from_class
+from autograder.judge.schema import (
+    ERROR,
+    WHERE,
+    Check,
+    Parts,
+    Runs,
+    either,
+    fields,
+    made_from_class,
+    rows,
+    text,
+)
 from autograder.runner.canary import Small
 from autograder.runner.kinds.shape_tracer import told
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:
     _, turns = parts.trial.args
-    error = fields({**WHERE, "asked": any_text}, **ERROR)
+    where = parts.fields_of(ErrorRecord, *WHERE, "asked")
+    error = fields(where, **parts.fields_of(ErrorRecord, *ERROR))
     found = fields(graph=rows(parts.instruction), assumed=parts.plain, empty=rows(text))
     turn = either(fields(error=error), fields(value=found))
     return made_from_class(parts, [fields(forward=turn) for _ in turns])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.judge.field_checks import Check, fields, of_type, rows
 from autograder.judge.judged_kind import JudgedKind, other_activation
-from autograder.judge.schema import Parts, Runs, made_from_class
+from autograder.judge.schema import Check, Parts, Runs, fields, made_from_class, of_type, rows
 
 SLOWEST_LISTS = 5
 """How many numbers a timer's `slowest` is asked with."""

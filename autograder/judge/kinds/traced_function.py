@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from autograder.judge.field_checks import Check, fields
 from autograder.judge.judged_kind import JudgedKind
 from autograder.judge.oracles import runs_of
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, fields
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:
@@ -15,7 +14,7 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
     if not parts.has_graph:
         return fields(trace_error=parts.error), [fields(**way) for way in ways]
     runs = [fields(**ways[i], **parts.of_graph(i)) for i in parts.inputs]
-    return fields(graph_module=parts.description), runs
+    return fields(graph_module=parts.graph), runs
 
 
 KIND = JudgedKind(_schema, canary=lambda trial: runs_of(torch.sigmoid, trial))

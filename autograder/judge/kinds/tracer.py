@@ -7,9 +7,8 @@ from torch import fx
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.judge.field_checks import Check, fields, rows
 from autograder.judge.judged_kind import JudgedKind
-from autograder.judge.schema import Parts, Runs, made_from_class
+from autograder.judge.schema import Check, Parts, Runs, fields, made_from_class, rows
 from autograder.runner.canary import Small
 from autograder.runner.kinds.tracer import instructions
 

@@ -9,10 +9,9 @@ import torch
 from autograder.core.graph_jobs import TIMES
 from autograder.judge.duels import JOB
 from autograder.judge.evidence import Evidence
-from autograder.judge.field_checks import Check, either, fields, plain, rows, text, whole
 from autograder.judge.judged_kind import JudgedKind, Record
 from autograder.judge.oracles import runs_of
-from autograder.judge.schema import Parts, Runs
+from autograder.judge.schema import Check, Parts, Runs, either, fields, plain, rows, text, whole
 from autograder.runner.canary import inputs_alone
 
 
@@ -25,7 +24,7 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
     view = rows(either(whole, rows(whole)), 4)
     record = parts.record(None)
     return fields(
-        graph_module=parts.description,
+        graph_module=parts.graph,
         given=fields(values=fields(tuple=rows(plain(count))), views=rows(view)),
         ran=fields(before=record, after=record, trace=record),
     ), []
