@@ -20,7 +20,6 @@ from autograder.core.exported import is_exported
 from autograder.core.graph_record import GraphRecord
 from autograder.core.graph_view import node_boxes, target_text
 from autograder.core.outcome import Outcome, ResultRecord
-from autograder.core.tensor_text import tensor_text
 from autograder.core.verdict import Example, NodeBox
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.compare import difference
@@ -28,6 +27,7 @@ from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.kinds import KINDS
 from autograder.judge.repro_code import graph_text, pasteable, piece_of
 from autograder.runner import kinds
+from autograder.runner.tensor_text import tensor_text
 
 
 def example_of(

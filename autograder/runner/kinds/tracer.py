@@ -22,11 +22,11 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
 from autograder.core.outcome import Outcome
-from autograder.core.tensor_text import tensor_text
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import call_watched
 from autograder.runner.canary import one_tracer
 from autograder.runner.kinds.interpreter import is_made_from
+from autograder.runner.tensor_text import tensor_text
 
 RIGHT = """\
 class NAME(fx.Tracer):

@@ -58,8 +58,8 @@ def test_each_folder_of_unit_tests_is_about_a_package() -> None:
     assert [path.name for path in (ROOT / "tests").glob("test_*.py")] == []
 
 
-ONE_KIND = {"autograder", "exercises", "lessons"}
-"""Folders of packages, of exercises by chapter, and of chapters' texts: their entries are alike."""
+ONE_KIND = {"autograder", "exercises", "kinds", "lessons"}
+"""Folders whose entries are alike: packages, exercises, kinds of answers, texts of chapters."""
 
 
 def test_no_folder_is_a_heap() -> None:
