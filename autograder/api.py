@@ -37,7 +37,6 @@ from autograder.leaked_state import closing_figures, restoring_functions, with_k
 from autograder.lessons.course_map import course_map
 from autograder.predicting import predict, small_tasks
 from autograder.runner.lasting_state import LastingState
-from autograder.runner.quickly import quickly
 from autograder.runner.stopped import stop_record
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def _judged(
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
     try:
-        with quickly(exercise.procedure), closing_figures(), restoring_functions():
+        with closing_figures(), restoring_functions():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
     except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
         if not (needs := extras.advice(error)):
