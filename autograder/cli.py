@@ -541,10 +541,6 @@ def grade(
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
-            if boxed and not cluster:
-                from autograder.sandbox.client import start_ahead
-
-                start_ahead()
             with quick_imports():
                 from autograder.classroom import grade_class, progress_report
     except ImportError as error:

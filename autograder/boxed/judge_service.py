@@ -16,11 +16,10 @@ import json
 import linecache
 import pickle
 import pkgutil
-import select
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import ModuleType
@@ -227,32 +226,10 @@ class _Asking:
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
-        self._ahead: Process | None = None
-
-    def begin(self) -> None:
-        """Have the notebook's process forked while the notebook is read and repaired."""
-        send(self._wire, {"need": "student"})
-
-    def arrive(self, meanwhile: Callable[[], bool]) -> None:
-        """Wait for that process, which may not be ready yet, and do something useful so long.
-
-        Args:
-            meanwhile: does a bit of it, and says whether there is more.
-        """
-        while not select.select([self._wire], [], [], 0)[0] and meanwhile():
-            pass
-        self._ahead = self._given()
 
     def process(self, entry: str) -> Process:
         """A process that the client has had forked, in a box of its own."""
-        if entry == "student" and self._ahead is not None:
-            ahead, self._ahead = self._ahead, None
-            return ahead
         send(self._wire, {"need": entry})
-        return self._given()
-
-    def _given(self) -> Process:
-        """What the client gives, which was asked for one."""
         receive(self._wire)
         _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
         talk, word = (socket.socket(fileno=number) for number in wires)
@@ -273,12 +250,6 @@ class _Starting:
         self._source = SubprocessServer(image)
         self._source.configure(json.loads(public), [])
 
-    def begin(self) -> None:
-        """Nothing: here a process is up when it has been started."""
-
-    def arrive(self, meanwhile: Callable[[], bool]) -> None:
-        """Nothing, as well."""
-
     def process(self, entry: str) -> Process:
         """A new process."""
         return self._source.process(entry)
@@ -296,8 +267,6 @@ def serve(state: State, wire: socket.socket) -> None:
             supply: _Supply = (
                 _Starting(state.image, public(state)) if state.image else _Asking(wire)
             )
-            if head["do"] != "repair":
-                supply.begin()
             said, text = steps[head["do"]](state, supply, wire, blobs)
             send(wire, {"done": head["do"]} | said, [text])
     except Broken:
@@ -394,7 +363,6 @@ def _run_notebook(
         nb, exercises, supply, files=submission.files, patience=terms.patience, only=terms.only,
         warn=notes.append,
     )  # fmt: skip
-    supply.arrive(run.look_ahead)
     seed = submission.seed
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})

@@ -26,12 +26,6 @@ from autograder.sandbox.zygote import NotForked, zygote
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
 
-BUSY = 2
-"""Processors that are busy while PyTorch's libraries are loaded."""
-
-LOADING = 1.0
-"""Seconds, at most, that somebody waits for that."""
-
 SENDING = 30.0
 """Seconds that a process may take to read what is sent: it has nothing else to do."""
 
@@ -84,18 +78,6 @@ class Source(Protocol):
     def process(self, entry: str) -> Process: ...
 
     def close(self) -> None: ...
-
-
-def start_ahead() -> None:
-    """Have imported what fork servers begin with, before it is known what they are for.
-
-    Where that takes all processors at first, it is waited for: whatever this process did meanwhile
-    would be in its way, and the first result come later.
-    """
-    if sys.platform == "linux":
-        started = zygote(_environment())
-        if len(os.sched_getaffinity(0)) <= BUSY:
-            started.wait_for_libraries(LOADING)
 
 
 class ForkServer:

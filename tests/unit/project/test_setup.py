@@ -357,7 +357,7 @@ def test_the_command_starts_without_torch() -> None:
 
 
 def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
-    """So that the first result is there soon: PyTorch is imported beside it meanwhile."""
+    """The process with the gradebook runs no answer, and starts sooner without PyTorch."""
     code = (
         "from autograder.classroom import grade_class; import sys; sys.exit('torch' in sys.modules)"
     )

@@ -26,8 +26,8 @@ OWN = [each for each in CLASSES if each.__module__.partition(".")[0] in ("torch"
 PLACES = [*map(vars, MODULES + OWN), copy._deepcopy_dispatch]
 
 def differences():
-    rows = zip(before, PLACES, strict=True)
-    return {name for then, now in rows for name, value in then.items() if now.get(name) is not value}
+    rows = [(then, now, name) for then, now in zip(before, PLACES) for name in then]
+    return {name for then, now, name in rows if now.get(name) is not then[name]}
 
 before, during = [dict(place) for place in PLACES], []
 
