@@ -23,8 +23,8 @@ from rich.markup import escape
 
 from autograder.core import extras
 from autograder.core.characters import accept_every_character
-from autograder.core.quick_imports import quick_imports
 from autograder.help_panels import Panels, arrange, name_of
+from autograder.speed.imports import faster_imports
 from autograder.terminal import Progress, err, out
 from autograder.version_info import issues_page, version_line
 
@@ -541,7 +541,7 @@ def grade(
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
-            with quick_imports():
+            with faster_imports():
                 from autograder.classroom import grade_class, progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")

@@ -31,10 +31,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
-from autograder.boxed.late_imports import brings_dynamo, import_dynamo, import_late
 from autograder.boxed.notebook_run import NotebookRun
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
-from autograder.core import own_exercises, quick_copies, quick_tracing
+from autograder.core import own_exercises
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.judge import canary_exercises
@@ -42,6 +41,8 @@ from autograder.judge.answer_key import module_of
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.speed import fx_tracing
+from autograder.speed.warm_up import brings_dynamo, import_dynamo, import_late
 from autograder.submission.case_report import CaseReport
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
@@ -92,8 +93,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     import_late()
     if brings_dynamo(config.get("imports", ())):
         import_dynamo()
-    quick_tracing.install()
-    quick_copies.install()
+    fx_tracing.install()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
     own_exercises.install(config.get("own", {}))

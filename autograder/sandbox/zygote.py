@@ -24,8 +24,8 @@ from collections.abc import Mapping
 
 from autograder.sandbox import fork_server, syscalls, temp_dirs
 
-COMMON = "autograder.boxed.common_imports"
-"""The module that imports it, with a function `begin`."""
+COMMON = "autograder.speed.imports"
+"""The module that imports it, with a function `import_common`."""
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """Has the C library ask for large pages for its own memory; others know no such variable.
@@ -172,7 +172,7 @@ def main() -> None:
     syscalls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
     gc.disable()  # what is imported stays
-    importlib.import_module(sys.argv[2]).begin()
+    importlib.import_module(sys.argv[2]).import_common()
     gc.freeze()  # without a search for garbage: of imports there is little, and somebody waits
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries who ends
     while True:

@@ -39,22 +39,18 @@ from autograder import grade
 
 {answer}
 verdict = grade(name, answer)
-assert len(during) > 1 and not any(during), during
+assert during and not any(during), during
 assert not differences(), differences()
 print(verdict.status)
 """
 
 _ANSWERS = {
     "a right answer": """
+from tests.exam.answers import answers_to
 name = "add_to_mul"
+right = next(each.write for each in answers_to(name) if each.finding is None)
 def answer(model):
-    import operator
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if node.target in (operator.add, torch.add):
-            node.target = operator.mul if node.target is operator.add else torch.mul
-    gm.recompile()
-    return look(gm)
+    return look(right(model))
 """,
     "an answer that raises": """
 name = "relu_to_gelu"
@@ -79,3 +75,4 @@ def test_nothing_of_pytorch_is_replaced_for_a_check(kind: str) -> None:
         [sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert (done.stdout == "passed\n") == (kind == "a right answer")
