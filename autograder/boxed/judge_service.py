@@ -84,8 +84,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
 
     Args:
         config: ``syllabus``, ``chapter``, the modules that its cells import, the number of the
-            ``pool`` of random models, about how many ``works`` there are to judge, and ``own``, the
-            texts of the instructor's exercises.
+            ``pool`` of random models, and ``own``, the texts of the instructor's exercises.
         blobs: the notebook as it was given out, as a file's text, perhaps an empty one; and, where
             there is no box, a pickled `Image` for notebooks.
     """
@@ -107,10 +106,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     image = pickle.loads(images[0]) if images else None
     state = State(exercises, canary_exercises.exercises(), image)
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
-    works = config.get("works", 1)
-    state.ahead = chain(
-        read_ahead(given, works), work_ahead(list(exercises.values()), pools, works)
-    )
+    state.ahead = chain(read_ahead(given), work_ahead(list(exercises.values()), pools))
     return state
 
 

@@ -35,7 +35,6 @@ def boxes_for(chapter: PreloadSpec, *, boxed: bool = True, proof: bool = True) -
         try:
             if proof:
                 prove(made, chapter)
-            made.work_ahead()
         except NoBox:
             made.close()
             raise

@@ -354,8 +354,6 @@ class _Marking:
         known = self.writer.students()
         ids, places = self.writer.grade_ids(), self.found.places[chapter]
         graded_before = set() if force else self.writer.graded_students(chapter)
-        works = len(set(students) - graded_before)
-        terms = replace(terms, ready=replace(terms.ready, works=works))
         own = replace(terms.ready, own=deciding(terms.ready.own))
         how = replace(terms, ready=own)  # as far as a grade depends on it
         beside: dict[str, tuple[RawSubmission, str, dict[str, str], Submission]] = {}

@@ -62,14 +62,12 @@ class Image:
         config: what they are told, as plain data.
         blobs: bytes that go with it.
         covered: folders that must not be seen from inside.
-        many: whether so many boxes will be asked for that it pays to make forks cheap.
     """
 
     entries: Mapping[str, tuple[str, Bounds]]
     config: Mapping[str, Any] = field(default_factory=dict)
     blobs: tuple[bytes, ...] = ()
     covered: tuple[str, ...] = ()
-    many: bool = True
 
 
 class Source(Protocol):
@@ -105,10 +103,7 @@ class ForkServer:
             raise NoBox(_NOT_UP.format(said=str(error)[-2000:])) from None
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
-        head = {
-            "entries": rows, "config": dict(image.config), "covered": list(image.covered),
-            "many": image.many,
-        }  # fmt: skip
+        head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
         self._sent = (head, list(image.blobs))
         try:
             send(self._control, *self._sent)
