@@ -61,7 +61,7 @@ help:
 	@echo ""
 	@echo "Measure"
 	@echo "make bench         time checks and grading, and count false alarms (hours)"
-	@echo "                   BENCH_ARGS=checks, random or grading: one part"
+	@echo "                   BENCH_ARGS=checks, random, grading or parts: one part"
 	@echo "                   BENCH_ARGS=commits: grading, compared with the commit BENCH_COMMIT"
 	@echo "make hunt          search for bugs in PyTorch's own passes with random models (5 minutes)"
 	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\": longer, and other models"

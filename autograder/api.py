@@ -41,7 +41,6 @@ from autograder.learner.state_leak import (
 from autograder.lessons.course_map import course_map
 from autograder.runner.interruption import interruption_record
 from autograder.runner.lasting_state import LastingState
-from autograder.runner.quickly import quickly
 from autograder.workspace import location, progress_file
 from autograder.workspace.overview import standing_so_far
 
@@ -106,7 +105,7 @@ def _judged(
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
     try:
-        with quickly(exercise.kind), closing_figures(), restoring_functions():
+        with closing_figures(), restoring_functions():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
     except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
         if not (needs := extras.advice(error)):

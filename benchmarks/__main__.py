@@ -12,6 +12,7 @@ from benchmarks import (
     grading_commits,
     grading_kills,
     grading_size,
+    parts,
     randoms,
 )
 
@@ -37,7 +38,7 @@ PARTS = {"checks": checks.report, "random": randoms.report, "grading": _grading}
 
 def main() -> None:
     """Print the figures."""
-    known = PARTS | ALONE
+    known = PARTS | ALONE | {"parts": parts.report}
     wanted = sys.argv[1:] or list(PARTS)
     unknown = [name for name in wanted if name not in known]
     if unknown:

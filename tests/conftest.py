@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.core.quick_imports import quick_imports
+from autograder.speed.imports import faster_imports
 
-with quick_imports():
+with faster_imports():
     import nbformat  # noqa: F401
 
 # Before anything imports torch: the tests already use every core.

@@ -16,11 +16,10 @@ import json
 import linecache
 import pickle
 import pkgutil
-import select
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import ModuleType
@@ -30,11 +29,10 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.boxed.late_imports import brings_dynamo, import_dynamo, import_late
 from autograder.boxed.notebook_run import NotebookRun
 from autograder.boxed.remote_graphs import modules_of
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
-from autograder.core import own_exercises, quick_copies, quick_tracing
+from autograder.core import own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.process_exit import ExitReason
 from autograder.judge import canary
@@ -42,6 +40,8 @@ from autograder.judge.answer_key import module_of
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.speed import fx_tracing
+from autograder.speed.warm_up import brings_dynamo, import_dynamo, import_late
 from autograder.submission.case_report import CaseReport
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
@@ -83,8 +83,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
 
     Args:
         config: ``syllabus``, ``chapter``, the modules that its cells import, the number of the
-            ``pool`` of random models, about how many ``works`` there are to judge, and ``own``, the
-            texts of the instructor's exercises.
+            ``pool`` of random models, and ``own``, the texts of the instructor's exercises.
         blobs: the notebook as it was given out, as a file's text, perhaps an empty one; and, where
             there is no box, a pickled `Image` for notebooks.
     """
@@ -92,8 +91,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
     import_late()
     if brings_dynamo(config.get("imports", ())):
         import_dynamo()
-    quick_tracing.install()
-    quick_copies.install()
+    fx_tracing.install()
     for room in _ROOMS:
         _import_all(f"autograder.{room}")
     own_exercises.install(config.get("own", {}))
@@ -107,10 +105,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
     image = pickle.loads(images[0]) if images else None
     state = JudgeState(exercises, canary.exercises(), image)
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
-    works = config.get("works", 1)
-    state.ahead = chain(
-        read_ahead(given, works), work_ahead(list(exercises.values()), pools, works)
-    )
+    state.ahead = chain(read_ahead(given), work_ahead(list(exercises.values()), pools))
     return state
 
 
@@ -219,32 +214,10 @@ class _Asking:
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
-        self._ahead: Process | None = None
-
-    def begin(self) -> None:
-        """Have the notebook's process forked while the notebook is read and repaired."""
-        send(self._wire, {"need": "student"})
-
-    def arrive(self, meanwhile: Callable[[], bool]) -> None:
-        """Wait for that process, which may not be ready yet, and do something useful so long.
-
-        Args:
-            meanwhile: does a bit of it, and says whether there is more.
-        """
-        while not select.select([self._wire], [], [], 0)[0] and meanwhile():
-            pass
-        self._ahead = self._given()
 
     def process(self, entry: str) -> Process:
         """A process that the client has had forked, in a box of its own."""
-        if entry == "student" and self._ahead is not None:
-            ahead, self._ahead = self._ahead, None
-            return ahead
         send(self._wire, {"need": entry})
-        return self._given()
-
-    def _given(self) -> Process:
-        """What the client gives, which was asked for one."""
         receive(self._wire)
         _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
         talk, word = (socket.socket(fileno=number) for number in wires)
@@ -265,12 +238,6 @@ class _Starting:
         self._source = SubprocessServer(image)
         self._source.configure(json.loads(public), [])
 
-    def begin(self) -> None:
-        """Nothing: here a process is up when it has been started."""
-
-    def arrive(self, meanwhile: Callable[[], bool]) -> None:
-        """Nothing, as well."""
-
     def process(self, entry: str) -> Process:
         """A new process."""
         return self._source.process(entry)
@@ -288,8 +255,6 @@ def serve(state: JudgeState, wire: socket.socket) -> None:
             supply: _Supply = (
                 _Starting(state.image, public(state)) if state.image else _Asking(wire)
             )
-            if head["do"] != "repair":
-                supply.begin()
             said, text = steps[head["do"]](state, supply, wire, blobs)
             send(wire, {"done": head["do"]} | said, [text])
     except Broken:
@@ -386,7 +351,6 @@ def _run_notebook(
         nb, exercises, supply, files=submission.files, timeouts=config.timeouts, only=config.only,
         warn=notes.append,
     )  # fmt: skip
-    supply.arrive(run.look_ahead)
     seed = submission.seed
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})

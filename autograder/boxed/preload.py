@@ -16,7 +16,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import stub_api
-from autograder.boxed.late_imports import (
+from autograder.boxed.shell import Record, Shell, make_shell
+from autograder.core import own_exercises
+from autograder.core.exercise import Exercise
+from autograder.drawing.style import measure_letters
+from autograder.runner.forbidden import install_spies
+from autograder.speed import fx_tracing
+from autograder.speed.warm_up import (
     brings_dynamo,
     import_dynamo,
     import_late,
@@ -25,11 +31,6 @@ from autograder.boxed.late_imports import (
     warm_up_compilers,
     will_compile,
 )
-from autograder.boxed.shell import Record, Shell, make_shell
-from autograder.core import own_exercises, quick_copies, quick_tracing
-from autograder.core.exercise import Exercise
-from autograder.drawing.style import measure_letters
-from autograder.runner.forbidden import install_spies
 
 _OWN = own_exercises.PACKAGE
 
@@ -42,9 +43,8 @@ _ALWAYS = (
 )  # fmt: skip
 
 ALLOWED = frozenset(
-    "autograder autograder.alive autograder.api autograder.boxed autograder.boxed.common_imports "
-    "autograder.boxed.graph_service "
-    "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
+    "autograder autograder.alive autograder.api autograder.boxed "
+    "autograder.boxed.graph_service autograder.boxed.preload autograder.boxed.shell "
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
     "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
@@ -62,6 +62,7 @@ ROOMS = tuple(
         "models.",
         "runner",
         "sandbox",
+        "speed",
     )  # fmt: skip
 )
 """What begins like this may be there, too: models that several exercises share, and what has
@@ -98,8 +99,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> StudentState:
     if any(name.partition(".")[0] == "matplotlib" for name in config["imports"]):
         _draw_a_plot()
     if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
-        quick_tracing.install()
-        quick_copies.install()
+        fx_tracing.install()
     warm_up_compilers(config["imports"])
     rehearse()
     os.environ.pop("PYTHONPATH", None)

@@ -24,11 +24,11 @@ from rich.markup import escape
 from autograder.cli.errors import STOPPED, explained, interruptible
 from autograder.cli.help_panels import Panels, arrange, name_of
 from autograder.cli.terminal import Progress, err, out
-from autograder.core.quick_imports import quick_imports
 from autograder.environment import extras
 from autograder.environment.characters import accept_every_character
 from autograder.environment.errors import ClassroomError
 from autograder.environment.versions import issues_page, version_line
+from autograder.speed.imports import faster_imports
 
 if TYPE_CHECKING:
     from autograder.builder.problems import BuildRefused
@@ -540,14 +540,10 @@ def grade(
         interruptible("Nothing was graded."),
         explained("Nothing was graded.", ImportError),
         out.status("Getting ready"),
+        faster_imports(),
     ):
-        if boxed and not cluster:
-            from autograder.sandbox.client import start_ahead
-
-            start_ahead()
-        with quick_imports():
-            from autograder.classroom.grading import grade_class
-            from autograder.cli import grading_progress
+        from autograder.classroom.grading import grade_class
+        from autograder.cli import grading_progress
     words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
     options = grade_class.GradingOptions(
         words or None, student, jobs or os.cpu_count() or 1, boxed, force, db, cluster,

@@ -1,5 +1,4 @@
-"""Every private name of PyTorch that the course relies on; `quick_tracing` and `quick_code` alone
-have more.
+"""Every private name of PyTorch that the course relies on; `speed.fx_tracing` alone has more.
 
 They are private, so a new version of PyTorch may take any of them away. A test then says which, and
 this is the file to change.

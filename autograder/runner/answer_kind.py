@@ -30,7 +30,6 @@ class AnswerKind:
             case's arguments.
         calls: the arguments of each call of an answer on a case.
         is_wrapped: whether a function around the answer is exercised like the answer itself.
-        compiles: whether something is compiled: a compiler reads all of a module.
     """
 
     run: Callable[[Answer, Trial, Outcome, Encoder], None]
@@ -38,4 +37,3 @@ class AnswerKind:
     call: Callable[[str, Trial], str] | None = None
     calls: Callable[[Trial], list[Call]] = _one_call
     is_wrapped: bool = True
-    compiles: bool = False

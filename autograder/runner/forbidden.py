@@ -17,8 +17,8 @@ Row = tuple[Any, ...]
 ``"anywhere"``: however a learner gets there."""
 
 
-_FX = ("torch.fx.", "autograder.core.quick_")
-"""Modules of FX, and those that put something faster in the place of a part of FX."""
+_FX = ("torch.fx.", "autograder.speed.")
+"""Modules of FX, and those that replace a part of FX with something faster."""
 
 
 @cache

@@ -26,12 +26,6 @@ from autograder.sandbox.zygote import NotForked, zygote
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
 
-BUSY = 2
-"""Processors that are busy while PyTorch's libraries are loaded."""
-
-LOADING = 1.0
-"""Seconds, at most, that somebody waits for that."""
-
 SENDING = 30.0
 """Seconds that a process may take to read what is sent: it has nothing else to do."""
 
@@ -68,14 +62,12 @@ class Image:
         config: what they are told, as plain data.
         blobs: bytes that go with it.
         covered: folders that must not be seen from inside.
-        many: whether so many boxes will be asked for that it pays to make forks cheap.
     """
 
     entries: Mapping[str, tuple[str, Bounds]]
     config: Mapping[str, Any] = field(default_factory=dict)
     blobs: tuple[bytes, ...] = ()
     covered: tuple[str, ...] = ()
-    many: bool = True
 
 
 class Source(Protocol):
@@ -84,18 +76,6 @@ class Source(Protocol):
     def process(self, entry: str) -> Process: ...
 
     def close(self) -> None: ...
-
-
-def start_ahead() -> None:
-    """Have imported what fork servers begin with, before it is known what they are for.
-
-    Where that takes all processors at first, it is waited for: whatever this process did meanwhile
-    would be in its way, and the first result come later.
-    """
-    if sys.platform == "linux":
-        started = zygote(_environment())
-        if len(os.sched_getaffinity(0)) <= BUSY:
-            started.wait_for_libraries(LOADING)
 
 
 class ForkServer:
@@ -123,10 +103,7 @@ class ForkServer:
             raise NoBox(_NOT_UP.format(said=str(error)[-2000:])) from None
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
-        head = {
-            "entries": rows, "config": dict(image.config), "covered": list(image.covered),
-            "many": image.many,
-        }  # fmt: skip
+        head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
         self._sent = (head, list(image.blobs))
         try:
             send(self._control, *self._sent)

@@ -103,7 +103,7 @@ def main() -> None:
             _configure(control, entries)
             continue
         if request[0] == AHEAD:
-            ahead = _ahead(entries, head["many"])
+            ahead = _ahead(entries)
             continue
         talk, word = (socket.socket(fileno=number) for number in wires)
         if os.fork() == 0:
@@ -137,17 +137,15 @@ def _configure(control: socket.socket, entries: list[Entry]) -> None:
     send(control, {"ready": True})
 
 
-def _ahead(entries: list[Entry], many: bool) -> Iterator[None]:
-    """What every box would otherwise do again, and what makes forks cheap, bit by bit."""
-    if many:
-        yield from huge_pages.gather()
+def _ahead(entries: list[Entry]) -> Iterator[None]:
+    """Do what every box would otherwise do again, and make forks cheap, bit by bit."""
+    yield from huge_pages.gather()
     for entry in entries:
         idle = getattr(entry.module, "idle", None)
         while idle and idle(entry.state):
             yield
     gc.freeze()
-    if many:
-        yield from huge_pages.gather()
+    yield from huge_pages.gather()
 
 
 def _work_ahead(control: socket.socket, ahead: Iterator[None]) -> None:

@@ -1,7 +1,7 @@
 """The process that fork servers are forked from: what all of them import is imported once.
 
-It is started early, while whoever grades is still reading the classroom. For each fork server it
-is sent the environment, the server's end of a socket, and where its output goes.
+For each fork server it is sent the environment, the server's end of a socket, and where its output
+goes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,8 @@ from collections.abc import Mapping
 
 from autograder.sandbox import fork_server, syscalls, temp_dirs
 
-COMMON = "autograder.boxed.common_imports"
-"""The module that imports it, with a function `begin`. That calls what it is given as soon as one
-processor is enough for the rest."""
-
-LOADED = b"loaded"
-"""What that process says then."""
+COMMON = "autograder.speed.imports"
+"""The module that imports it, with a function `import_common`."""
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """Has the C library ask for large pages for its own memory; others know no such variable.
@@ -103,10 +99,6 @@ class Zygote:
         """Whether it can fork."""
         return self._process.poll() is None
 
-    def wait_for_libraries(self, patience: float) -> None:
-        """Wait until one processor is enough for it, at most so many seconds."""
-        select.select([self._control], [], [], patience)
-
     def fork(self, environment: Mapping[str, str], wire: socket.socket) -> ForkedServer:
         """A new fork server.
 
@@ -122,7 +114,7 @@ class Zygote:
             request = json.dumps(dict(environment)).encode()
             with self._asking:
                 socket.send_fds(self._control, [request], [wire.fileno(), theirs])
-                said = self._answer()
+                said = self._control.recv(100)
         except OSError:
             said = b""
         finally:
@@ -131,10 +123,6 @@ class Zygote:
             os.close(output)
             raise NotForked(self._last_words())
         return ForkedServer(int(said), output)
-
-    def _answer(self) -> bytes:
-        said = self._control.recv(100)
-        return self._answer() if said == LOADED else said
 
     def _last_words(self) -> str:
         self._process.kill()
@@ -184,7 +172,7 @@ def main() -> None:
     syscalls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
     gc.disable()  # what is imported stays
-    importlib.import_module(sys.argv[2]).begin(lambda: control.send(LOADED))
+    importlib.import_module(sys.argv[2]).import_common()
     gc.freeze()  # without a search for garbage: of imports there is little, and somebody waits
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries who ends
     while True:

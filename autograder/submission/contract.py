@@ -54,7 +54,6 @@ class PreloadSpec:
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
         pool: the number of the pool of random models that is worked out ahead.
-        works: about how many submissions there are to grade: what pays to be worked out ahead.
         own: paths and texts of the instructor's own exercises; see `core.own_exercises`.
         released_text: the notebook as it was given out, as a file's text, where it could be read.
     """
@@ -65,7 +64,6 @@ class PreloadSpec:
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
     pool: int = field(default=0, repr=False)  # it changes no grade, nor the digest of one
-    works: int = field(default=1, repr=False)  # nor does this
     own: tuple[tuple[str, str], ...] = ()
     released_text: str = field(default="", repr=False)  # nor does this: it is only read ahead
 

@@ -25,7 +25,6 @@ from typing import Any
 import torch
 
 from autograder.builder.outputs.references import solutions_of, solve_sources
-from autograder.core import quick_tracing
 from autograder.core.exercise import Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits, bounded_output
@@ -34,6 +33,7 @@ from autograder.exercises import EXERCISES
 from autograder.grading import Grading, TryHere
 from autograder.judge import findings_of, judge
 from autograder.runner import run
+from autograder.speed import fx_tracing
 
 SECONDS_FOR_ONE = 120.0
 """After so long, the process of a mutant is ended."""
@@ -401,7 +401,7 @@ def main(words: Sequence[str] | None = None) -> None:
     wanted = _arguments(words)
     if unknown := [name for name in wanted.names if name not in EXERCISES]:
         sys.exit(f"There is no exercise {unknown[0]!r}.")
-    quick_tracing.install()
+    fx_tracing.install()
     for name in wanted.names or EXERCISES:
         tally = survivors(EXERCISES[name], wanted.seconds, lambda text: print(text, flush=True))
         print(tally, flush=True)

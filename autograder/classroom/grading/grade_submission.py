@@ -47,9 +47,6 @@ GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
 JUDGING_SECONDS = 900.0
 """Seconds that judging a submission may take, besides running it."""
 
-CHEAP_FORK_MIN = 12
-"""Submissions for which making forks cheap takes less time than it saves."""
-
 CLOSE_SECONDS, CLOSE_AT_ONCE_SECONDS = 5.0, 0.2
 """Seconds in which a fork server may end by itself; when all is done, and when it was stopped."""
 
@@ -88,11 +85,10 @@ class ChapterServers:
             },
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
-            many=chapter.works >= CHEAP_FORK_MIN,
         )
         config = {
             "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
-            "works": chapter.works, "own": dict(chapter.own), "imports": list(chapter.imports),
+            "own": dict(chapter.own), "imports": list(chapter.imports),
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         given = chapter.released_text.encode("utf-8", "replace")
@@ -108,9 +104,7 @@ class ChapterServers:
                 Image(entry, config, (given, told))
             )
             return
-        self._judges = ForkServer(
-            Image(entry, config, (given,), chapter.covered, many=chapter.works >= CHEAP_FORK_MIN)
-        )
+        self._judges = ForkServer(Image(entry, config, (given,), chapter.covered))
         try:
             self._students = ForkServer(for_notebooks)
             (public,) = self._judges.wait()
@@ -164,8 +158,7 @@ class ChapterServers:
     def work_ahead(self) -> None:
         """Have the servers do what all judges and notebooks have in common.
 
-        It takes the processors from whoever is graded meanwhile, so it begins with the first
-        result.
+        That pays only if there are several submissions, so it begins with the first result.
 
         Raises:
             NoBox: no process for notebooks comes up.

@@ -168,7 +168,6 @@ class GradingPlan:
         nbgrader, pools = NbgraderOptions.of(writer.config), settings.pools
         graded = set() if self.options.force else writer.graded_students(chapter)
         preload = preload_spec(settings, chapter, chapter)
-        preload = replace(preload, works=len(set(students) - graded))
         if self.options.force and students:  # graded again on the models of the first time
             preload = replace(preload, pool=commonest_pool(pools, chapter, students))
         course_files, _ = files_beside(settings.source(chapter))

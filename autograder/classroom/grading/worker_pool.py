@@ -7,7 +7,6 @@ servers of their chapter.
 from __future__ import annotations
 
 import logging
-import os
 import queue
 import threading
 from collections.abc import Iterable, Iterator
@@ -20,13 +19,6 @@ from autograder.submission.contract import GradingConfig, Submission, failed_res
 from autograder.submission.result import GradedNotebook
 
 _log = logging.getLogger(__name__)
-
-HEAD_START = 3.0
-"""Seconds for which the other workers leave the machine to the first ones, until a result is there.
-
-At first a submission keeps two processors busy: its judge works out what nobody has worked out yet
-while the answers are tried. With all workers busy at once nobody would see a result for longer.
-"""
 
 
 def grade_in_parallel(
@@ -44,7 +36,7 @@ def grade_in_parallel(
     """
     source, taking = iter(submissions), threading.Lock()
     done: queue.Queue[GradedNotebook | BaseException | None] = queue.Queue()
-    stop, begun = threading.Event(), threading.Event()
+    stop = threading.Event()
     first = next(source, None)
     if first is None:
         return  # nothing is new, and nothing is started
@@ -59,6 +51,7 @@ def grade_in_parallel(
             proof.set_result(None)
         except BaseException as error:  # shown by whoever waits for the results
             proof.set_exception(error)
+            done.put(error)
 
     def take() -> Submission | None:
         with taking:
@@ -70,31 +63,18 @@ def grade_in_parallel(
         try:
             while (submission := take()) is not None:
                 done.put(grade(submission, config, servers))
-                begun.set()
         except BaseException as error:  # shown by whoever waits for the results
             done.put(error)
         finally:
-            begun.set()
             done.put(None)
-
-    def work_after_first_result() -> None:
-        begun.wait(HEAD_START)
-        work()
 
     def prove_and_work() -> None:
         run_canary()
-        work_after_first_result()
+        work()
 
-    # The first notebooks are graded meanwhile; what they earn counts only if the proof holds. One
-    # of several workers begins with the proof, so no more is done at a time than was asked for.
-    first_workers = [run_canary, work] if jobs == 1 else [prove_and_work, work]
-    early = (os.cpu_count() or 1) // 2 - 1
-    workers = [
-        *first_workers,
-        *(work if i < early else work_after_first_result for i in range(jobs - 2)),
-    ]
-    for worker in workers:
-        threading.Thread(target=worker, daemon=True).start()
+    # One thread begins with the proof. Scores of the others count only if the proof holds.
+    for target in [prove_and_work, *[work] * (jobs - 1)]:
+        threading.Thread(target=target, daemon=True).start()
     try:
         working, began = jobs, False
         while working:

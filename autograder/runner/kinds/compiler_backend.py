@@ -112,5 +112,4 @@ KIND = AnswerKind(
     run,
     canary_trial=_canary_trial,
     call=lambda name, trial: str(trial.args[0].says).format(name=name),
-    compiles=True,
 )

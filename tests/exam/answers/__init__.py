@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from typing import Any
 
-from autograder.core import quick_copies, quick_tracing
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits, bounded_output
 from autograder.core.outcome import Outcome
@@ -27,10 +26,8 @@ from autograder.judge import findings_of, judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.judge.source_rules import reading_of, source_findings
 from autograder.runner import run, run_cases
+from autograder.speed import fx_tracing
 from tests.exam import caught_on
-
-quick_tracing.install()
-quick_copies.install()
 
 
 @dataclass(frozen=True)
@@ -113,6 +110,7 @@ def examine(answer: Answer) -> Examined:
     """
     known = _of(answer.exercise)
     if answer not in known.examined:
+        fx_tracing.install()
         exercise = EXERCISES[answer.exercise]
         outcomes = run_cases(exercise, answer.write, exercise.cases)
         texts = {outcome.case: _written(outcome) for outcome in outcomes}
@@ -183,6 +181,7 @@ _ENDLESS = Limits(cpu=2.0)
 
 def _finding_on(answer: Answer, name: str) -> Finding | None:
     """The finding that a wrong answer must get, if the case of that name shows it."""
+    fx_tracing.install()
     exercise = EXERCISES[answer.exercise]
     for case in exercise.cases:
         if case.name == name:

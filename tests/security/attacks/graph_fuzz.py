@@ -35,9 +35,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.boxed.late_imports import import_late
 from autograder.core.allowlist import function_of
 from autograder.core.codec import Plain
+from autograder.speed.warm_up import import_late
 from tests.security.attacks._evaluating import evaluated
 
 BATCH = 1000

@@ -6,7 +6,6 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from itertools import islice
 
 import pytest
 import torch
@@ -16,7 +15,6 @@ from autograder.boxed.known_outcomes import KINDS, learn, recognise, right_answe
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
-from autograder.fuzz.random_models import COUNT, POOL
 from autograder.judge import findings_of, judge
 from autograder.runner import run_trial
 from tests.exam.answers import answers_to
@@ -92,36 +90,9 @@ def test_verdicts_are_the_same_with_and_without(exercise: Exercise) -> None:
 
 
 def test_trials_that_were_made_ahead_are_there_afterwards(exercise: Exercise) -> None:
-    for _ in work_ahead.work_ahead([exercise], [], work_ahead.LEARNERS):
+    for _ in work_ahead.work_ahead([exercise], []):
         pass
     assert all(("trial", 0) in case.cache for case in exercise.cases)
-
-
-@pytest.mark.parametrize(
-    ("uses", "answers"),
-    [
-        (1, 0),
-        (work_ahead.LEARNERS - 1, 0),
-        (work_ahead.LEARNERS, 1),
-        (2 * work_ahead.LEARNERS, 2),
-        (300, 2),
-    ],
-)
-def test_as_many_answers_are_tried_as_are_worth_it(uses: int, answers: int) -> None:
-    assert len(work_ahead.own_answers(RETARGET, uses)) == answers
-
-
-def test_a_large_class_knows_models_of_its_pool(exercise: Exercise) -> None:
-    assert exercise.random is not None
-    works = work_ahead.LEARNERS * POOL // COUNT + 1
-    pooled = list(islice(exercise.random.pool(7), 3))
-    answer = next(right_answers(exercise))
-    for works_here, known in ((works // 2, False), (works, True)):
-        pools = [(exercise, iter(pooled))]
-        for _ in work_ahead.work_ahead([exercise], pools, works_here):
-            pass
-        found = [recognise(case, [claimed(exercise, case, answer, 4)], 4) for case in pooled]
-        assert [one is not None for one in found] == [known] * 3
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import Limits
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
-from autograder.fuzz.random_models import COUNT, POOL
+from autograder.fuzz.random_models import POOL
 from autograder.judge import repro_code, size_of, source_of
 from autograder.judge.answer_key import key_of
 from autograder.judge.evidence import MOST_AHEAD, Evidence
@@ -25,24 +25,18 @@ EXERCISE = EXERCISES["count_ops"]
 HAND_PICKED = {case.name for case in EXERCISE.cases}
 
 
-@pytest.mark.parametrize(
-    ("works", "hand_picked", "pooled"),
-    [(1, 0, 0), (2, len(HAND_PICKED), 0), (2 * POOL // COUNT + 1, len(HAND_PICKED), POOL)],
-    ids=["one submission", "a few", "a class"],
-)
-def test_as_much_is_worked_out_as_the_class_will_ask_for(
-    works: int, hand_picked: int, pooled: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hand_picked_cases_come_before_those_of_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
     def look(exercise: Exercise, case: Case) -> None:
         seen.append(case.name)
 
     monkeypatch.setattr(work_ahead, "_work_out", look)
-    for _ in work_ahead.work_ahead([EXERCISE], work_ahead.pools_of([EXERCISE], 7), works):
+    monkeypatch.setattr(work_ahead, "right_answers", lambda exercise: iter(()))
+    for _ in work_ahead.work_ahead([EXERCISE], work_ahead.pools_of([EXERCISE], 7)):
         pass
-    assert len([name for name in seen if name in HAND_PICKED]) == hand_picked
-    assert len([name for name in seen if name not in HAND_PICKED]) == pooled
+    assert set(seen[: len(HAND_PICKED)]) == HAND_PICKED
+    assert len(set(seen)) == len(HAND_PICKED) + POOL
 
 
 def test_a_trial_that_was_made_ahead_is_used_once() -> None:
@@ -70,7 +64,7 @@ def test_what_a_card_shows_of_a_case_is_read_ahead(monkeypatch: pytest.MonkeyPat
     wanted = source_of(case.make(0))
     repro_code._text_of.cache_clear()
     case.cache.clear()
-    next(work_ahead.work_ahead([replace(EXERCISE, cases=(case,))], [], 2))
+    next(work_ahead.work_ahead([replace(EXERCISE, cases=(case,))], []))
 
     def read(*_: object) -> None:
         raise AssertionError("it has been read before")
@@ -113,8 +107,7 @@ def test_a_look_at_a_case_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_text_that_was_given_out_is_cleaned_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     given = (COURSE / "00_start.ipynb").read_bytes()
     cells._clean_often.cache_clear()
-    assert list(work_ahead.read_ahead(given, 1)) == []
-    assert list(work_ahead.read_ahead(given, 2)) == [None]
+    assert list(work_ahead.read_ahead(given)) == [None]
     rendered: list[str] = []
 
     stock = cells._watched
@@ -133,7 +126,7 @@ def test_the_text_that_was_given_out_is_cleaned_ahead(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("given", [b"", b"{}", b"\xff", b'{"cells": 3}'])
 def test_a_text_that_is_no_notebook_is_not_read_ahead(given: bytes) -> None:
-    assert list(work_ahead.read_ahead(given, 60)) == [None]
+    assert list(work_ahead.read_ahead(given)) == [None]
 
 
 def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +145,7 @@ def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_only_read_or_worked_out_ahead_changes_no_digest_of_a_grade() -> None:
     plain = GradingConfig("c", {}, PreloadSpec("c"))
-    more = replace(plain.preload, pool=3, works=60, released_text="a notebook")
+    more = replace(plain.preload, pool=3, released_text="a notebook")
     assert digest_of(replace(plain, preload=more)) == digest_of(plain)
     other = replace(plain.preload, imports=("torch",))
     assert digest_of(replace(plain, preload=other)) != digest_of(plain)

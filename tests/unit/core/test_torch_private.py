@@ -116,8 +116,8 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
 """Private names that are no names of PyTorch, or that it documents."""
 
 
-THEIR_PLACES = ("torch_private.py", "quick_tracing.py", "quick_code.py", "quick_copies.py")
-"""The others take the place of what is private, and have tests of their own."""
+THEIR_PLACES = ("torch_private.py", "fx_tracing.py")
+"""The second one replaces private names, and has tests of its own."""
 
 
 def test_no_other_file_names_what_is_private() -> None:

@@ -53,8 +53,8 @@ def test_no_package_is_missing_on_the_map() -> None:
 def test_each_folder_of_unit_tests_is_about_a_package() -> None:
     folders = {path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()}
     packages = {path.name for path in (ROOT / "autograder").iterdir() if path.is_dir()}
-    # "project" is about the repository, "speed" about several packages.
-    assert folders - packages - {"__pycache__"} == {"project", "speed"}
+    # "project" is about the repository.
+    assert folders - packages - {"__pycache__"} == {"project"}
     assert [path.name for path in (ROOT / "tests").glob("test_*.py")] == []
 
 

@@ -357,7 +357,7 @@ def test_the_command_starts_without_torch() -> None:
 
 
 def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
-    """So that the first result is there soon: PyTorch is imported beside it meanwhile."""
+    """The process with the gradebook runs no answer, and starts sooner without PyTorch."""
     code = "import sys, autograder.classroom.grading.grade_class; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
@@ -365,8 +365,8 @@ def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
 def test_a_grammar_that_nobody_asks_for_is_left_out() -> None:
     code = (
         "import sys\n"
-        "from autograder.core.quick_imports import quick_imports\n"
-        "with quick_imports():\n"
+        "from autograder.speed.imports import faster_imports\n"
+        "with faster_imports():\n"
         "    import nbformat\n"
         "assert 'rfc3987_syntax' not in sys.modules\n"
         "nbformat.validate(nbformat.v4.new_notebook())\n"

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder.core import quick_tracing
 from autograder.exercises.ch02_nodes.inputs_of.models import OWN_LIST
 from autograder.runner import forbidden
 from autograder.runner.forbidden import spying_on
+from autograder.speed import fx_tracing
 
 TEXT = "lambda node: node.all_input_nodes"
 
@@ -22,7 +22,7 @@ def node() -> fx.Node:
 
 
 def test_use_by_fx_itself_is_not_noted(node: fx.Node) -> None:
-    quick_tracing.install()  # what takes the place of a part of FX is no use by a learner, either
+    fx_tracing.install()  # what takes the place of a part of FX is no use by a learner, either
     with spying_on(OWN_LIST) as used:
         node.graph.lint()
         fx.Interpreter(fx.GraphModule(nn.ReLU(), node.graph)).run(torch.ones(1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -34,7 +33,6 @@ def none_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_servers_are_forked_from_one_process() -> None:
-    client.start_ahead()
     parent = zygote.zygote(client._environment())
     servers = [Notebooks(Bounds()), Notebooks(Bounds())]
     try:
@@ -49,7 +47,6 @@ def test_servers_are_forked_from_one_process() -> None:
 
 @pytest.mark.usefixtures("none_yet")
 def test_another_one_is_started_where_it_is_gone() -> None:
-    client.start_ahead()
     first = zygote.zygote(client._environment())
     first._process.kill()
     first._process.wait()
@@ -57,17 +54,6 @@ def test_another_one_is_started_where_it_is_gone() -> None:
     assert _parent_of(server.pid) != first._process.pid
     server.close()
     first.close()
-
-
-@pytest.mark.usefixtures("none_yet")
-def test_who_has_few_processors_waits_until_libraries_are_loaded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(client, "LOADING", 60.0)
-    client.start_ahead()
-    started = zygote.zygote(client._environment())
-    assert started._control.recv(100, socket.MSG_PEEK | socket.MSG_DONTWAIT) == zygote.LOADED
 
 
 @pytest.mark.usefixtures("none_yet")

@@ -25,7 +25,6 @@ def graded_with(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str,
         raise ClassroomError("that will do")
 
     monkeypatch.setattr(grade_class, "grade_class", grade)
-    monkeypatch.setattr("autograder.sandbox.client.start_ahead", lambda: None)
     done = CliRunner().invoke(app, ["grade", "DIR", *words], env={"COLUMNS": "500"})
     return done.exit_code, done.output, asked
 

@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder.core import quick_tracing
+from autograder.speed import fx_tracing
 
 
 @fx.wrap
@@ -43,17 +43,17 @@ class Mixed(nn.Module):
 
 @pytest.fixture(autouse=True)
 def quick() -> None:
-    quick_tracing.install()
+    fx_tracing.install()
 
 
 _PRINT = """
 import sys
 from torch import fx
-from autograder.core import quick_tracing
-from tests.unit.speed.test_quick_tracing import Mixed
+from autograder.speed import fx_tracing
+from tests.unit.speed.test_fx_tracing import Mixed
 import torchvision
 if sys.argv[1] == "quick":
-    quick_tracing.install()
+    fx_tracing.install()
 for model in (Mixed(), torchvision.models.resnet18()):
     gm = fx.symbolic_trace(model)
     print(gm.code, [(n.op, n.name, str(n.target), str(n.args), n.meta.get("is_wrapped"))
@@ -84,7 +84,7 @@ def test_math_is_as_it_was_after_a_trace_also_after_one_that_raises() -> None:
     with pytest.raises(RuntimeError):
         fx.symbolic_trace(Raises())
     assert dict(vars(math)) == before
-    assert not any(quick_tracing._wanted.values())
+    assert not any(fx_tracing._wanted.values())
 
 
 def test_a_trace_within_a_trace_leaves_the_outer_one_as_it_is() -> None:
@@ -198,13 +198,13 @@ _WRONG = """
 import re, sys
 import torch
 from torch import fx
-from autograder.core import quick_tracing
+from autograder.speed import fx_tracing
 
 def wrong(x):
     return torch.relu(x + torch.ones(3))
 
 if sys.argv[1] == "quick":
-    quick_tracing.install()
+    fx_tracing.install()
 gm = fx.symbolic_trace(wrong)
 try:
     gm(torch.ones(2))

@@ -1,6 +1,7 @@
-"""What PyTorch does only when something is called for the first time, such as imports.
+"""Work that PyTorch does when something is called for the first time, such as imports.
 
-Every forked process would do it again, or could not, since a box has no files of theirs.
+Fork servers do it once. Without this, each forked process would do it again. Some of it is not only
+for speed: a sandbox cannot read the files of modules that are imported there.
 """
 
 from __future__ import annotations
@@ -35,14 +36,13 @@ LATE = (
 operations."""
 
 DYNAMO = "torch._dynamo"
-"""What compiles. It takes a quarter of the time of all imports of PyTorch: whoever does without it
-at first is sooner at work."""
+"""The compiler, whose import takes a quarter of the time of all imports of PyTorch."""
 
 _ALIGN = "torchvision.ops.roi_align"
 
 
 def import_torchvision() -> None:
-    """Import `torchvision` without `DYNAMO`, which it has for one function of one operation."""
+    """Import `torchvision` without `DYNAMO`, which it needs for one function of one operation."""
     name = f"{DYNAMO}.utils"
     if name not in sys.modules:
         stand_in = ModuleType(name)
@@ -55,12 +55,12 @@ def import_torchvision() -> None:
 
 
 def _is_compile_supported(device_type: str) -> Any:
-    """The function of that name, in its place until it is called."""
+    """Import the function of that name, and call it."""
     return importlib.import_module(f"{DYNAMO}.utils").is_compile_supported(device_type)
 
 
 def import_dynamo() -> None:
-    """Import it now, and have `torchvision` as it is with it."""
+    """Import `DYNAMO` now, and give `torchvision` the function that it needs."""
     with contextlib.suppress(Exception):
         found = importlib.import_module(f"{DYNAMO}.utils").is_compile_supported
         align = vars(sys.modules[_ALIGN])
@@ -69,7 +69,7 @@ def import_dynamo() -> None:
 
 
 def import_late() -> None:
-    """Import them now, as far as this build of PyTorch has them."""
+    """Import the modules of `LATE`, as far as this build of PyTorch has them."""
     for name in LATE:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
@@ -82,9 +82,9 @@ def import_late() -> None:
 def start_autograd() -> None:
     """Run a backward pass once, before anything else of PyTorch is imported.
 
-    The first one starts a thread for each device that PyTorch knows of. With `torch._dynamo` come
-    devices that are only names, and after them a forked process can run no backward pass any more.
-    Here there is the processor alone, which needs no thread.
+    The first one starts a thread for each device that PyTorch knows. `torch._dynamo` adds devices
+    that are only names. After that, a forked process cannot run a backward pass any more. Here the
+    processor is the only device, and it needs no thread.
     """
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     torch.ones(1, requires_grad=True).sum().backward()
@@ -104,11 +104,11 @@ def will_compile(imports: Iterable[str]) -> bool:
 
 
 _FRONT = frozenset({"torch", "torch.nn", "torch.nn.functional", "torch.fx.node", "torch.fx.proxy"})
-"""Modules of PyTorch of which nothing brings `DYNAMO` along."""
+"""Modules of PyTorch that do not import `DYNAMO`."""
 
 
 def brings_dynamo(imports: Iterable[str]) -> bool:
-    """Whether a chapter's cells, or what is tried of its answers, may well import `DYNAMO`.
+    """Whether a chapter's cells or answers are likely to import `DYNAMO`.
 
     Args:
         imports: the modules that they import.
@@ -131,8 +131,10 @@ def warm_up_compilers(imports: Iterable[str]) -> None:
 
 
 def rehearse() -> None:
-    """Try an answer once, and run the graph that it returns: what is slow only the first time would
-    be so in every process in which an answer waits, or a graph is run."""
+    """Try an answer once, and run the graph that it returns.
+
+    Something that is slow only the first time would be slow in each forked process.
+    """
     outcome = run_trial("transform", fx.symbolic_trace, _toy, "a rehearsal")
     stream = io.BytesIO()
     outcome.write(stream)
@@ -143,13 +145,13 @@ def rehearse() -> None:
 
 
 def _toy(seed: int) -> Trial:
-    """A model with some of what models have; the same for any seed."""
+    """Build a small model; the same for any seed."""
     model = _Toy()
     return Trial(args=(model,), model=model, inputs=((torch.ones(2, 3),),))
 
 
 class _Toy(torch.nn.Module):
-    """A parameter, modules, functions, a method and a number that is worked out."""
+    """A model with a parameter, modules, functions, a method and a computed number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,7 +161,7 @@ class _Toy(torch.nn.Module):
         self.eval()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Something of each."""
+        """Use each of them."""
         y = F.gelu(self.layers(x)) * self.weight + math.sqrt(x.size(0))
         z = torch.cat([y, torch.add(y, x, alpha=2)]).view(-1).to(torch.float64)
         doubled: torch.Tensor = operator.mul(z, 2)
@@ -167,7 +169,7 @@ class _Toy(torch.nn.Module):
 
 
 class _Small(torch.nn.Module):
-    """What is compiled once: a condition, and so a graph in a graph."""
+    """A model with a condition, and so with a graph in a graph."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The sine, or the cosine."""

@@ -1,0 +1,63 @@
+"""Imports of many modules in less time, and those that all fork servers have in common.
+
+This module imports no PyTorch: the process with the gradebook uses it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+_GRAMMAR = "rfc3987_syntax"
+
+FOR_CARDS = ("triton", "cuda.bindings")
+"""A compiler for graphics cards, and a binding to a card's driver."""
+
+COMMON = ("nbformat", "nbconvert.preprocessors", "IPython.core.interactiveshell")
+"""Modules that the fork servers import besides PyTorch."""
+
+
+@contextmanager
+def faster_imports() -> Iterator[None]:
+    """Within this, import without garbage collection, and without a grammar that nobody asks for.
+
+    `jsonschema` can check formats that no schema of a notebook contains. For that it imports a
+    package with the grammar of internationalized addresses, which takes most of a second. Without
+    the package, `jsonschema` does not check these formats.
+    """
+    modules = cast("dict[str, object]", sys.modules)
+    hidden, enabled = _GRAMMAR not in modules, gc.isenabled()
+    if hidden:
+        modules[_GRAMMAR] = None  # Python then does not find the module
+    gc.disable()
+    try:
+        yield
+    finally:
+        if hidden:
+            del modules[_GRAMMAR]
+        if enabled:
+            gc.freeze()
+            gc.enable()
+
+
+def import_common() -> None:
+    """Import the modules that all fork servers need, in the process that they are forked from.
+
+    A student's process is forked from it too, so none of these modules contains an answer. Some
+    builds of PyTorch import modules for graphics cards, which takes a tenth of the time. A sandbox
+    has no card, and the builds for processors do without these modules.
+    """
+    for name in FOR_CARDS:
+        cast("dict[str, object]", sys.modules)[name] = None  # Python then does not find the module
+    with faster_imports():
+        for name in COMMON:
+            importlib.import_module(name)
+    from autograder.speed.warm_up import import_late, import_torchvision, start_autograd
+
+    start_autograd()
+    import_torchvision()
+    import_late()
