@@ -41,7 +41,6 @@ Encoded: TypeAlias = Tagged | Any
 `Any` stands for the scalars. So the keys are checked, and a reader need not ask for the kind again.
 """
 
-Plain = Any
 T = TypeVar("T")
 MAX_DEPTH = 40
 MAX_ITEMS = 200_000

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import RUN_SEED, run_once, seed_all
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe, nodes_of
@@ -45,7 +45,7 @@ def watching(trial: Trial, outcome: Outcome) -> Iterator[None]:
                 outcome.changed.append(Change(Part.META, "the `meta` of its nodes was changed"))
 
 
-def _metas(trial: Trial) -> list[Plain]:
+def _metas(trial: Trial) -> list[Encoded]:
     """What the nodes of a case's graph module carry, where that counts."""
     if not (trial.noted and isinstance(trial.model, fx.GraphModule)):
         return []
@@ -58,7 +58,7 @@ def meta_keys(trial: Trial) -> list[str]:
     return list(dict.fromkeys(key for node in nodes_of(trial.model.graph) for key in node.meta))
 
 
-def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Plain:
+def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Encoded:
     """The plain form of a result; graph modules become descriptions, in tuples too."""
     if isinstance(value, fx.GraphModule):
         described = describe(value, encoder, trial.model)
@@ -101,10 +101,10 @@ def _run_copy(gm: fx.GraphModule) -> Answer:
 
 def run_recorded(
     call: Answer, owner: Any, inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
-) -> Plain:
+) -> Encoded:
     """The record of one run on fresh inputs: what came back, or what was raised."""
 
-    def on_error(error: Exception) -> Plain:
+    def on_error(error: Exception) -> Encoded:
         if is_stub(error):
             raise error
         return record_of(error)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
 from autograder.core.execution import error_record
 from autograder.runner.near_names import line_with, near_names
 
@@ -26,7 +26,7 @@ _LIBRARIES = tuple({
 })  # fmt: skip
 
 
-def record_of(error: BaseException) -> Plain:
+def record_of(error: BaseException) -> Encoded:
     """The exception, and the learner's own lines that led to it.
 
     Returns:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exported import is_exported
 from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
@@ -100,7 +100,7 @@ class _NotingGradients(Encoder):
         super().__init__()
         self.needs: list[bool] = []
 
-    def tensor(self, value: torch.Tensor) -> Plain:
+    def tensor(self, value: torch.Tensor) -> Encoded:
         """Put a copy of a tensor on the table."""
         self.needs.append(value.requires_grad)
         return super().tensor(value)

@@ -23,7 +23,7 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import RUN_SEED, seed_all
 from autograder.core.exercise import Trial
 from autograder.core.global_state import RandomState
@@ -110,7 +110,7 @@ def _tensors(model: nn.Module) -> dict[str, Any]:
     }
 
 
-def _state(model: nn.Module, before: dict[str, Any], encoder: Encoder) -> Plain:
+def _state(model: nn.Module, before: dict[str, Any], encoder: Encoder) -> Encoded:
     first: dict[int, str] = {}
     now = _tensors(model)
     for name, tensor in now.items():

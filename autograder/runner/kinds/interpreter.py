@@ -17,7 +17,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import run_once
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
@@ -59,10 +59,10 @@ def is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
     return False
 
 
-def record_run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) -> Plain:
+def record_run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) -> Encoded:
     """The record of one run of an interpreter."""
 
-    def on_error(error: Exception) -> Plain:
+    def on_error(error: Exception) -> Encoded:
         error = as_it_was_raised(error)
         if is_stub(error):
             raise error

@@ -19,7 +19,7 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core import allowlist
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -52,7 +52,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     if not isinstance(result, nn.Module):
         return
 
-    def run(call: Answer, inputs: tuple[Any, ...]) -> Plain:
+    def run(call: Answer, inputs: tuple[Any, ...]) -> Encoded:
         return run_recorded(call, result, inputs, trial, encoder)
 
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails

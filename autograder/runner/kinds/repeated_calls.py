@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import CallResult, error_record
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
@@ -39,7 +39,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     ``then``, and again at the end: a later call must not change what an earlier one gave.
     What is done `meanwhile` comes before the last call.
     """
-    earlier: list[tuple[bool, Any, Plain]] = []
+    earlier: list[tuple[bool, Any, Encoded]] = []
     for model in trial.watch:
         try:
             value = call_watched(answer, trial, outcome, model)

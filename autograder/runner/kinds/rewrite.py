@@ -17,7 +17,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Change, Outcome, Part
 from autograder.runner.answer_kind import AnswerKind
@@ -64,7 +64,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         ]
 
 
-def _metas(gm: fx.GraphModule) -> dict[str, Plain]:
+def _metas(gm: fx.GraphModule) -> dict[str, Encoded]:
     return {node.name: Encoder().encode(dict(node.meta)) for node in gm.graph.nodes}
 
 

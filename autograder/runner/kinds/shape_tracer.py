@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import call_of, describe_nodes
@@ -76,7 +76,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     call_watched(work, trial, outcome)
 
 
-def told(graph: fx.Graph, assumed: Any, encoder: Encoder, model: nn.Module) -> Plain:
+def told(graph: fx.Graph, assumed: Any, encoder: Encoder, model: nn.Module) -> Encoded:
     """A graph with the names of its nodes, and what its tracer was asked, in plain form.
 
     Besides, the names under which tracing has put tensors on the model that have no data.

@@ -19,7 +19,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
 from autograder.runner.answer_kind import AnswerKind
@@ -62,7 +62,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     call_watched(work, trial, outcome)
 
 
-def _timed_run(runner: Any, inputs: Any, trial: Trial, encoder: Encoder) -> Plain:
+def _timed_run(runner: Any, inputs: Any, trial: Trial, encoder: Encoder) -> Encoded:
     walls = [0.0]
 
     def call(*args: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
 from autograder.core.outcome import Outcome
@@ -58,7 +58,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     call_watched(work, trial, outcome)
 
 
-def instructions(graph: fx.Graph, encoder: Encoder) -> Plain:
+def instructions(graph: fx.Graph, encoder: Encoder) -> Encoded:
     """A graph as a list of ``[op, target, args, kwargs]``, in plain form."""
     rows = describe_nodes(graph, encoder)
     told = [[row["op"], row["target"], row["args"], row["kwargs"]] for row in rows]

@@ -21,7 +21,7 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import seed_all
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
@@ -45,7 +45,7 @@ class NAME(torch.nn.Module):
 class _Failed(Exception):
     """The model cannot be used; `step` says where that shows, `record` what was raised."""
 
-    def __init__(self, step: str, record: Plain) -> None:
+    def __init__(self, step: str, record: Encoded) -> None:
         super().__init__(step)
         self.step, self.record = step, record
 
@@ -92,10 +92,10 @@ def _unfit(answer: Any) -> str:
 
 def _traced(
     answer: type[nn.Module], inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
-) -> dict[str, Plain]:
+) -> dict[str, Encoded]:
     """What came of a model of the class, before it was traced and after."""
 
-    def run(model: nn.Module) -> Plain:
+    def run(model: nn.Module) -> Encoded:
         return run_recorded(lambda *args: copy.deepcopy(model)(*args), None, inputs, trial, encoder)
 
     seed_all(trial.made_under)

@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
 from autograder.core.graph_program import NotAdmitted, admitted
 
 
 def evaluated(
-    data: Plain,
+    data: Encoded,
     tensors: list[torch.Tensor],
     functions: dict[str, Callable[..., Any]],
     inputs: tuple[Any, ...],

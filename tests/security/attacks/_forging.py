@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
 
 _HOOK = """
 from autograder.core.outcome import Outcome
@@ -160,12 +160,12 @@ def grafting(source: str) -> str:
     return source + _GRAPH + _GRAFT + _HOOK
 
 
-def spoiler(source: str) -> Callable[[Plain], None]:
+def spoiler(source: str) -> Callable[[Encoded], None]:
     """The function ``spoil(description)`` of such a source, without what puts it in place."""
     names: dict[str, Any] = {}
     exec(source + _GRAPH + _GRAFT, names)
 
-    def spoil(description: Plain) -> None:
+    def spoil(description: Encoded) -> None:
         names["spoil"](description)
         names["relink"](description)
 

@@ -36,7 +36,7 @@ import torch
 from torch import nn
 
 from autograder.core.allowlist import function_of
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoded
 from autograder.speed.warm_up import import_late
 from tests.security.attacks._evaluating import evaluated
 
@@ -201,7 +201,7 @@ LAYERS = (
 HUGE = (2**31, 2**33, 2**40, 2**62, -1, 10**11, 2**64)
 
 
-def fn(name: str) -> Plain:
+def fn(name: str) -> Encoded:
     """A function by its name."""
     return {"function": name}
 
@@ -211,20 +211,20 @@ class Draw:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.rows: list[Plain] = []
+        self.rows: list[Encoded] = []
         self.modules = [self.module("", "torch.nn.modules.module.Module")]
         self.tensors = [torch.ones(3, 3), torch.zeros(3), torch.ones(2, 3)]
         self.values: list[int] = []
         """Rows whose values are tensors of two rows and three columns."""
 
-    def module(self, path: str, kind: str, **more: Any) -> Plain:
+    def module(self, path: str, kind: str, **more: Any) -> Encoded:
         """A row of the table of modules."""
         return {
             "path": path, "class": kind, "training": False, "origin": None, "children": [],
             "attrs": {}, "params": {}, "buffers": {}, "tensors": {},
         } | more  # fmt: skip
 
-    def row(self, op: str, target: Plain, /, *args: Plain, named: Plain = None) -> int:
+    def row(self, op: str, target: Encoded, /, *args: Encoded, named: Encoded = None) -> int:
         """Put a row below the others, with these arguments; its number."""
         self.rows.append({
             "op": op, "name": f"n{len(self.rows)}", "target": target, "args": {"tuple": [*args]},
@@ -233,15 +233,15 @@ class Draw:
         })  # fmt: skip
         return len(self.rows) - 1
 
-    def tensor(self) -> Plain:
+    def tensor(self) -> Encoded:
         """One of the values that are tensors."""
         return {"node": self.random.choice(self.values)}
 
-    def entry(self, index: Any, **more: Any) -> Plain:
+    def entry(self, index: Any, **more: Any) -> Encoded:
         """A declared tensor."""
         return {"tensor": index, "requires_grad": False, "origin": None} | more
 
-    def graph(self) -> Plain:
+    def graph(self) -> Encoded:
         """Draw it all."""
         random = self.random
         self.values += [
@@ -310,7 +310,7 @@ class Draw:
 
     # -------------------------------------------------------------- what may be wrong
 
-    def argument(self, depth: int = 0) -> Plain:
+    def argument(self, depth: int = 0) -> Encoded:
         """Any argument at all."""
         random, kind = self.random, self.random.randrange(22)
         if kind < 8 or depth > 3:
@@ -336,7 +336,7 @@ class Draw:
             return {"case": "f"} if random.random() < 0.5 else {"range": [0, 3, 1]}
         return random.choice(({"float": "nan"}, {"complex": ["1", "2"]}, {"ellipsis": 0}))
 
-    def arguments(self) -> list[Plain]:
+    def arguments(self) -> list[Encoded]:
         """A few arguments, mostly with a tensor first."""
         first = [self.tensor()] if self.random.random() < 0.7 else []
         return first + [self.argument() for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)))]
@@ -486,7 +486,7 @@ def _(d: Draw) -> None:
 @almost
 def _(d: Draw) -> None:
     """Arguments within arguments."""
-    made: Plain = d.argument()
+    made: Encoded = d.argument()
     for _ in range(d.random.choice((5, 39, 41, 300))):
         made = {d.random.choice(("list", "tuple")): [made]}
     d.row("call_function", fn("builtins.len"), made)

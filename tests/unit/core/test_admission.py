@@ -9,7 +9,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core import allowlist
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.graph_program import admitted
 from autograder.core.graph_record import describe
 from autograder.core.outcome import tensor_from_bytes
@@ -24,18 +24,18 @@ class Model(nn.Module):
         return torch.relu(self.layer(x)) + 1
 
 
-def described() -> tuple[Plain, list[torch.Tensor]]:
+def described() -> tuple[Encoded, list[torch.Tensor]]:
     encoder = Encoder()
     return describe(fx.symbolic_trace(Model()), encoder), encoder.tensors
 
 
-def changed(place: int, **row: Any) -> Plain:
+def changed(place: int, **row: Any) -> Encoded:
     data, _ = described()
     data["nodes"][place] |= row
     return data
 
 
-def declaring(path: str, **fields: Any) -> Plain:
+def declaring(path: str, **fields: Any) -> Encoded:
     """The description with one more module, or with more fields of one that is there."""
     data, _ = described()
     rows = {row["path"]: row for row in data["modules"]}
@@ -111,7 +111,7 @@ def test_evil_graph_is_not_rebuilt(name: str, capfd: pytest.CaptureFixture[str])
     ],
     ids=str,
 )
-def test_plain_graph_is_rebuilt(row: Plain) -> None:
+def test_plain_graph_is_rebuilt(row: Encoded) -> None:
     _, tensors = described()
     program = admitted(changed(RELU, **row), tensors, {})
     assert len(program.graph.nodes) == 5

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
@@ -49,7 +49,7 @@ EXERCISE = Exercise("a_pass", "c", "", 1, 1, 1, "transform", (), (CASE,), __name
 KEY = AnswerKey(PASS, model_itself)
 
 
-def evidence_with(forge: Callable[[Plain], object]) -> Evidence:
+def evidence_with(forge: Callable[[Encoded], object]) -> Evidence:
     """What the judge sees of a plain trace whose description was changed."""
     outcome = run_trial("transform", fx.symbolic_trace, make, CASE.name)
     forge(outcome.value["graph_module"])
@@ -69,7 +69,7 @@ def test_code_that_is_claimed_counts_against_an_answer() -> None:
     assert [f.code for f in wellformed(evidence)] == ["stale-code"]
 
 
-FORGED: dict[str, tuple[Callable[[Plain], object], str]] = {
+FORGED: dict[str, tuple[Callable[[Encoded], object], str]] = {
     "the default of a placeholder is gone": (
         lambda graph: graph["nodes"][1].update(args={"tuple": []}), "untrue-signature"),
     "two nodes of one name": (
@@ -94,21 +94,21 @@ def test_claims_do_not_speak_for_an_answer(what: str) -> None:
 
 
 def test_signature_that_is_claimed_does_not_count() -> None:
-    def lose_default(graph: Plain) -> None:
+    def lose_default(graph: Encoded) -> None:
         graph["nodes"][1]["args"] = {"tuple": []}
 
     assert [f.code for f in signature_kept(evidence_with(lose_default))] == ["lost-signature"]
 
 
 def test_value_is_unused_whatever_is_claimed() -> None:
-    def claim_reader(graph: Plain) -> None:
+    def claim_reader(graph: Encoded) -> None:
         graph["nodes"][2]["users"] = [{"node": 5}]
 
     assert [f.nodes for f in nothing_unused(evidence_with(claim_reader))] == [("sin",)]
 
 
 def test_relu_reads_a_sum_by_its_arguments() -> None:
-    def traced(function: Callable[..., object]) -> Plain:
+    def traced(function: Callable[..., object]) -> Encoded:
         gm = fx.symbolic_trace(function)
         return describe(gm, Encoder())
 
@@ -161,7 +161,7 @@ def test_own_code_is_taken_for_what_is_allowed() -> None:
 def test_operation_that_is_not_run_holds_nothing() -> None:
     """Only claims would say what it computes."""
 
-    def forge(graph: Plain) -> None:
+    def forge(graph: Encoded) -> None:
         graph["nodes"][2]["target"] = {"unlisted": "torch.another"}
 
     evidence = evidence_with(forge)
