@@ -10,11 +10,11 @@ from typing import Any
 from torch import fx
 
 from autograder.core.codec import Encoded, Encoder
-from autograder.core.execution import RUN_SEED, run_once, seed_all
+from autograder.core.execution import RUN_SEED, CallResult, ErrorRecord, run_once, seed_all
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe, nodes_of
 from autograder.core.limits import bounded_output
-from autograder.core.outcome import Change, Outcome, Part
+from autograder.core.outcome import Change, Outcome, Part, ResultRecord
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.forbidden import spying_on
 from autograder.runner.snapshot import Snapshot
@@ -58,7 +58,7 @@ def meta_keys(trial: Trial) -> list[str]:
     return list(dict.fromkeys(key for node in nodes_of(trial.model.graph) for key in node.meta))
 
 
-def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Encoded:
+def encode_result(value: Any, trial: Trial, encoder: Encoder) -> ResultRecord:
     """The plain form of a result; graph modules become descriptions, in tuples too."""
     if isinstance(value, fx.GraphModule):
         described = describe(value, encoder, trial.model)
@@ -101,10 +101,10 @@ def _run_copy(gm: fx.GraphModule) -> Answer:
 
 def run_recorded(
     call: Answer, owner: Any, inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
-) -> Encoded:
+) -> CallResult:
     """The record of one run on fresh inputs: what came back, or what was raised."""
 
-    def on_error(error: Exception) -> Encoded:
+    def on_error(error: Exception) -> ErrorRecord:
         if is_stub(error):
             raise error
         return record_of(error)

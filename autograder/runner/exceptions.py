@@ -11,8 +11,7 @@ from pathlib import Path
 
 import torch
 
-from autograder.core.codec import Encoded
-from autograder.core.execution import error_record
+from autograder.core.execution import ErrorRecord, FrameRecord, error_record
 from autograder.runner.near_names import line_with, near_names
 
 MAX_TEXT = 2_000
@@ -26,7 +25,7 @@ _LIBRARIES = tuple({
 })  # fmt: skip
 
 
-def record_of(error: BaseException) -> Encoded:
+def record_of(error: BaseException) -> ErrorRecord:
     """The exception, and the learner's own lines that led to it.
 
     Returns:
@@ -36,7 +35,7 @@ def record_of(error: BaseException) -> Encoded:
     """
     outer, error = error, first_cause(error)
     near = near_names(error)
-    frames = [
+    frames: list[FrameRecord] = [
         {
             "line": frame.lineno or 0,
             "text": (frame.line or "").strip()[:200],
@@ -45,21 +44,24 @@ def record_of(error: BaseException) -> Encoded:
         for frame in traceback.extract_tb(error.__traceback__)
         if is_learners(frame.filename)
     ]
-    last = frames[-1] if frames else {"line": 0, "text": ""}
+    last = frames[-1] if frames else FrameRecord(line=0, text="", function="")
     if near and not frames:  # the graph runs: which line has put that name into it?
         last["line"], last["text"] = line_with(near[1], near[0])
     record = error_record(error)
     if error is not outer:
         record["types"] += [name for name in error_record(outer)["types"]
                             if name not in record["types"]]  # fmt: skip
-    return record | {
-        "line": last["line"],
-        "text": last["text"],
-        "frames": frames[-MAX_FRAMES:],
-        "generated": _generated_line(error),
-        "says": _whole_text(error),
-        "near": near,
-    }
+    record.update(
+        {
+            "line": last["line"],
+            "text": last["text"],
+            "frames": frames[-MAX_FRAMES:],
+            "generated": _generated_line(error),
+            "says": _whole_text(error),
+            "near": near,
+        }
+    )
+    return record
 
 
 def first_cause(error: BaseException) -> BaseException:

@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoded
+from autograder.core.execution import ErrorRecord
 from autograder.runner.exceptions import is_learners, record_of
 
 MAX_VALUES = 4
 MAX_VALUE = 80
 
 
-def interruption_record(error: BaseException) -> Encoded:
+def interruption_record(error: BaseException) -> ErrorRecord:
     """As `record_of`, with ``values``: the innermost loop's line, and its variables as text."""
     record = record_of(error)
     loop = next((found for frame, line in _own_frames(error) if (found := _loop(frame, line))), [])

@@ -23,9 +23,9 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder
+from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import nodes_of
+from autograder.core.graph_record import GraphRecord, nodes_of
 from autograder.core.outcome import Outcome
 from autograder.core.user_code import own_calls
 from autograder.runner.answer_kind import AnswerKind
@@ -45,7 +45,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         outcome.value["cuts"] = dict(_cuts(gm, outcome.value["graph_module"]))
 
 
-def _cuts(gm: fx.GraphModule, description: Encoded) -> Iterator[tuple[str, str]]:
+def _cuts(gm: fx.GraphModule, description: GraphRecord) -> Iterator[tuple[str, str]]:
     """Nodes whose own code does nothing for who wants a gradient: their names, and how it is so."""
     nodes = nodes_of(gm.graph)
     for i, _ in own_calls(description):

@@ -17,8 +17,8 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.execution import run_once
+from autograder.core.codec import Encoder
+from autograder.core.execution import CallResult, ErrorRecord, run_once
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
 from autograder.runner.answer_kind import AnswerKind
@@ -59,10 +59,10 @@ def is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
     return False
 
 
-def record_run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) -> Encoded:
+def record_run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) -> CallResult:
     """The record of one run of an interpreter."""
 
-    def on_error(error: Exception) -> Encoded:
+    def on_error(error: Exception) -> ErrorRecord:
         error = as_it_was_raised(error)
         if is_stub(error):
             raise error

@@ -19,7 +19,8 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core import allowlist
-from autograder.core.codec import Encoded, Encoder
+from autograder.core.codec import Encoder
+from autograder.core.execution import CallResult
 from autograder.core.exercise import Trial
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -52,7 +53,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     if not isinstance(result, nn.Module):
         return
 
-    def run(call: Answer, inputs: tuple[Any, ...]) -> Encoded:
+    def run(call: Answer, inputs: tuple[Any, ...]) -> CallResult:
         return run_recorded(call, result, inputs, trial, encoder)
 
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails

@@ -42,8 +42,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         return lambda *args: (call(*args), call(*args))
 
     for inputs in trial.inputs:
-        record = run_recorded(twice(answer), answer, inputs, trial, encoder)
-        outcome.runs.append({"eager": record})
+        outcome.runs.append({"eager": run_recorded(twice(answer), answer, inputs, trial, encoder)})
     graph_module = trace_of(answer, trial, outcome, encoder)
     if graph_module is None:
         return

@@ -19,9 +19,9 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder
+from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, RunRecord
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import call_watched
 from autograder.runner.canary import of_trace
@@ -62,7 +62,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     call_watched(work, trial, outcome)
 
 
-def _timed_run(runner: Any, inputs: Any, trial: Trial, encoder: Encoder) -> Encoded:
+def _timed_run(runner: Any, inputs: Any, trial: Trial, encoder: Encoder) -> RunRecord:
     walls = [0.0]
 
     def call(*args: Any) -> Any:

@@ -22,7 +22,7 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core.codec import Encoded, Encoder
-from autograder.core.execution import seed_all
+from autograder.core.execution import CallResult, ErrorRecord, seed_all
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
 from autograder.core.input_codec import describe_inputs, inputs_of
@@ -45,7 +45,7 @@ class NAME(torch.nn.Module):
 class _Failed(Exception):
     """The model cannot be used; `step` says where that shows, `record` what was raised."""
 
-    def __init__(self, step: str, record: Encoded) -> None:
+    def __init__(self, step: str, record: ErrorRecord) -> None:
         super().__init__(step)
         self.step, self.record = step, record
 
@@ -95,7 +95,7 @@ def _traced(
 ) -> dict[str, Encoded]:
     """What came of a model of the class, before it was traced and after."""
 
-    def run(model: nn.Module) -> Encoded:
+    def run(model: nn.Module) -> CallResult:
         return run_recorded(lambda *args: copy.deepcopy(model)(*args), None, inputs, trial, encoder)
 
     seed_all(trial.made_under)
