@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from torch import fx
 
@@ -71,7 +71,7 @@ def encode_result(value: Any, trial: Trial, encoder: Encoder) -> ResultRecord:
         return {"graph_module": described}
     if isinstance(value, tuple):  # a named tuple, too; its class does not say what is in it
         return {"tuple": [encode_result(item, trial, encoder) for item in tuple.__iter__(value)]}
-    return encoder.encode(value)
+    return cast(ResultRecord, encoder.encode(value))
 
 
 def run_result(gm: fx.GraphModule, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

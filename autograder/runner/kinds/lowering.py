@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoded, Encoder
+from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, PieceRecord
 from autograder.runner.answer_kind import AnswerKind
 from autograder.runner.call import Answer, call_watched, encode_result, run_result
 from autograder.runner.canary import Small, small_inputs
@@ -52,7 +52,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     """
     gm, parts, compiler = trial.args
     graph = gm.graph
-    pieces: list[Encoded] = []
+    pieces: list[PieceRecord] = []
     made: list[Any] = []  # kept: the address of what is gone comes again
 
     def compile_noted(sub: Any, examples: Any) -> Any:
@@ -76,7 +76,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         run_result(result, trial, outcome, encoder)
 
 
-def _piece(sub: Any, examples: Any, trial: Trial, encoder: Encoder) -> Encoded:
+def _piece(sub: Any, examples: Any, trial: Trial, encoder: Encoder) -> PieceRecord:
     """What the compiler was given in one call."""
     given = encoder.encode(examples)
     if not isinstance(sub, fx.GraphModule):
