@@ -55,8 +55,8 @@ SUBMISSIONS = (
         CHAPTER,
         "fitted to the models of the check cell",
         {"sound_dce": fitted_to_graphs("sound_dce", "forwards, until nothing changes", "model")},
-        # The redraws are of graphs that the check cell tries; a student's random models are not.
-        earns={"sound_dce": all_but("sound_dce", RANDOM.key)},
+        # Some redraws are of graphs that the check cell does not try.
+        earns={"sound_dce": all_but("sound_dce", "modules", "in place", "rest", RANDOM.key)},
     ),
     Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),
