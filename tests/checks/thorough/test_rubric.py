@@ -11,14 +11,15 @@ from autograder.core.exercise import Exercise
 from autograder.core.verdict import Finding
 from autograder.exercises import EXERCISES
 from autograder.judge import judge
-from autograder.judge.answer_key import AnswerKey, Property, key_of
+from autograder.judge.answer_key import AnswerKey, key_of
+from autograder.judge.rule import Rule
 from autograder.runner import run
 from tests.checks.test_answers import wrong_answers
 from tests.checks.test_rubric import NEEDED_IN, SHARED
 from tests.exam.answers import Answer, finding_meant_for, is_held
 
 
-def is_needed(exercise: Exercise, rule: Property) -> bool:
+def is_needed(exercise: Exercise, rule: Rule) -> bool:
     """Whether some wrong answer passes once the rule is gone."""
     key = key_of(exercise)
     without = replace(key, rules=tuple(one for one in key.rules if one.name != rule.name))
@@ -28,7 +29,7 @@ def is_needed(exercise: Exercise, rule: Property) -> bool:
     )
 
 
-def caught_by(exercise: Exercise, rule: Property) -> Iterator[tuple[Answer, Finding]]:
+def caught_by(exercise: Exercise, rule: Rule) -> Iterator[tuple[Answer, Finding]]:
     """The wrong answers whose finding comes from a rule, with that finding."""
     for answer in wrong_answers(exercise.name):
         meant = finding_meant_for(answer)
