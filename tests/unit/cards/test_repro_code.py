@@ -20,12 +20,12 @@ from autograder.core.torch_private import wrapped_functions
 from autograder.exercises import EXERCISES
 from autograder.judge.counterexample import (
     _call_text,
-    _tensor_text,
     builders_in,
     construction,
     source_of,
 )
 from autograder.judge.repro_code import pasteable, piece_of
+from autograder.runner.tensor_text import tensor_text
 
 
 def run_in_a_fresh_cell(source: str) -> dict[str, Any]:
@@ -164,14 +164,14 @@ def test_a_wrapped_function_goes_by_its_own_name() -> None:
     ],
 )
 def test_a_call_shows_values_that_somebody_wrote(written: torch.Tensor) -> None:
-    made = eval(_tensor_text(written), {"torch": torch, "math": math})
+    made = eval(tensor_text(written), {"torch": torch, "math": math})
     torch.testing.assert_close(made, written, rtol=0, atol=0, equal_nan=True)
 
 
 def test_a_call_does_not_show_random_values() -> None:
-    assert _tensor_text(torch.full((2,), 1 / 3)) == "torch.rand((2,))"
-    assert _tensor_text(torch.ones(2, 4)) == "torch.rand((2, 4))"
-    assert _tensor_text(torch.zeros(2, 4)) == "torch.zeros((2, 4))"
+    assert tensor_text(torch.full((2,), 1 / 3)) == "torch.rand((2,))"
+    assert tensor_text(torch.ones(2, 4)) == "torch.rand((2, 4))"
+    assert tensor_text(torch.zeros(2, 4)) == "torch.zeros((2, 4))"
 
 
 def test_a_second_model_is_named_and_shown() -> None:
