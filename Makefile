@@ -76,7 +76,7 @@ doctor: .venv/.installed
 	@$(PY) -m autograder.cli doctor
 
 lock: .venv/.installed-test
-	@$(PY) -m autograder.builder.lock
+	@$(PY) -m autograder.builder.outputs.lock
 
 build: .venv/.installed
 	@echo "==> Generating the notebooks"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         solution,
     )
     from autograder.cards.failing import fails
-    from autograder.course_overview import overview
     from autograder.drawing.draw import draw
+    from autograder.workspace.overview import overview
 
 __all__ = [
     "CheckFailed",
@@ -41,7 +41,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "autograder.api") | {
     "draw": "autograder.drawing.draw",
     "fails": "autograder.cards.failing",
-    "overview": "autograder.course_overview",
+    "overview": "autograder.workspace.overview",
 }
 
 
@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(_HOME[name])
     if name == "check" and getattr(home, "__file__", None):  # where a class is graded, it has none
-        from autograder.core.tried_versions import name_other_torch
+        from autograder.environment.tried_versions import name_other_torch
 
         name_other_torch()
         home.check.begin()

@@ -7,37 +7,42 @@ import difflib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from autograder import learners_record, notebook_kernel, workspace_root
 from autograder.cards.card import Card
 from autograder.cards.display import in_notebook, show
 from autograder.cards.wording import ANSWER_CELL, FILE, NOTEBOOK, headline, with_solution
-from autograder.cell_truth import cell_problem, stopping_call
-from autograder.check_on_run import CheckOnRun
-from autograder.core import extras, own_exercises
+from autograder.core import own_exercises
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
-from autograder.course_overview import standing_so_far
-from autograder.debriefing import (
+from autograder.drawing import chart
+from autograder.environment import extras, notebook_kernel
+from autograder.exercises import EXERCISES, of_chapter
+from autograder.fuzz.random_models import AT_HAND
+from autograder.grading import Grading, TryHere
+from autograder.judge.answer_key import is_known
+from autograder.judge.answer_text import source_of_answer
+from autograder.learner.check_on_run import CheckOnRun
+from autograder.learner.debrief import (
     has_debrief,
     help_after,
     offer_solutions,
     show_debrief,
     show_solution,
 )
-from autograder.drawing import chart
-from autograder.drilling import drill
-from autograder.exercises import EXERCISES, of_chapter
-from autograder.failed_case import FailedCase, failed_case
-from autograder.fuzz.random_models import AT_HAND
-from autograder.going_on import links_from
-from autograder.grading import Grading, TryHere
-from autograder.judge.answer_key import is_known
-from autograder.judge.answer_text import source_of_answer
-from autograder.leaked_state import closing_figures, restoring_functions, with_kept_state
+from autograder.learner.drill import drill
+from autograder.learner.failed_case import FailedCase, failed_case
+from autograder.learner.next_links import card_links
+from autograder.learner.predict import predict, small_tasks
+from autograder.learner.stale_cell import find_stale_cell, stopping_call
+from autograder.learner.state_leak import (
+    add_state_leak_finding,
+    closing_figures,
+    restoring_functions,
+)
 from autograder.lessons.course_map import course_map
-from autograder.predicting import predict, small_tasks
+from autograder.runner.interruption import interruption_record
 from autograder.runner.lasting_state import LastingState
-from autograder.runner.stopped import stop_record
+from autograder.workspace import location, progress_file
+from autograder.workspace.overview import standing_so_far
 
 if TYPE_CHECKING:
     from autograder.cards.progress import Progress
@@ -122,7 +127,7 @@ def _judged_now(
     tried = [*cases, *grading.drawn]
     if verdict.status not in ("failed", "crashed") or verdict.example is None:
         return verdict, tried
-    return with_kept_state(verdict, exercise, kept, cases), tried
+    return add_state_leak_finding(verdict, exercise, kept, cases), tried
 
 
 def _names() -> set[str]:
@@ -159,11 +164,11 @@ class Check:
         if isinstance(answer, str):
             answer = _defined_as(exercise_called(answer).name)
         exercise = exercise_called(_name_of(answer, "check"))
-        for_learner = not (hidden or learners_record.is_grading())
+        for_learner = not (hidden or progress_file.is_grading())
         if for_learner:
             self._check_cells[exercise.name] = notebook_kernel.request()
         if for_learner and self._cells.has_passed(exercise.name, answer):
-            if cell_problem(exercise.name, answer, EXERCISES) is None:
+            if find_stale_cell(exercise.name, answer, EXERCISES) is None:
                 print("Checked above: passed.")
                 return
         place = NOTEBOOK if in_notebook() else FILE
@@ -227,16 +232,16 @@ class Check:
         if verdict.status == "not attempted" and not stub:
             return verdict
         if not (verdict.is_unchecked or _is_first_try(exercise, answer)):
-            learners_record.note_verdict(exercise.name, verdict.status)
+            progress_file.record_verdict(exercise.name, verdict.status)
         folds, solved = help_after(verdict, exercise, answer) if tried else ([], False)
         card = Card(
             verdict,
             exercise.worth(points),
             debrief=has_debrief(exercise),
-            links=links_from(verdict, exercise),
+            links=card_links(verdict, exercise),
             folds=folds,
             place=with_solution(place) if solved else place,
-            live=not (learners_record.is_grading() or notebook_kernel.is_automatic()),
+            live=not (progress_file.is_grading() or notebook_kernel.is_automatic()),
         )
         show(card)
         return verdict
@@ -252,7 +257,7 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict,
     """
     global _last_checked, _last_failed
     _last_checked, _last_failed = exercise.name, None
-    problem = cell_problem(exercise.name, answer, EXERCISES)
+    problem = find_stale_cell(exercise.name, answer, EXERCISES)
     problem = problem or stopping_call(exercise.name, answer)
     if problem is not None:
         return Verdict(exercise.name, "failed", 0.0, (problem,)), False
@@ -273,7 +278,7 @@ def _is_first_try(exercise: Exercise, answer: Any) -> bool:
 
 def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
     """The finding that the reader stopped a check, and where the answer was then."""
-    record = stop_record(stop)
+    record = interruption_record(stop)
     at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
     loop, *values = record["values"] or [["", ""]]
     held = ", ".join(f"`{name}` was {value}" for name, value in values)
@@ -350,7 +355,7 @@ def progress_so_far(chapter: str | None = None) -> Progress:
         for e in (EXERCISES.values() if chapter is None else of_chapter(chapter))
         if e.chapter not in elsewhere
     ]
-    linked = workspace_root.current() is not None
+    linked = location.current() is not None
     return Progress(rows, small_tasks(), standing.place(), linked=linked)
 
 

@@ -15,12 +15,12 @@ from typing import Any, Literal, Protocol
 
 from torch import fx
 
-from autograder.core.ending import End
 from autograder.core.exercise import RANDOM, Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
+from autograder.core.process_exit import ExitReason
 from autograder.core.verdict import Finding, Share, Status, Verdict
 from autograder.judge import findings_of, judge, score_of
 from autograder.judge.answer_text import Source
@@ -61,7 +61,7 @@ class Tried:
     state: State = "untried"
     kind: str = ""
     case: str = ""
-    how: End = End.EXITED
+    how: ExitReason = ExitReason.EXITED
     outcomes: list[Outcome] = field(default_factory=list)
     found: Mapping[str, list[Finding]] = field(default_factory=dict)
     sealed: frozenset[str] = frozenset()
@@ -298,11 +298,11 @@ def _lost(exercise: Exercise, tried: Tried) -> Verdict:
     """The verdict where an answer did not come back from a case."""
     names = {known.name for known in exercise.cases}
     where = f" on the case “{tried.case}”" if tried.case in names else ""
-    if tried.how is End.OUT_OF_TIME:
+    if tried.how is ExitReason.OUT_OF_TIME:
         message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
         look = "Look for a loop that never ends, with a `try` in it that catches everything."
         return _nothing(exercise, "crashed", "out-of-time", message, look)
-    if tried.how is End.OUT_OF_MEMORY:
+    if tried.how is ExitReason.OUT_OF_MEMORY:
         message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
         look = "Look for a list or a tensor that grows with every step."
         return _nothing(exercise, "crashed", "out-of-memory", message, look)

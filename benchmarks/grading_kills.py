@@ -16,7 +16,7 @@ from rich.table import Table
 
 from tests.support.classes import commands, exam, two_questions
 from tests.support.classes.commands import Grading
-from tests.support.numbers_syllabus import CHAPTER
+from tests.support.numbers.numbers_syllabus import CHAPTER
 
 KILLS = int(os.environ.get("BENCH_KILLS", "20"))
 KILLED_CLASS = int(os.environ.get("BENCH_KILLED_CLASS", "8"))

@@ -14,9 +14,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.support import numbers_syllabus
 from tests.support.classes import commands, exam, two_questions
 from tests.support.classes.commands import Grading, Process
+from tests.support.numbers import numbers_syllabus
 
 SMALL = int(os.environ.get("BENCH_SMALL", "100"))
 LARGE = int(os.environ.get("BENCH_LARGE", "1000"))

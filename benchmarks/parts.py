@@ -25,8 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.builder.paths import ROOT
-from autograder.classroom import grade_class, worker_pool
-from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.grading import grade_class, run, worker_pool
+from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook
 from tests.support.classes import commands, exam
@@ -212,18 +212,18 @@ def serve(room: Path) -> None:
         sys.stdin.readline()
 
     def paced(
-        submissions: Iterable[Submission], terms: GradingConfig, jobs: int
+        submissions: Iterable[Submission], config: GradingConfig, jobs: int
     ) -> Iterator[GradedNotebook]:
-        boxes = Boxes(terms.ready)
+        servers = ChapterServers(config.preload)
         done()
-        boxes.work_ahead()
+        servers.work_ahead()
         for submission in submissions:
             done()
-            yield worker_pool.grade(submission, terms, boxes)
+            yield worker_pool.grade(submission, config, servers)
         done()
 
-    with mock.patch.object(grade_class, "grade_in_parallel", paced):
-        grade_class.grade_class(room, jobs=1)
+    with mock.patch.object(run, "grade_in_parallel", paced):
+        grade_class.grade_class(room)
 
 
 def report(console: Console) -> None:

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from autograder.core.exercise import Exercise
+from autograder.core.exercise import Exercise, RandomCases
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.fuzz.random_models import RandomModels
 from autograder.grading import Grading, TryHere, fails
 from autograder.judge import judge
 from autograder.runner import run
@@ -59,7 +58,7 @@ class Found:
     otherwise: str = ""
 
 
-def random_models(exercise: Exercise) -> RandomModels:
+def random_models(exercise: Exercise) -> RandomCases:
     """The random models of an exercise that has some."""
     assert exercise.random is not None
     return exercise.random

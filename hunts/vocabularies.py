@@ -8,6 +8,7 @@ import torch
 
 from autograder.exercises import EXERCISES
 from autograder.fuzz.grammar import Op, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import Wrapped
 from autograder.hunt.vocabularies import DOUBLE, KINDS, PLAIN, as_models, names
 
@@ -155,6 +156,6 @@ def of_exercises() -> dict[str, Vocabulary]:
         {
             name: exercise.random.vocabulary
             for name, exercise in EXERCISES.items()
-            if exercise.random is not None
+            if isinstance(exercise.random, RandomModels)
         }
     )

@@ -9,8 +9,8 @@ from typing import Any
 
 from autograder.api import verdict_on
 from autograder.cards.card import Card
-from autograder.debriefing import has_debrief
 from autograder.exercises import EXERCISES
+from autograder.learner.debrief import has_debrief
 from pictures import answers
 from tests.exam.answers.add_to_mul import in_place
 

@@ -12,11 +12,10 @@ from unittest import mock
 
 from playwright.sync_api import Browser
 
-from autograder import learners_record
 from autograder.exercises import of_chapter
-from autograder.workspace import index, update
+from autograder.workspace import index, progress_file, update
 from autograder.workspace.given import INDEX
-from autograder.workspace_root import ENV
+from autograder.workspace.location import ENV
 from pictures.browser import chromium, new_page, save
 from pictures.gallery import THEMES
 from tests.browser.desk import Lab, running_lab
@@ -56,7 +55,7 @@ def _lab(folder: str) -> Iterator[Lab]:
     update.open_workspace(home / "my")
     with mock.patch.dict(os.environ, {ENV: str(home / "my")}):
         for exercise in (each for chapter in PASSED for each in of_chapter(chapter)):
-            learners_record.note_verdict(exercise.name, "passed")
+            progress_file.record_verdict(exercise.name, "passed")
         index.refresh(home / "my")
     with running_lab(home) as lab:
         yield lab

@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 
 from autograder.builder.notebook_forms import build
+from autograder.builder.outputs.solved_chapter import write_solved
 from autograder.builder.paths import SOLUTIONS
-from autograder.builder.solved_chapter import write_solved
 from pictures.chapter_markdown import CHAPTER, PAGE, sample_of, write
 
 

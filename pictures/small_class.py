@@ -9,9 +9,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
-from autograder.classroom.class_report.make import report
-from autograder.classroom.create import choose, create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.reports.class_report.make import report
+from autograder.classroom.setup.create import choose, create
 from autograder.sandbox.probe import why_no_box
 from pictures import answers
 from pictures.browser import CannotPicture, chromium, new_page, save
@@ -109,7 +109,7 @@ def _grade(home: Path) -> None:
         work = _submission(student, letters).notebook(room.released(home, CHAPTER))
         room.hand_in(home, student, CHAPTER, work)
     print(f"Grading {len(CLASS)} notebooks, which takes some minutes ...")
-    grade_class(home, jobs=AT_ONCE, settings={"secret": SECRET})
+    grade_class(home, GradingOptions(jobs=AT_ONCE, settings={"secret": SECRET}))
     done = room.nbgrader(home, "generate_feedback", CHAPTER)
     if done.returncode:
         raise CannotPicture(f"nbgrader generate_feedback failed:\n{done.stdout[-2000:]}")

@@ -57,6 +57,7 @@ SUITE_OF = {
     "unit/book": ALL,
     "unit/boxed": ALL,
     "unit/classroom": ALL,
+    "unit/cli": ALL,
     "unit/sandbox": ALL,
     "unit/speed": ALL,
 }

@@ -13,7 +13,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.book.headings import Heading
 from autograder.builder.paths import ROOT
-from autograder.core.child import python_command
+from autograder.environment.child import python_command
 
 _EXPECTED = re.compile(r"^(?P<type>\w+): (?P<message>.*?)  \(as expected\)$", re.S)
 _LENGTH = 180

@@ -20,8 +20,8 @@ from autograder.book.links import Links
 from autograder.book.pages import ChapterOfBook
 from autograder.book.questions import Question, questions
 from autograder.builder.paths import BUILD, ROOT
-from autograder.core.child import python_command
 from autograder.core.exercise import Exercise
+from autograder.environment.child import python_command
 
 BOOK = BUILD / "book"
 WITHOUT_CHAPTERS = BOOK / "pages"

@@ -29,13 +29,12 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-import autograder
-from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.notebook_run import NotebookRun
+from autograder.boxed.remote_graphs import modules_of
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises
-from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
+from autograder.core.process_exit import ExitReason
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.references import stored
@@ -49,7 +48,7 @@ from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.nbgrader_parts import LimitOutput, utils
 from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import read_forgivingly, repair
-from autograder.submission.repair_steps import Kind, Repair
+from autograder.submission.repair_steps import Repair, RepairKind
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
@@ -63,7 +62,7 @@ _ROOMS = (
 
 
 @dataclass
-class State:
+class JudgeState:
     """What a server of judges has got ready.
 
     Attributes:
@@ -79,7 +78,7 @@ class State:
     ahead: Iterator[None] = field(default_factory=lambda: iter(()))
 
 
-def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
+def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
     """Import what judging needs.
 
     Args:
@@ -94,7 +93,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         import_dynamo()
     fx_tracing.install()
     for room in _ROOMS:
-        _import_all(f"{autograder.__name__}.{room}")
+        _import_all(f"autograder.{room}")
     own_exercises.install(config.get("own", {}))
     syllabus = importlib.import_module(config["syllabus"])
     given, *images = blobs or [b""]
@@ -104,13 +103,13 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _read_sources()
     _rehearse()
     image = pickle.loads(images[0]) if images else None
-    state = State(exercises, canary_exercises.exercises(), image)
+    state = JudgeState(exercises, canary_exercises.exercises(), image)
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
     state.ahead = chain(read_ahead(given), work_ahead(list(exercises.values()), pools))
     return state
 
 
-RARELY = 1_000_000, 20, 10
+JUDGE_GC_THRESHOLD = 1_000_000, 20, 10
 """When a judge looks for garbage in circles: a submission leaves a tenth of that, and one look
 takes a fifth of the time that judging takes."""
 
@@ -150,10 +149,9 @@ def _import_all(name: str) -> None:
 
 def _read_sources() -> None:
     """Keep the text of the course's modules: cards show classes as they are written there."""
-    ours = autograder.__name__
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        known = (ours, "tests", own_exercises.PACKAGE)
+        known = ("autograder", "tests", own_exercises.PACKAGE)
         if path and name.partition(".")[0] in known and path.endswith(".py"):
             lines = linecache.getlines(path, vars(module))
             # Without a time of change, nobody looks whether the file is still the same.
@@ -169,7 +167,7 @@ def _rehearse() -> None:
     _written(nb)
 
 
-def public(state: State) -> bytes:
+def public(state: JudgeState) -> bytes:
     """What a student's process may know of the exercises, as JSON; see `preload.configure`."""
     known = [*state.exercises.values(), *state.canary.values()]
     cases = [case for exercise in known for case in exercise.cases]
@@ -197,13 +195,13 @@ def random_models_like_all(exercise: Exercise) -> tuple[Case, ...]:
     return exercise.random.cases(0, None if own else 1)
 
 
-def _own_procedures(state: State) -> set[str]:
+def _own_procedures(state: JudgeState) -> set[str]:
     """Modules with procedures of the instructor's own exercises; there, no file can be read."""
     found = {one.procedure.partition(":")[0] for one in state.exercises.values()}
     return {name for name in found if name.startswith(f"{own_exercises.PACKAGE}.")}
 
 
-def idle(state: State) -> bool:
+def idle(state: JudgeState) -> bool:
     """Work out a bit of what is the same for every answer."""
     return next(state.ahead, False) is None
 
@@ -218,7 +216,7 @@ class _Asking:
         wire: where the client is.
     """
 
-    parks = True
+    can_fork = True
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
@@ -240,7 +238,7 @@ class _Starting:
         public: what a student's process may know.
     """
 
-    parks = False
+    can_fork = False
 
     def __init__(self, image: Image, public: bytes) -> None:
         self._source = SubprocessServer(image)
@@ -251,9 +249,9 @@ class _Starting:
         return self._source.process(entry)
 
 
-def serve(state: State, wire: socket.socket) -> None:
+def serve(state: JudgeState, wire: socket.socket) -> None:
     """Do what the client asks for, one submission's worth."""
-    gc.set_threshold(*RARELY)
+    gc.set_threshold(*JUDGE_GC_THRESHOLD)
     steps = {"grade": _grade, "repair": _repair, "run": _run}
     try:
         while True:
@@ -275,7 +273,7 @@ Said = tuple[dict[str, Any], bytes]
 """What is told of a submission, and its notebook as a file's text."""
 
 
-def _repair(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _repair(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Put a notebook right."""
     text, source_cells = blobs[0], pickle.loads(blobs[1])
     nb, why_unread = read_forgivingly(text)
@@ -284,26 +282,26 @@ def _repair(state: State, supply: _Supply, wire: socket.socket, blobs: list[byte
     return {"repairs": rows, "unreadable": bool(why_unread)}, _written(nb)
 
 
-def _run(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _run(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Have a repaired notebook run, and judge its answers."""
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
-    submission, terms = pickle.loads(blobs[1])
+    submission, config = pickle.loads(blobs[1])
     notes: list[str] = []
-    ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
+    ran = _run_notebook(state, supply, wire, nb, submission, config, notes)
     note_outcome(nb, happened=notes)
     cases = [case.to_json() for case in ran.cases]
     return {"shares": ran.shares, "notes": notes, "cases": cases}, _written(nb)
 
 
-def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Grade a submission; whatever is in it, there is a result."""
-    submission, terms = pickle.loads(blobs[0])
+    submission, config = pickle.loads(blobs[0])
     nb, why_unread = read_forgivingly(submission.text if submission.text is not None else b"")
-    repairs = repair(nb, terms.source_cells, why_unread)
+    repairs = repair(nb, config.source_cells, why_unread)
     _clear(nb)
     notes: list[str] = []
-    ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
-    limit = LimitOutput(max_lines=terms.max_lines, max_traceback=terms.max_traceback)
+    ran = _run_notebook(state, supply, wire, nb, submission, config, notes)
+    limit = LimitOutput(max_lines=config.max_lines, max_traceback=config.max_traceback)
     nb, _ = limit.preprocess(nb, {})
     scores = {
         cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, ran.shares)
@@ -328,7 +326,7 @@ def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes
     }
     read = submission.text is not None and not why_unread
     said |= {"checks": [check.to_json() for check in ran.checks] if read else []}
-    mended = sum(found.kind is not Kind.NOTED for found in repairs) if read else 0
+    mended = sum(found.kind is not RepairKind.HARMLESS for found in repairs) if read else 0
     said |= {"restarts": ran.restarts, "repairs": mended}
     return said, _written(nb)
 
@@ -338,25 +336,25 @@ class _Ran:
     """What came of running a notebook: shares of the points, ends of processes, checks, cases."""
 
     shares: dict[str, float | None]
-    ends: list[End]
+    ends: list[ExitReason]
     checks: list[CheckResult]
     cases: list[CaseReport]
     restarts: int
 
 
 def _run_notebook(
-    state: State,
+    state: JudgeState,
     supply: _Supply,
     wire: socket.socket,
     nb: NotebookNode,
     submission: Submission,
-    terms: GradingConfig,
+    config: GradingConfig,
     notes: list[str],
 ) -> _Ran:
     """Have a notebook run; what came of it."""
-    exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
+    exercises = state.canary if config.chapter == canary_exercises.CHAPTER else state.exercises
     run = NotebookRun(
-        nb, exercises, supply, files=submission.files, patience=terms.patience, only=terms.only,
+        nb, exercises, supply, files=submission.files, timeouts=config.timeouts, only=config.only,
         warn=notes.append,
     )  # fmt: skip
     seed = submission.seed
@@ -370,7 +368,7 @@ def _run_notebook(
         note_seed(nb, seed)
     checks = checks_of(verdicts.values())
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
-    return _Ran(shares, run.ends, checks, run.cases, run.restarts)
+    return _Ran(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:
@@ -395,16 +393,16 @@ def _unanswered(nb: NotebookNode) -> list[str]:
     return [cell.metadata["nbgrader"]["grade_id"] for cell in same]
 
 
-def _status(ends: list[End], repairs: list[Repair]) -> SubmissionStatus:
+def _status(ends: list[ExitReason], repairs: list[Repair]) -> SubmissionStatus:
     kinds = {found.kind for found in repairs}
-    if Kind.FORGED in kinds:
+    if RepairKind.FORGED in kinds:
         return SubmissionStatus.TAMPERED
-    if End.OUT_OF_MEMORY in ends:
+    if ExitReason.OUT_OF_MEMORY in ends:
         return SubmissionStatus.OUT_OF_MEMORY
-    if End.OUT_OF_TIME in ends:
+    if ExitReason.OUT_OF_TIME in ends:
         return SubmissionStatus.TIMED_OUT
     if ends:
         return SubmissionStatus.CRASHED
-    if Kind.RESTORED in kinds:
+    if RepairKind.RESTORED in kinds:
         return SubmissionStatus.RESTORED
-    return SubmissionStatus.REPAIRED if Kind.MENDED in kinds else SubmissionStatus.GRADED
+    return SubmissionStatus.REPAIRED if RepairKind.REPAIRED in kinds else SubmissionStatus.GRADED

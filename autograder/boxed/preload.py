@@ -38,8 +38,8 @@ _ALWAYS = (
     "autograder.given", "autograder.suspects", "autograder.core.graph_jobs",
     "autograder.cards.card", "autograder.drawing.draw", "autograder.cards.hints",
     "autograder.cards.display", "autograder.drawing.page_layout", "autograder.drawing.render",
-    "autograder.drawing.shapes", "autograder.drawing.back_edges", "autograder.drawing.svg_pen",
-    "autograder.cards.failing",
+    "autograder.drawing.shapes", "autograder.drawing.layout.back_edges",
+    "autograder.drawing.svg_pen", "autograder.cards.failing",
 )  # fmt: skip
 
 ALLOWED = frozenset(
@@ -48,20 +48,29 @@ ALLOWED = frozenset(
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
     "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
-    "autograder.notebook_kernel autograder.suspects".split()
+    "autograder.suspects".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
 ROOMS = tuple(
     f"autograder.{room}"
-    for room in ("cards", "core", "drawing", "models.", "runner", "sandbox", "speed")
+    for room in (
+        "cards",
+        "core",
+        "drawing",
+        "environment",
+        "models.",
+        "runner",
+        "sandbox",
+        "speed",
+    )  # fmt: skip
 )
 """What begins like this may be there, too: models that several exercises share, and what has
 nothing to do with answers."""
 
 
 @dataclass
-class State:
+class StudentState:
     """What a process for notebooks has got ready."""
 
     shell: Shell
@@ -69,7 +78,7 @@ class State:
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
 
-def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
+def get_ready(config: dict[str, Any], blobs: list[bytes]) -> StudentState:
     """Import what the chapter's cells will import.
 
     Args:
@@ -94,12 +103,12 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     warm_up_compilers(config["imports"])
     rehearse()
     os.environ.pop("PYTHONPATH", None)
-    state = State(made, record)
+    state = StudentState(made, record)
     stub_api.install(state.exercises)
     return state
 
 
-def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
+def configure(state: StudentState, head: dict[str, Any], blobs: list[bytes]) -> None:
     """Take in what the judge says of the chapter's exercises.
 
     Args:

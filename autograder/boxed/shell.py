@@ -27,7 +27,7 @@ MAX_PRINTED = 200_000
 MAX_SHOWN = 10_000_000
 """Bytes of other output of one cell; the rest is dropped."""
 
-SHOWING = 5.0
+SHOW_ERROR_SECONDS = 5.0
 """Seconds in which an error is shown, before code that is out of time is stopped again."""
 
 Output = dict[str, Any]
@@ -207,7 +207,7 @@ class Shell(InteractiveShell):
     def showtraceback(self, *args: Any, **options: Any) -> None:
         """Show an error, and let that come to its end: it may be that the time is used up."""
         if self.clock is not None:
-            self.clock.pause(SHOWING)
+            self.clock.pause(SHOW_ERROR_SECONDS)
         super().showtraceback(*args, **options)
 
     def _format_exception_for_storage(self, exception: BaseException, *_: Any) -> dict[str, Any]:

@@ -194,6 +194,6 @@ def _as_a_kernel_starts() -> None:
     random.seed(0)
 
 
-def serve(state: preload.State, wire: socket.socket) -> None:
+def serve(state: preload.StudentState, wire: socket.socket) -> None:
     """Work through one notebook."""
     NotebookProcess(state.shell, state.record, wire).serve()

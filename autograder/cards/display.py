@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder import notebook_kernel
-from autograder.core.characters import printable
+from autograder.environment import notebook_kernel
+from autograder.environment.characters import printable
 
 
 def show(thing: Any) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 from autograder.cards.in_view import script_for_links
 from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, escaped
+from autograder.environment.versions import help_page
 from autograder.lessons.course_map import Chapter, Section, Track
 from autograder.lessons.standing import Standing
-from autograder.version_info import help_page
 
 SPECIAL_FROM = 4
 """The tracks from this one on are specialities, which are folded until one is begun."""

@@ -13,7 +13,6 @@ from typing import Any
 
 from autograder.cards import links
 from autograder.cards.wording import OUTCOMES, Outcome
-from autograder.core.record_status import PASSED_SEEN, SEEN, is_passed
 from autograder.drawing.html import (
     INK,
     PAPER,
@@ -28,6 +27,7 @@ from autograder.drawing.html import (
     tinted,
 )
 from autograder.lessons.course_map import Section
+from autograder.lessons.record_status import PASSED_SEEN, SEEN, is_passed
 from autograder.lessons.standing import Place
 
 BAR = 24  # characters

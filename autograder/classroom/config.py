@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 from nbgrader.converters.autograde import Autograde
@@ -14,20 +12,21 @@ from nbgrader.preprocessors import AssignLatePenalties, Execute, GetGrades, Save
 from sqlalchemy.exc import SAWarning
 
 from autograder.builder import release
-from autograder.classroom import literal_folders, release_feedback
+from autograder.classroom.nbgrader_plugins import literal_folders, release_feedback
+from autograder.classroom.room.scripts_path import find_scripts
 
-_OURS = "autograder.classroom"
-EXECUTE = f"{_OURS}.execute_checks.ExecuteChecks"
-SAVE = f"{_OURS}.save_verdicts.SaveVerdicts"
-POINTS = f"{_OURS}.points_of_class.PointsOfClass"
-SOLUTIONS = f"{_OURS}.solutions_of_class.SolutionsOfClass"
-LATE = f"{_OURS}.assign_lateness.AssignLateness"
-REPAIR = f"{_OURS}.forgiving_reader.RepairNotebook"
-RELEASED = f"{_OURS}.released.KeepReleased"
-READER = f"{_OURS}.forgiving_reader.ForgivingReader"
-FEEDBACK = f"{_OURS}.feedback.ForStudents"
-PAGE = f"{_OURS}.feedback_page.exporter.FeedbackPage"
-EXPORT = f"{_OURS}.export.SafeCsvExport"
+_PLUGINS = "autograder.classroom.nbgrader_plugins"
+EXECUTE = f"{_PLUGINS}.execute_checks.ExecuteChecks"
+SAVE = f"{_PLUGINS}.save_verdicts.SaveVerdicts"
+POINTS = f"{_PLUGINS}.class_points.PointsOfClass"
+SOLUTIONS = f"{_PLUGINS}.class_solutions.SolutionsOfClass"
+LATE = f"{_PLUGINS}.lateness.AssignLateness"
+REPAIR = f"{_PLUGINS}.repairing_reader.RepairNotebook"
+RELEASED = "autograder.classroom.intake.release_history.KeepReleased"
+READER = f"{_PLUGINS}.repairing_reader.ForgivingReader"
+FEEDBACK = f"{_PLUGINS}.feedback.ForStudents"
+PAGE = f"{_PLUGINS}.feedback_page.exporter.FeedbackPage"
+EXPORT = f"{_PLUGINS}.export.SafeCsvExport"
 
 
 def configure(config: Any) -> None:
@@ -62,13 +61,6 @@ def configure(config: Any) -> None:
     config.ExportApp.plugin_class = EXPORT
     literal_folders.use()
     release_feedback.use()
-
-
-def find_scripts() -> None:
-    """Put this Python's commands on the path: nbgrader starts `alembic` by its name."""
-    scripts = str(Path(sys.executable).parent)
-    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
 
 
 def _name(link: type) -> str:

@@ -6,15 +6,11 @@ answer key, see `judge.answer_key`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from torch import fx, nn
-
-if TYPE_CHECKING:
-    from autograder.fuzz.random_models import RandomModels
-    from autograder.fuzz.recipe import Recipe
 
 
 @dataclass
@@ -99,7 +95,7 @@ class Case:
             Hidden cases are redraws of visible ones: they catch answers that
             were fitted to the visible cases and no others.
         expect: what the case demands beyond the reference.
-        recipe: what a random model was made from.
+        recipe: what a random model was made from; only its maker reads it.
         cache: what a judge has worked out about it, which is the same for every answer.
     """
 
@@ -108,8 +104,25 @@ class Case:
     make: Callable[[int], Trial]
     hidden: bool = False
     expect: Expect = Expect()
-    recipe: Recipe | None = None
+    recipe: object = None
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+class RandomCases(Protocol):
+    """A source of random cases, such as `fuzz.random_models.RandomModels`."""
+
+    @property
+    def count(self) -> int:
+        """How many of them an answer is tried on when it is graded."""
+
+    def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
+        """The cases of a seed; with a smaller count, the first of them."""
+
+    def pool(self, pool: int) -> Iterator[Case]:
+        """The cases of a class's pool, each made when it is first asked for."""
+
+    def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
+        """The smallest random case that fails, on the way from one that does."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +180,7 @@ class Exercise:
     cases: tuple[Case, ...]
     rubric: str
     hints: tuple[str, ...]
-    random: RandomModels | None = None
+    random: RandomCases | None = None
     number: int = 0
     not_random: str = ""
     forbidden_words: tuple[str, ...] = ()

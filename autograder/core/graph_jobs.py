@@ -20,11 +20,11 @@ from autograder.core.execution import run_both, run_once
 from autograder.core.exercise import Case, Trial
 from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_program import NotAdmitted, NotListed, Program, admitted
+from autograder.core.input_codec import inputs_of
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.core.own_code import STAND_INS
-from autograder.core.own_inputs import inputs_of
 from autograder.core.storage import needed, recorded_program
+from autograder.core.user_code import STAND_INS
 
 JobResult = tuple[Plain, list[torch.Tensor]]
 """What a job found, and the table of the tensors in it."""

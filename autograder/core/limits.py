@@ -27,7 +27,7 @@ class Limits:
     printed: int = 4_000
 
 
-def waited(passed: float, queued: float) -> float:
+def charged_wait(passed: float, queued: float) -> float:
     """Seconds of waiting that count, where a process was kept waiting for a processor.
 
     A busy machine fails no right answer; but at least a quarter counts, so that every wait ends.
@@ -39,7 +39,7 @@ ONE_LOOK = 1.0
 """Seconds that count, at most, from one look at the time to the next."""
 
 
-class AwakeClock:
+class SuspendAwareClock:
     """A clock that is not moved on while nobody looks at it.
 
     A process that waits looks several times a second. If much more has passed, the machine slept,
@@ -60,7 +60,7 @@ class AwakeClock:
         return self._now
 
 
-AWAKE = AwakeClock()
+CLOCK = SuspendAwareClock()
 """This process's own, which all of its waiting moves on."""
 
 MOST_FORGIVEN = 20.0
@@ -85,12 +85,12 @@ class Clock:
     def __init__(
         self,
         limits: Limits,
-        awake: AwakeClock | None = None,
+        awake: SuspendAwareClock | None = None,
         cpu: Callable[[], float] = time.process_time,
         queued: Callable[[], float] | None = None,
     ) -> None:
         self._limits = limits
-        self._awake, self._cpu_now, self._queued_now = awake or AWAKE, cpu, queued or _queued
+        self._awake, self._cpu_now, self._queued_now = awake or CLOCK, cpu, queued or _queued
         self._cpu, self._wall = cpu(), self._awake.now()
         self._queued: float | None = None
         self._calm_until = 0.0
@@ -108,9 +108,9 @@ class Clock:
             self._queued = self._queued_now()
         if passed <= self._limits.wall or self._queued is None:
             return False
-        return waited(passed, self._queued_now() - self._queued) > self._limits.wall
+        return charged_wait(passed, self._queued_now() - self._queued) > self._limits.wall
 
-    def strikes(self) -> bool:
+    def should_interrupt(self) -> bool:
         """Whether `OutOfTime` is to be raised now."""
         return self.is_over() and time.monotonic() > self._calm_until
 
@@ -165,7 +165,7 @@ def _signal_limit(clock: Clock) -> Iterator[None]:
         if _imports_pytorch(frame):
             clock.forgive()
         clock.begin_tick()
-        if clock.strikes() and not _is_lost_in(frame):
+        if clock.should_interrupt() and not _is_lost_in(frame):
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, tick)
@@ -204,7 +204,7 @@ def _thread_limit(clock: Clock) -> Iterator[None]:
 
     def watch() -> None:
         while not done.wait(0.1):
-            if clock.strikes():
+            if clock.should_interrupt():
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(OutOfTime))
 
     watcher = threading.Thread(target=watch, daemon=True)

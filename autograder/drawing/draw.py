@@ -10,7 +10,6 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core import extras
 from autograder.core.verdict import Box
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_alt, diff_text
@@ -18,6 +17,7 @@ from autograder.drawing.html import block, bold_line, folded, pictures_row, shee
 from autograder.drawing.neighbourhood import DRAWN_WHOLE
 from autograder.drawing.sketch import Drawable, sketch
 from autograder.drawing.text import alt_text, graph_text
+from autograder.environment import extras
 
 NOTE = (
     "This graph is too large for a picture that one can read, even with its straight chains "

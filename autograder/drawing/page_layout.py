@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.core.verdict import Box
-from autograder.drawing.columns import MOST, columns_of, ends_of, outputs_of
 from autograder.drawing.diff import SIGNS
 from autograder.drawing.folding import BIG, Cell, cells_of
-from autograder.drawing.islands import in_rows, islands_of
-from autograder.drawing.layer_assignment import layers_of
-from autograder.drawing.layout import Layout, layout
+from autograder.drawing.layout.columns import MOST, columns_of, ends_of, outputs_of
+from autograder.drawing.layout.islands import in_rows, islands_of
+from autograder.drawing.layout.layer_assignment import layers_of
+from autograder.drawing.layout.layered import Layout, layout
 from autograder.drawing.neighbourhood import cropped
 from autograder.drawing.node_box import BoxContent, content_of, rows_for
 from autograder.drawing.style import SANS, SANS_BOLD, text_width

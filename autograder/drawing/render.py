@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograder.drawing.back_edges import draw_late
 from autograder.drawing.canvas import HEAD, Pen
 from autograder.drawing.diff import SIGNS
+from autograder.drawing.layout.back_edges import draw_late
 from autograder.drawing.page_layout import HEADING, NOTE, TITLE, Column, Page, Panel
 from autograder.drawing.style import (
     ALARM,

@@ -103,7 +103,7 @@ class RandomModels:
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""
-        if case.recipe is None:
+        if not isinstance(case.recipe, Recipe):
             return case
         name = "the smallest random model that shows it"
 

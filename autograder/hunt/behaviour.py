@@ -15,7 +15,7 @@ from torch import nn
 from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import RUN_SEED, error_record, seed_all
 from autograder.judge.compare import difference
-from autograder.judge.error_words import error_text
+from autograder.judge.error_text import error_text
 
 RESULT = "the result"
 AGAIN = "the result of a further call"

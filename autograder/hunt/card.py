@@ -19,7 +19,7 @@ from autograder.hunt.behaviour import AGAIN, KEYWORDS, RESULT, behaviour, by_pos
 from autograder.hunt.search import Counterexample
 from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, TooLong, limited, quiet
 from autograder.judge.evidence import describe_inputs
-from autograder.judge.pasteable import pasteable, piece_of
+from autograder.judge.repro_code import pasteable, piece_of
 
 WIDTH = 88
 _RED = "#b3360b"

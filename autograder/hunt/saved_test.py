@@ -17,7 +17,7 @@ from autograder.hunt.behaviour import EVERYTHING
 from autograder.hunt.card import sentence
 from autograder.hunt.search import Counterexample
 from autograder.hunt.trying import Question, Subject
-from autograder.judge.pasteable import pasteable, piece_of
+from autograder.judge.repro_code import pasteable, piece_of
 
 _FILE = '''"""A model on which {words} is wrong: {says}
 

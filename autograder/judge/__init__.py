@@ -28,7 +28,7 @@ from autograder.core.verdict import (
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.answer_text import Source
 from autograder.judge.counterexample import example_of, source_of, without_answer
-from autograder.judge.error_words import error_text
+from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import LEFT_OUT, Redaction

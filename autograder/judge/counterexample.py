@@ -23,7 +23,7 @@ from autograder.core.verdict import Box, Example
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
-from autograder.judge.pasteable import graph_text, pasteable, piece_of
+from autograder.judge.repro_code import graph_text, pasteable, piece_of
 
 
 def example_of(

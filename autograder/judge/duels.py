@@ -21,10 +21,10 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.graph_jobs import TIMES
 from autograder.core.graph_program import NotAdmitted, admitted
 from autograder.core.graph_record import describe
+from autograder.core.input_codec import MOST_NUMBERS, describe_inputs, inputs_of
 from autograder.core.outcome import Outcome
-from autograder.core.own_inputs import MOST_NUMBERS, describe_inputs, inputs_of
 from autograder.judge.compare import difference
-from autograder.judge.error_words import error_text
+from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
 
 Pass = Callable[[fx.GraphModule], fx.GraphModule]

@@ -17,13 +17,13 @@ from autograder.core.graph_jobs import GraphRunner, JobResult, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
 from autograder.core.graph_record import describe, signature_of
 from autograder.core.outcome import Outcome, Reference
-from autograder.core.own_code import STAND_INS, own_calls, taken_for
+from autograder.core.user_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
 from autograder.judge.advice import near_advice
 from autograder.judge.answer_key import AnswerKey, key_of
-from autograder.judge.error_words import error_text
-from autograder.judge.form import Form
-from autograder.judge.pieces import with_pieces
+from autograder.judge.derived_graph import Form
+from autograder.judge.error_text import error_text
+from autograder.judge.inline_compiled import with_pieces
 from autograder.judge.splice import with_rules_applied
 
 MOST_AHEAD = 100_000

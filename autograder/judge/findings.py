@@ -12,7 +12,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for, near_advice
 from autograder.judge.answer_key import AnswerKey, Property
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
 from autograder.judge.references import MissingReference

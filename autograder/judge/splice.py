@@ -18,7 +18,7 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.graph_program import admitted
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
-from autograder.judge.form import Form
+from autograder.judge.derived_graph import Form
 
 if TYPE_CHECKING:
     from autograder.judge.evidence import Evidence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from autograder.core.record_status import is_passed, is_settled
 from autograder.lessons.course_map import Chapter, CourseMap, Section, Track
+from autograder.lessons.record_status import is_passed, is_settled
 
 Place = tuple[Chapter, Section]
 """A section, and the chapter that it belongs to."""

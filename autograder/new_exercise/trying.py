@@ -11,11 +11,11 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.api import verdict_on
-from autograder.boxed.graphs_elsewhere import modules_of
+from autograder.boxed.remote_graphs import modules_of
 from autograder.core import own_exercises
 from autograder.core.case_builder import CannotBeSent
-from autograder.core.child import python_command
 from autograder.core.exercise import Case, Exercise
+from autograder.environment.child import python_command
 from autograder.judge.answer_key import forget, key_of
 from autograder.judge.references import MissingReference
 
@@ -25,7 +25,7 @@ class DoesNotWork(Exception):
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedAnswer:
     """The verdict on one answer.
 
     Attributes:
@@ -123,7 +123,7 @@ print(*sorted(not_allowed(sys.modules)))
 """
 
 
-def tried(room: Path, exercise: Exercise) -> Iterator[Tried]:
+def tried(room: Path, exercise: Exercise) -> Iterator[TriedAnswer]:
     """Check the right and the wrong answers of ``answers.py``.
 
     Raises:
@@ -133,14 +133,14 @@ def tried(room: Path, exercise: Exercise) -> Iterator[Tried]:
     for answer in answers.RIGHT:
         verdict = verdict_on(exercise, answer, hidden=True)
         said = "" if verdict.status == "passed" else _first(verdict.findings)
-        yield Tried(answer.__name__, True, verdict.status == "passed", said or verdict.status)
+        yield TriedAnswer(answer.__name__, True, verdict.status == "passed", said or verdict.status)
     for answer, wanted in answers.WRONG.items():
         verdict = verdict_on(exercise, answer, hidden=True)
         codes = [finding.code for finding in verdict.findings]
         failed = verdict.status in ("failed", "crashed")
         as_meant = failed and (not wanted or wanted in codes)
         said = ", ".join(dict.fromkeys(codes)) or verdict.status
-        yield Tried(answer.__name__, False, as_meant, said)
+        yield TriedAnswer(answer.__name__, False, as_meant, said)
 
 
 def _first(findings: object) -> str:

@@ -6,16 +6,14 @@ import keyword
 from pathlib import Path
 
 from autograder.builder import BuildRefused, as_text, source_notebook
-from autograder.classroom.create import is_as_made, remember
+from autograder.classroom.room.location import classroom_at
+from autograder.classroom.setup.create import is_as_made, remember
 from autograder.core.exercise import Exercise
 from autograder.core.own_exercises import FOLDER
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES
 
 TEMPLATE = Path(__file__).with_name("template")
-
-
-class CannotWrite(Exception):
-    """No exercise was written; the message says why."""
 
 
 def folder_of(room: Path, name: str) -> Path:
@@ -27,17 +25,15 @@ def write(room: Path, name: str) -> Path:
     """Write an exercise that works, for an instructor to change.
 
     Raises:
-        CannotWrite: the name is taken, or is not a name for a function.
+        ClassroomError: the name is taken, or is not a name for a function.
     """
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise CannotWrite(
+        raise ClassroomError(
             f"{name!r} cannot be the name of a function. Use a name such as add_to_mul."
         )
     if name in EXERCISES:
-        raise CannotWrite(f"The course already has an exercise called {name}.")
-    if not (room / "nbgrader_config.py").is_file():
-        raise CannotWrite(f"{room} is not a classroom: it has no nbgrader_config.py.")
-    home = folder_of(room, name)
+        raise ClassroomError(f"The course already has an exercise called {name}.")
+    home = folder_of(classroom_at(room), name)
     (home / "notebook").mkdir(parents=True)
     for path in sorted(TEMPLATE.glob("*.py.txt")):
         text = path.read_text(encoding="utf-8").replace("NAME", name)
@@ -52,7 +48,7 @@ def write_source(room: Path, exercise: Exercise) -> Path:
     """Make the notebook of an exercise, unless somebody has changed it.
 
     Raises:
-        CannotWrite: its source breaks a rule of the builder.
+        ClassroomError: its source breaks a rule of the builder.
 
     Returns:
         The path of the notebook.
@@ -65,7 +61,7 @@ def write_source(room: Path, exercise: Exercise) -> Path:
     try:
         text = as_text(source_notebook(source, (exercise,)))
     except BuildRefused as refused:
-        raise CannotWrite(str(refused)) from None
+        raise ClassroomError(str(refused)) from None
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
     remember(room, name, text)

@@ -11,7 +11,7 @@ from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.duels import MOST_CALLS, Duel, Fight
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Rule, Stage
 from autograder.rules.wellformed import wellformed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.core.codec import Plain
-from autograder.rules.edits import calls, keyword
+from autograder.rules.additions import calls, keyword
 
 _IN_PLACE_OPERATORS = (
     "iadd isub imul imatmul itruediv ifloordiv imod ipow iconcat iand ior ixor ilshift irshift"

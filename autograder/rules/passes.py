@@ -14,7 +14,7 @@ from autograder.core.outcome import Part
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.rule import Rule, Stage, rule
 from autograder.rules.places import kind_of_node
 from autograder.rules.wellformed import known_targets, wellformed

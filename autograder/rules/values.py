@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.judge.compare import Difference, difference, ordinal
-from autograder.judge.form import OPCODES
+from autograder.judge.derived_graph import OPCODES
 from autograder.judge.rule import Rule, Stage, rule
 
 if TYPE_CHECKING:

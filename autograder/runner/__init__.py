@@ -18,9 +18,9 @@ from autograder.core.limits import Clock, Limits, OutOfTime, bounded_output, tim
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
 from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.interruption import interruption_record
 from autograder.runner.near_names import answer_being_tried
 from autograder.runner.procedures import PROCEDURES
-from autograder.runner.stopped import stop_record
 
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 
@@ -90,13 +90,13 @@ def run_trial(
         except KeyboardInterrupt:
             raise
         except OutOfTime as error:
-            outcome.error = stop_record(error)
+            outcome.error = interruption_record(error)
             outcome.ended = "out of time"
         except BaseException as error:  # a learner's code may raise anything at all
             outcome.error = record_of(error)
             outcome.ended = "not attempted" if is_stub(error) else "raised"
             if clock is not None and clock.is_over():  # it has raised something else in its place
-                outcome.error, outcome.ended = stop_record(error), "out of time"
+                outcome.error, outcome.ended = interruption_record(error), "out of time"
     outcome.printed = printed.getvalue()
     outcome.tensors = encoder.tensors
     return outcome

@@ -11,9 +11,9 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import seed_all
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
+from autograder.core.input_codec import describe_inputs, inputs_of
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.core.own_inputs import describe_inputs, inputs_of
 from autograder.runner.call import run_recorded
 from autograder.runner.exceptions import is_stub, record_of
 

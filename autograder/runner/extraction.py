@@ -13,7 +13,7 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import nodes_of
 from autograder.core.outcome import Outcome
-from autograder.core.own_code import own_calls
+from autograder.core.user_code import own_calls
 from autograder.runner.call import Answer
 from autograder.runner.functions import transformed
 

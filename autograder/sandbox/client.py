@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from autograder.core.ending import End, Ending
-from autograder.core.limits import AWAKE, AwakeClock, waited
+from autograder.core.limits import CLOCK, SuspendAwareClock, charged_wait
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
@@ -48,7 +48,7 @@ class NoBox(RuntimeError):
 class ProcessLost(Exception):
     """A process is gone; `ending` says how it ended, as far as that is known."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: ProcessExit) -> None:
         super().__init__(str(ending))
         self.ending = ending
 
@@ -197,7 +197,7 @@ class SubprocessServer:
         clock: measures how long a process takes to get ready.
     """
 
-    def __init__(self, image: Image, clock: AwakeClock = AWAKE) -> None:
+    def __init__(self, image: Image, clock: SuspendAwareClock = CLOCK) -> None:
         self._image, self._clock = image, clock
         self._more: tuple[dict[str, Any], list[bytes]] | None = None
 
@@ -276,7 +276,7 @@ class Process:
         word: socket.socket | None,
         process: subprocess.Popen[bytes] | None = None,
         public: bytes = b"",
-        clock: AwakeClock = AWAKE,
+        clock: SuspendAwareClock = CLOCK,
         queued: Callable[[], float] | None = None,
     ) -> None:
         self.talk, self.word, self._process, self.public = talk, word, process, public
@@ -330,11 +330,11 @@ class Process:
                 tell(*found)
         except TooLate:
             self.close()
-            raise ProcessLost(Ending(End.OUT_OF_TIME)) from None
+            raise ProcessLost(ProcessExit(ExitReason.OUT_OF_TIME)) from None
         except (Broken, OSError) as error:
-            ending = self.ended(1.0) or Ending(End.ASTRAY, str(error))
+            ending = self.ended(1.0) or ProcessExit(ExitReason.UNRESPONSIVE, str(error))
             self.close()
-            if ending.end is End.NO_BOX:
+            if ending.end is ExitReason.NO_BOX:
                 raise NoBox(ending.detail) from None
             raise ProcessLost(ending) from None
 
@@ -350,7 +350,7 @@ class Process:
         while not self._is_there(max(0.0, min(LOOK, until - self._clock.now()))):
             if self._clock.now() < until:
                 continue
-            left = patience - waited(self._clock.now() - began, self.queued())
+            left = patience - charged_wait(self._clock.now() - began, self.queued())
             if left <= 0:
                 raise TooLate
             until = self._clock.now() + left
@@ -377,7 +377,7 @@ class Process:
                     return float(line.split()[1])
         return 0.0
 
-    def ended(self, patience: float = 0.0) -> Ending | None:
+    def ended(self, patience: float = 0.0) -> ProcessExit | None:
         """How the box ended, as its supervisor says; ``None`` where it has not said."""
         if self.word is None or self.word.fileno() < 0:
             return None
@@ -386,8 +386,8 @@ class Process:
         said = self.word.recv(2000).decode(errors="replace")
         lines = [line for line in said.splitlines() if not line.startswith("queued ")]
         if not said:
-            return Ending(End.EXITED)
-        return Ending.of_line(lines[-1]) if lines else None
+            return ProcessExit(ExitReason.EXITED)
+        return ProcessExit.of_line(lines[-1]) if lines else None
 
     def end_one(self, pid: int) -> None:
         """Have one process of its box ended, by the number that it has in there."""

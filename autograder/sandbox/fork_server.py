@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
 
-from autograder.core.ending import End, Ending
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import (
     cgroups,
     huge_pages,
@@ -203,7 +203,9 @@ def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoRetur
             group.remove()
     except BaseException as error:
         try:
-            word.sendall(Ending(End.NO_BOX, str(error).replace("\n", " ")).line().encode())
+            word.sendall(
+                ProcessExit(ExitReason.NO_BOX, str(error).replace("\n", " ")).line().encode()
+            )
         except OSError:
             pass
     finally:

@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from autograder.core.ending import End, Ending
-from autograder.core.limits import AwakeClock, waited
+from autograder.core.limits import SuspendAwareClock, charged_wait
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
 from autograder.sandbox.resource_limits import SPARE, Bounds
@@ -71,15 +71,15 @@ def supervise(
         os._exit(0)
 
 
-def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> Ending:
-    looked, awake = time.monotonic(), AwakeClock()
+def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> ProcessExit:
+    looked, awake = time.monotonic(), SuspendAwareClock()
     memory, started = Memory(child), Started()
     spent, waiting = ProcessorTime(free=int(bounds.cpu)), Waiting()
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
         if select.select([word], [], [], pause)[0] and not _obeys(word, child):
-            return Ending(End.EXITED, "as nobody asks any more")
+            return ProcessExit(ExitReason.EXITED, "as nobody asks any more")
         code = _reap(child)
         if code is not None:
             return _why(code, group)
@@ -89,18 +89,18 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
         looks = look_at(found)
         crowd.put_behind(looks, new)
         waiting.look({process: queued(process) for process in found})
-        if waited(awake.now(), waiting.total) > bounds.wall:
-            return Ending(End.OUT_OF_TIME)
+        if charged_wait(awake.now(), waiting.total) > bounds.wall:
+            return ProcessExit(ExitReason.OUT_OF_TIME)
         before, buried = buried, sum(os.times()[2:4])
         times = {process: look.times for process, look in looks.items()}
         moved = spent.look(times, buried - before, new, passed)
         pause = SOON if moved else EVERY
         if (spent.total if group is None else group.spent() or spent.total) > bounds.cpu:
-            return Ending(End.OUT_OF_TIME)
+            return ProcessExit(ExitReason.OUT_OF_TIME)
         if len(found) > bounds.processes + SPARE + 8:
-            return Ending(End.TOO_MANY_PROCESSES)
+            return ProcessExit(ExitReason.TOO_MANY_PROCESSES)
         if memory.exceeds(found, bounds.memory):
-            return Ending(End.OUT_OF_MEMORY)
+            return ProcessExit(ExitReason.OUT_OF_MEMORY)
 
 
 def _obeys(word: socket.socket, child: int) -> bool:
@@ -118,10 +118,10 @@ def _obeys(word: socket.socket, child: int) -> bool:
     return False
 
 
-def _why(code: int, group: Cgroup | None) -> Ending:
+def _why(code: int, group: Cgroup | None) -> ProcessExit:
     if code == -signal.SIGKILL and group is not None and group.ran_out():
-        return Ending(End.OUT_OF_MEMORY)
-    return Ending(End.EXITED, f"by signal {-code}" if code < 0 else f"with {code}")
+        return ProcessExit(ExitReason.OUT_OF_MEMORY)
+    return ProcessExit(ExitReason.EXITED, f"by signal {-code}" if code < 0 else f"with {code}")
 
 
 def _reap(child: int) -> int | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import autograder
+from autograder.environment.package_folder import PACKAGE_FOLDER
 from autograder.sandbox import syscalls
 
 HOME = "/scratch/student"
@@ -23,7 +23,7 @@ COMPILED = "/tmp/compiled"
 """Where PyTorch keeps what it compiles. It wants this folder when nobody expects it, so it is
 there from the beginning, before a cell can use up the disk."""
 
-COURSE = str(Path(autograder.__file__).parent)
+COURSE = str(PACKAGE_FOLDER)
 """The course's own package, which is not to be read inside the walls."""
 
 _NOBODY = 65534

@@ -22,7 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 
-from autograder.core.limits import AwakeClock
+from autograder.core.limits import SuspendAwareClock
 from autograder.sandbox.wire import Broken, TooLate, receive, send
 
 LOOK = 0.5
@@ -32,7 +32,7 @@ _COMMAND = [sys.executable, "-P", "-c", "from autograder.sandbox.unboxed import 
 
 
 def start(
-    environment: Mapping[str, str], clock: AwakeClock, patience: float
+    environment: Mapping[str, str], clock: SuspendAwareClock, patience: float
 ) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """Start a process that runs `main`.
 
@@ -72,7 +72,7 @@ def _popen(
 
 
 def start_and_accept(
-    environment: Mapping[str, str], clock: AwakeClock, patience: float
+    environment: Mapping[str, str], clock: SuspendAwareClock, patience: float
 ) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """Start a process that connects back, as Windows needs it; otherwise the same as `start`."""
     token = secrets.token_hex(16).encode()
@@ -93,7 +93,7 @@ def accept(
     door: socket.socket,
     token: bytes,
     ended: Callable[[], int | None],
-    clock: AwakeClock,
+    clock: SuspendAwareClock,
     patience: float,
 ) -> socket.socket:
     """Return the first connection that begins with the token.

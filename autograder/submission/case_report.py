@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 KINDS = ("shown", "hidden", "random")
-MOST = 2_000
+MAX_TEXT = 2_000
 """Characters of each text."""
 STATES = ("held", "failed", "not tried")
 
@@ -51,7 +51,7 @@ def reports_in(rows: Any) -> list[CaseReport]:
     for row in rows:
         if not isinstance(row, list) or len(row) != 6 or not all(isinstance(t, str) for t in row):
             raise ValueError("no case")
-        report = CaseReport(*(text[:MOST] for text in row))
+        report = CaseReport(*(text[:MAX_TEXT] for text in row))
         if report.kind not in KINDS or report.state not in STATES:
             raise ValueError("no case")
         reports.append(report)

@@ -55,7 +55,7 @@ class PreloadSpec:
         bounds: what one notebook may take.
         pool: the number of the pool of random models that is worked out ahead.
         own: paths and texts of the instructor's own exercises; see `core.own_exercises`.
-        given: the notebook as it was given out, as a file's text, where it could be read.
+        released_text: the notebook as it was given out, as a file's text, where it could be read.
     """
 
     name: str
@@ -65,7 +65,7 @@ class PreloadSpec:
     bounds: Bounds = Bounds()
     pool: int = field(default=0, repr=False)  # it changes no grade, nor the digest of one
     own: tuple[tuple[str, str], ...] = ()
-    given: str = field(default="", repr=False)  # nor does this: it is only read ahead
+    released_text: str = field(default="", repr=False)  # nor does this: it is only read ahead
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class GradingConfig:
         chapter: the chapter, which is the assignment and the notebook.
         source_cells: its cells as they were given out, by grade id.
         ready: what the processes for its notebooks are made ready for.
-        patience: how long the parts of a notebook may take.
+        timeouts: how long the parts of a notebook may take.
         boxed: whether notebooks run in a box.
         only: the one exercise that is tried; all of them by default.
-        proof: whether a notebook with known marks goes through the boxes first.
+        proof: whether a notebook with known marks is graded first.
         max_lines: of printed text that a cell keeps; nbgrader's `LimitOutput` says it.
         max_traceback: lines of a traceback that a cell keeps.
     """
 
     chapter: str
     source_cells: Mapping[str, SourceCell]
-    ready: PreloadSpec
-    patience: Timeouts = Timeouts()
+    preload: PreloadSpec
+    timeouts: Timeouts = Timeouts()
     boxed: bool = True
     only: str = ""
     proof: bool = True
@@ -129,16 +129,16 @@ class Submission:
 
 
 def failed_result(
-    submission: Submission, terms: GradingConfig, why: str, *, final: bool = False
+    submission: Submission, config: GradingConfig, why: str, *, final: bool = False
 ) -> GradedNotebook:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb, why_unread = read_forgivingly(b"")
-    repair(nb, terms.source_cells, why_unread)
+    repair(nb, config.source_cells, why_unread)
     nb.metadata[NOTES] = {"happened": [why]}
     scores = {
         m.name: Score(0.0, m.points or 0.0)
-        for m in terms.source_cells.values()
+        for m in config.source_cells.values()
         if m.grade or m.task
     }
-    crashed = Result(submission.student, terms.chapter, SubmissionStatus.CRASHED, notes=(why,))
+    crashed = Result(submission.student, config.chapter, SubmissionStatus.CRASHED, notes=(why,))
     return GradedNotebook.of(crashed, nbformat.writes(nb), scores, final=final)

@@ -10,11 +10,11 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from autograder.submission.changed import within_budget
 from autograder.submission.normalize import put_in_form
-from autograder.submission.repair_steps import STEPS, Kind, Repair, SourceCells
+from autograder.submission.repair_steps import STEPS, Repair, RepairKind, SourceCells
 from autograder.submission.sanitize import clean_notebook
 from autograder.submission.seeds import NOTES
+from autograder.submission.tampering import within_budget
 
 _log = logging.getLogger(__name__)
 _OF_A_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
@@ -44,7 +44,7 @@ def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") ->
 
 
 def _mended(sentence: str) -> Repair:
-    return Repair(Kind.MENDED, sentence)
+    return Repair(RepairKind.REPAIRED, sentence)
 
 
 def read_forgivingly(data: bytes) -> tuple[NotebookNode, str]:

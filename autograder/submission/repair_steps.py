@@ -16,7 +16,10 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograder.submission.changed import (
+from autograder.submission.nbgrader_parts import utils
+from autograder.submission.normalize import set_type
+from autograder.submission.source_cells import SourceCell, grade_id, normal
+from autograder.submission.tampering import (
     defined,
     is_long,
     is_replaced,
@@ -25,16 +28,13 @@ from autograder.submission.changed import (
     tree_of,
     what_changed,
 )
-from autograder.submission.nbgrader_parts import utils
-from autograder.submission.normalize import set_type
-from autograder.submission.source_cells import SourceCell, grade_id, normal
 
 
-class Kind(Enum):
+class RepairKind(Enum):
     """What a repair says of the one who handed in."""
 
-    NOTED = "nothing: the notebook is as it was given out once"
-    MENDED = "nothing: editors and slips do this to notebooks"
+    HARMLESS = "nothing: the notebook is as it was given out once"
+    REPAIRED = "nothing: editors and slips do this to notebooks"
     RESTORED = "something was changed that students leave alone, and nothing could be gained by it"
     FORGED = "something was changed that could have gained points"
 
@@ -48,7 +48,7 @@ class Repair:
         sentence: what was found, and what was done.
     """
 
-    kind: Kind
+    kind: RepairKind
     sentence: str
 
 
@@ -57,16 +57,16 @@ Step = Callable[[NotebookNode, SourceCells], Iterator[Repair]]
 
 
 def _mended(sentence: str) -> Repair:
-    return Repair(Kind.MENDED, sentence)
+    return Repair(RepairKind.REPAIRED, sentence)
 
 
 def know_earlier_names(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Cells that had another name when they were given out, and the same text."""
     present = {grade_id(cell) for cell in nb.cells}
     now: dict[str, list[str]] = {}
-    for master in source_cells.values():
-        for name in {given.name for given in master.given} - {master.name}:
-            now.setdefault(name, []).append(master.name)
+    for source_cell in source_cells.values():
+        for name in {given.name for given in source_cell.given} - {source_cell.name}:
+            now.setdefault(name, []).append(source_cell.name)
     for cell in nb.cells:
         name = grade_id(cell) or ""
         found = [new for new in now.get(name, ()) if new not in present]
@@ -74,7 +74,7 @@ def know_earlier_names(nb: NotebookNode, source_cells: SourceCells) -> Iterator[
             cell.metadata["nbgrader"]["grade_id"] = found[0]
             present.add(found[0])
             text = f"The cell `{found[0]}` had another name in an earlier release; it counts."
-            yield Repair(Kind.NOTED, text)
+            yield Repair(RepairKind.HARMLESS, text)
 
 
 def forget_unknown(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
@@ -93,15 +93,19 @@ def forget_unknown(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repa
 def recognise(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Cells whose metadata was lost, as some editors and converters lose it."""
     present = {grade_id(cell) for cell in nb.cells}
-    missing = [master for master in source_cells.values() if master.name not in present]
+    missing = [
+        source_cell for source_cell in source_cells.values() if source_cell.name not in present
+    ]
     if not missing:
         return
     looks = _Looks(nb.cells)
-    for master in missing:
-        found = looks.last_like(master)
+    for source_cell in missing:
+        found = looks.last_like(source_cell)
         if found is not None:
-            found.metadata["nbgrader"] = NotebookNode(master.metadata())
-            yield _mended(f"The cell `{master.name}` had lost its metadata; it was recognised.")
+            found.metadata["nbgrader"] = NotebookNode(source_cell.metadata())
+            yield _mended(
+                f"The cell `{source_cell.name}` had lost its metadata; it was recognised."
+            )
 
 
 class _Looks:
@@ -123,18 +127,18 @@ class _Looks:
                 self._numbers |= {("name", name): number for name in names}
         self._answers |= named
 
-    def last_like(self, master: SourceCell) -> NotebookNode | None:
+    def last_like(self, source_cell: SourceCell) -> NotebookNode | None:
         """The last cell that looks like one of the course's and has not been taken yet.
 
         A check above its answer is none of these, but an example of the chapter's or a trial: what
         counts is not written there yet.
         """
-        keys = [("id", master.name)]
-        if master.solution:
-            keys.append(("name", master.name))
-        elif master.locked:
-            answer = self._answers.get(master.exercise or "", -1)
-            texts = [("text", text) for text in master.texts if text]
+        keys = [("id", source_cell.name)]
+        if source_cell.solution:
+            keys.append(("name", source_cell.name))
+        elif source_cell.locked:
+            answer = self._answers.get(source_cell.exercise or "", -1)
+            texts = [("text", text) for text in source_cell.texts if text]
             keys += [key for key in texts if self._numbers.get(key, -1) > answer]
         numbers = [self._numbers[key] for key in keys if key in self._numbers]
         free = [n for n in numbers if grade_id(self._cells[n]) is None]
@@ -179,64 +183,69 @@ def keep_one_of_each(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Re
     for cell in nb.cells:
         copies.setdefault(grade_id(cell) or "", []).append(cell)
     dropped: set[int] = set()
-    for name, master in source_cells.items():
+    for name, source_cell in source_cells.items():
         cells = copies.get(name, [])
         if len(cells) < 2:
             continue
-        as_given = [cell for cell in cells if _is_as_given(cell, master)]
-        worked_in = [cell for cell in cells if not _is_as_given(cell, master)]
-        keep = ((as_given if master.locked else worked_in) or cells)[-1]
+        as_given = [cell for cell in cells if _is_as_given(cell, source_cell)]
+        worked_in = [cell for cell in cells if not _is_as_given(cell, source_cell)]
+        keep = ((as_given if source_cell.locked else worked_in) or cells)[-1]
         for cell in worked_in:
             if cell is not keep:
                 del cell.metadata["nbgrader"]  # an ordinary cell from now on
         # A copy as it was given holds no work, and run below the answer it would undo it.
         dropped |= {id(cell) for cell in as_given if cell is not keep}
-        kind = "as given" if master.locked else "with work"
+        kind = "as given" if source_cell.locked else "with work"
         which = "the last one" if keep is cells[-1] else f"the last one {kind}"
         yield _mended(f"The cell `{name}` was there {len(cells)} times; {which} counts.")
     nb.cells = [cell for cell in nb.cells if id(cell) not in dropped]
 
 
-def _is_as_given(cell: NotebookNode, master: SourceCell) -> bool:
+def _is_as_given(cell: NotebookNode, source_cell: SourceCell) -> bool:
     source = normal(cell.source)
-    part = master.locked and any(source in text for text in master.texts)
-    return not source or part or source in master.texts
+    part = source_cell.locked and any(source in text for text in source_cell.texts)
+    return not source or part or source in source_cell.texts
 
 
 def restore_type(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """A code cell that was made a markdown cell, or the other way round."""
-    for cell, master in _tracked(nb, source_cells):
-        if cell.cell_type != master.cell_type:
-            now, then = cell.cell_type, master.cell_type
+    for cell, source_cell in _tracked(nb, source_cells):
+        if cell.cell_type != source_cell.cell_type:
+            now, then = cell.cell_type, source_cell.cell_type
             yield _mended(
-                f"The cell `{master.name}` had been made a {now} cell; it is a {then} cell again."
+                f"The cell `{source_cell.name}` had been made a {now} cell; "
+                f"it is a {then} cell again."
             )
-            set_type(cell, master.cell_type)
+            set_type(cell, source_cell.cell_type)
 
 
 def restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Points and flags that were changed, and keys that are missing."""
-    for cell, master in _tracked(nb, source_cells):
-        claimed, true = cell.metadata["nbgrader"], master.metadata()
-        yield from _points_of(claimed, master)
-        yield from _flags_of(cell, master)
+    for cell, source_cell in _tracked(nb, source_cells):
+        claimed, true = cell.metadata["nbgrader"], source_cell.metadata()
+        yield from _points_of(claimed, source_cell)
+        yield from _flags_of(cell, source_cell)
         cell.metadata["nbgrader"] = NotebookNode(true)
 
 
-def _points_of(claimed: Mapping[str, Any], master: SourceCell) -> Iterator[Repair]:
-    if "points" not in claimed or not (master.grade or master.task or claimed.get("grade")):
+def _points_of(claimed: Mapping[str, Any], source_cell: SourceCell) -> Iterator[Repair]:
+    if "points" not in claimed or not (
+        source_cell.grade or source_cell.task or claimed.get("grade")
+    ):
         return  # nbgrader reads no points there
-    points, true = _number(claimed["points"]), master.points or 0.0
-    given = [one.points or 0.0 for one in master.given]
+    points, true = _number(claimed["points"]), source_cell.points or 0.0
+    given = [one.points or 0.0 for one in source_cell.given]
     if points == true:
         return
-    whose = f"The points of the cell `{master.name}`"
+    whose = f"The points of the cell `{source_cell.name}`"
     if points in given:
-        yield Repair(Kind.NOTED, f"{whose} are those of an earlier release; the new ones count.")
+        yield Repair(
+            RepairKind.HARMLESS, f"{whose} are those of an earlier release; the new ones count."
+        )
     elif points is not None and points > max([true, *given]):
-        yield Repair(Kind.FORGED, f"{whose} had been raised; they are restored.")
+        yield Repair(RepairKind.FORGED, f"{whose} had been raised; they are restored.")
     else:
-        yield Repair(Kind.RESTORED, f"{whose} had been changed; they are restored.")
+        yield Repair(RepairKind.RESTORED, f"{whose} had been changed; they are restored.")
 
 
 def _number(points: Any) -> float | None:
@@ -246,24 +255,27 @@ def _number(points: Any) -> float | None:
         return None
 
 
-def _flags_of(cell: NotebookNode, master: SourceCell) -> Iterator[Repair]:
+def _flags_of(cell: NotebookNode, source_cell: SourceCell) -> Iterator[Repair]:
     claimed = tuple(bool(value(cell)) for value in (utils.is_grade, utils.is_solution,
                                                     utils.is_task, utils.is_locked))  # fmt: skip
     known = set(cell.metadata["nbgrader"])
     if not known & {"grade", "solution", "task", "locked"}:
         return  # lost, and not changed
-    true = (master.grade, master.solution, master.task, master.locked)
-    given = [(one.grade, one.solution, one.task, one.locked) for one in master.given]
+    true = (source_cell.grade, source_cell.solution, source_cell.task, source_cell.locked)
+    given = [(one.grade, one.solution, one.task, one.locked) for one in source_cell.given]
     if claimed == true:
         return
-    whose = f"The flags of the cell `{master.name}`"
+    whose = f"The flags of the cell `{source_cell.name}`"
     if claimed in given:
-        yield Repair(Kind.NOTED, f"{whose} are those of an earlier release; the new ones count.")
-    elif master.locked and not claimed[3] and is_replaced(cell.source, master):
-        text = f"The cell `{master.name}` had been unlocked, and its test replaced; it is restored."
-        yield Repair(Kind.FORGED, text)
+        yield Repair(
+            RepairKind.HARMLESS, f"{whose} are those of an earlier release; the new ones count."
+        )
+    elif source_cell.locked and not claimed[3] and is_replaced(cell.source, source_cell):
+        name = source_cell.name
+        text = f"The cell `{name}` had been unlocked, and its test replaced; it is restored."
+        yield Repair(RepairKind.FORGED, text)
     else:
-        yield Repair(Kind.RESTORED, f"{whose} had been changed; they are restored.")
+        yield Repair(RepairKind.RESTORED, f"{whose} had been changed; they are restored.")
 
 
 def restore_source(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
@@ -271,32 +283,34 @@ def restore_source(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repa
     present = {grade_id(cell) for cell in nb.cells}
     cells: list[NotebookNode | None] = []
     for cell in nb.cells:
-        master = source_cells.get(grade_id(cell) or "")
-        if master is None or not master.locked:
+        source_cell = source_cells.get(grade_id(cell) or "")
+        if source_cell is None or not source_cell.locked:
             cells.append(cell)
             continue
-        source, cell.source = cell.source, master.source
-        if master.is_present(source):
+        source, cell.source = cell.source, source_cell.source
+        if source_cell.is_present(source):
             cells.append(cell)
-        elif master.was_given(source):
+        elif source_cell.was_given(source):
             cells.append(cell)
-            text = f"The cell `{master.name}` is that of an earlier release; the new one counts."
-            yield Repair(Kind.NOTED, text)
+            text = (
+                f"The cell `{source_cell.name}` is that of an earlier release; the new one counts."
+            )
+            yield Repair(RepairKind.HARMLESS, text)
         else:
-            own, answer = _own_cell(source, master, source_cells, present)
-            cells += [cell, own] if master.cell_type == "markdown" else [own, cell]
-            yield _about(source, master, answer)
+            own, answer = _own_cell(source, source_cell, source_cells, present)
+            cells += [cell, own] if source_cell.cell_type == "markdown" else [own, cell]
+            yield _about(source, source_cell, answer)
     nb.cells = [cell for cell in cells if cell is not None]
 
 
 def _own_cell(
-    source: str, master: SourceCell, source_cells: SourceCells, present: set[str | None]
+    source: str, source_cell: SourceCell, source_cells: SourceCells, present: set[str | None]
 ) -> tuple[NotebookNode | None, SourceCell | None]:
     """What a student wrote into a locked cell, as a cell; and the answer that it is, if any."""
-    own = own_code(source, master)
+    own = own_code(source, source_cell)
     if not own:
         return None, None
-    if master.cell_type != "code":
+    if source_cell.cell_type != "code":
         return new_markdown_cell(own), None
     cell, names = new_code_cell(own), defined(own)
     absent = [m for m in source_cells.values() if m.solution and m.name not in present]
@@ -308,46 +322,49 @@ def _own_cell(
     return cell, None
 
 
-def _defines_as(master: SourceCell, names: frozenset[str]) -> bool:
+def _defines_as(source_cell: SourceCell, names: frozenset[str]) -> bool:
     """Whether these are the names that an answer's cell defines as it is given out."""
-    own = defined(master.source)
+    own = defined(source_cell.source)
     return bool(own) and own <= names
 
 
-def _about(source: str, master: SourceCell, answer: SourceCell | None) -> Repair:
+def _about(source: str, source_cell: SourceCell, answer: SourceCell | None) -> Repair:
+    name = source_cell.name
     if answer is not None:
         return _mended(
-            f"The cells `{answer.name}` and `{master.name}` had been merged; they are two again."
+            f"The cells `{answer.name}` and `{name}` had been merged; they are two again."
         )
-    if pretends(source, master):
-        text = f"The cell `{master.name}` had been made to pass without an answer; it is restored."
-        return Repair(Kind.FORGED, text)
-    what = what_changed(source, master)
-    text = f"The cell `{master.name}` had been changed ({what}); its text is restored."
-    return Repair(Kind.RESTORED, text)
+    if pretends(source, source_cell):
+        text = f"The cell `{name}` had been made to pass without an answer; it is restored."
+        return Repair(RepairKind.FORGED, text)
+    what = what_changed(source, source_cell)
+    text = f"The cell `{name}` had been changed ({what}); its text is restored."
+    return Repair(RepairKind.RESTORED, text)
 
 
 def add_missing(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Cells that carry points and were deleted."""
     present = {grade_id(cell) for cell in nb.cells}
     missing = [
-        master
-        for master in source_cells.values()
-        if master.name not in present and (master.grade or master.task)
+        source_cell
+        for source_cell in source_cells.values()
+        if source_cell.name not in present and (source_cell.grade or source_cell.task)
     ]
     names = [defined(cell.source) for cell in nb.cells] if missing else []
-    for master in missing:
-        code = master.cell_type == "code"
+    for source_cell in missing:
+        code = source_cell.cell_type == "code"
         new: Callable[..., NotebookNode] = new_code_cell if code else new_markdown_cell
         source = (
-            _WAS_MISSING[master.cell_type] + master.source if master.solution else master.source
+            _WAS_MISSING[source_cell.cell_type] + source_cell.source
+            if source_cell.solution
+            else source_cell.source
         )
-        cell = new(source, metadata={"nbgrader": NotebookNode(master.metadata())})
-        place = _place_of(master, source_cells, nb, names)
+        cell = new(source, metadata={"nbgrader": NotebookNode(source_cell.metadata())})
+        place = _place_of(source_cell, source_cells, nb, names)
         nb.cells.insert(place, cell)
         names.insert(place, frozenset())
-        more = " A person must look for the answer." if master.solution else ""
-        yield _mended(f"The cell `{master.name}` was missing; it was put back.{more}")
+        more = " A person must look for the answer." if source_cell.solution else ""
+        yield _mended(f"The cell `{source_cell.name}` was missing; it was put back.{more}")
 
 
 _WAS_MISSING = {
@@ -358,17 +375,20 @@ _WAS_MISSING = {
 
 
 def _place_of(
-    master: SourceCell, source_cells: SourceCells, nb: NotebookNode, names: list[frozenset[str]]
+    source_cell: SourceCell,
+    source_cells: SourceCells,
+    nb: NotebookNode,
+    names: list[frozenset[str]],
 ) -> int:
     """Where a cell that was deleted belongs: below the answer that it checks, or as it was."""
     tracked = {grade_id(cell): i for i, cell in enumerate(nb.cells)}
-    order, name = list(source_cells), master.exercise
+    order, name = list(source_cells), source_cell.exercise
     places = [i for i, known in enumerate(names) if name in known]
     if name in tracked:
         return tracked[name] + 1
     if name and places:
         return places[-1] + 1
-    above = [tracked[other] for other in order[: order.index(master.name)] if other in tracked]
+    above = [tracked[other] for other in order[: order.index(source_cell.name)] if other in tracked]
     return above[-1] + 1 if above and not name else len(nb.cells)
 
 

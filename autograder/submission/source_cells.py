@@ -19,7 +19,7 @@ BEGIN_SCHEME, END_SCHEME = "BEGIN MARK SCHEME", "END MARK SCHEME"
 
 
 @dataclass(frozen=True)
-class Given:
+class ReleasedCell:
     """A cell as it was given out once, now or by an earlier release.
 
     Attributes:
@@ -69,7 +69,7 @@ class SourceCell:
     solution: bool
     task: bool
     points: float | None
-    given: tuple[Given, ...] = ()
+    given: tuple[ReleasedCell, ...] = ()
 
     @property
     def released(self) -> str:

@@ -9,26 +9,26 @@ import sys
 import types
 from pathlib import Path
 
-from autograder import learners_record
 from autograder.api import exercise_called, verdict_on
 from autograder.cards.card import card_html, card_text
 from autograder.cards.card_text import parts_text
 from autograder.cards.debrief import DebriefCard
 from autograder.cards.hints import Hints
 from autograder.cards.wording import Place, picture_of, picture_title
-from autograder.cell_truth import stopping_call
 from autograder.core.exercise import Exercise
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
-from autograder.core.record_status import is_settled
 from autograder.core.verdict import Finding, Status, Verdict
-from autograder.debriefing import has_debrief
 from autograder.drawing.draw import draw
 from autograder.drawing.html import bounded, escaped
 from autograder.judge.advice import advice_for
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
+from autograder.learner.debrief import has_debrief
+from autograder.learner.stale_cell import stopping_call
 from autograder.lessons import debriefs
-from autograder.runner.stopped import stop_record
+from autograder.lessons.record_status import is_settled
+from autograder.runner.interruption import interruption_record
 from autograder.watch.job import Job, Result
+from autograder.workspace import progress_file
 
 LOADING = Limits(cpu=10.0, wall=60.0)
 """Limits for the code of a file outside of the answer."""
@@ -64,7 +64,7 @@ def do(job: Job) -> str | None:
     if printed.getvalue().strip():
         lines = "\n".join(f"    {line}" for line in bounded(printed.getvalue(), 40).split("\n"))
         card += f"\nThe file printed:\n{lines}"
-    passed = verdict.passed or is_settled(learners_record.verdicts().get(exercise.name))
+    passed = verdict.passed or is_settled(progress_file.verdicts().get(exercise.name))
     other = repr(DebriefCard(exercise.name, debriefs()[exercise.name])) if (
         passed and has_debrief(exercise)
     ) else ""  # fmt: skip
@@ -116,7 +116,7 @@ def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
     except OutOfTime as error:
         return _endless(name, file, error)
     except BaseException as error:  # even `exit()`
-        record = stop_record(error)
+        record = interruption_record(error)
         message = f"{file.name} raised {error_text(record)} when it was run.{came_from(record)}"
         look = advice_for(exercise, record, "call") or (
             "The check calls your answer itself. Code without indentation runs on every save, "
@@ -137,7 +137,7 @@ def _no_python(name: str, file: Path, error: Exception) -> Verdict:
 
 
 def _endless(name: str, file: Path, error: BaseException) -> Verdict:
-    record = stop_record(error)
+    record = interruption_record(error)
     at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
     message = f"{file.name} did not end, so your answer was not tested.{at}"
     return _nothing(name, "crashed", message, "Which loop or call outside of functions never ends?")

@@ -14,7 +14,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from autograder.core.child import python_command
+from autograder.environment.child import python_command
 from autograder.watch.job import Job, Result
 
 LONGEST = 180.0

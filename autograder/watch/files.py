@@ -13,8 +13,8 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.workspace.cells import grade_id, is_answer
+from autograder.workspace.location import STATE
 from autograder.workspace.update import GIVEN, CannotUpdate
-from autograder.workspace_root import STATE
 
 FOLDER = "exercises"
 """The folder in a workspace with the files, one folder per chapter."""

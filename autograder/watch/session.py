@@ -14,14 +14,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from autograder import learners_record
-from autograder.core.record_status import is_passed
+from autograder.lessons.record_status import is_passed
 from autograder.watch.checker import Check, Checker
 from autograder.watch.files import ExerciseFile
 from autograder.watch.job import Result
 from autograder.watch.keys import QUIT, Read
 from autograder.watch.saves import Saves
 from autograder.watch.screen import Screen
+from autograder.workspace import progress_file
 
 KEYS = "h hint · p parts · d picture · c compare · m more · n next · q quit"
 NO_KEYS = "Keys do not work here: this is not a terminal. Stop with Ctrl-C."
@@ -130,7 +130,7 @@ class Session:
             return
         name = check.job.exercise
         self._results[name] = result
-        learners_record.note_verdict(name, result.status)
+        progress_file.record_verdict(name, result.status)
         self._card(result.card)
         notes, self.news = self.news, []
         if result.status == "passed":
@@ -282,4 +282,4 @@ def open_page(page: Path) -> bool:
 
 
 def _passed(one: ExerciseFile) -> bool:
-    return is_passed(learners_record.verdicts().get(one.name))
+    return is_passed(progress_file.verdicts().get(one.name))

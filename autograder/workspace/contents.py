@@ -14,7 +14,7 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 
 from autograder.workspace import index
 from autograder.workspace.given import INDEX
-from autograder.workspace_root import is_workspace
+from autograder.workspace.location import is_workspace
 
 
 class Contents(AsyncLargeFileManager):

@@ -10,11 +10,11 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from autograder.builder.origin import without_origin
-from autograder.core import extras
+from autograder.builder.outputs.origin import without_origin
+from autograder.environment import extras
 from autograder.lessons.course_map import is_deep_dive
 from autograder.workspace.cells import Notebooks
-from autograder.workspace_root import CLONE
+from autograder.workspace.location import CLONE
 
 IN_CLONE = CLONE / "course"
 """The notebooks of a clone of the project."""
@@ -63,7 +63,7 @@ def worked_in_clone() -> Notebooks:
     """The notebooks of a clone's ``course`` in which somebody has worked, where there are any."""
     if source() != IN_CLONE or not _can_build():
         return {}
-    from autograder.builder.generate import worked_in
+    from autograder.builder.outputs.generate import worked_in
 
     found = [path for path in sorted(IN_CLONE.glob("*.ipynb")) if worked_in(path)]
     return {path.stem: nbformat.read(path, as_version=4) for path in found}
@@ -72,8 +72,8 @@ def worked_in_clone() -> Notebooks:
 def _untouched(path: Path) -> NotebookNode:
     """A notebook as it is given out, also where somebody has worked in the clone's own copy."""
     if path.parent == IN_CLONE and _can_build():
-        from autograder.builder.generate import worked_in
         from autograder.builder.notebook_forms import build
+        from autograder.builder.outputs.generate import worked_in
 
         if worked_in(path):
             return build(CLONE / "solutions" / f"{path.stem}.py")

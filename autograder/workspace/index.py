@@ -10,8 +10,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.builder.metadata import NOTEBOOK
-from autograder.course_overview import overview_so_far
 from autograder.workspace.given import INDEX
+from autograder.workspace.overview import overview_so_far
 from autograder.workspace.update import write_whole
 
 TITLE = "# torch.fx by doing"

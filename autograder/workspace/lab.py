@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.core.child import python_command
-from autograder.course_overview import overview_so_far
+from autograder.environment.child import python_command
 from autograder.lessons.course_map import chapters
 from autograder.workspace.given import INDEX
-from autograder.workspace_root import ENV
+from autograder.workspace.location import ENV
+from autograder.workspace.overview import overview_so_far
 
 STARTUP = Path(__file__).parent / "kernel_startup.py"
 """Each kernel runs it, unless the learner has a startup file of their own."""

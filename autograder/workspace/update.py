@@ -15,12 +15,11 @@ from typing import Literal
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder import learners_record
-from autograder.builder.trust import is_trusted, sign
-from autograder.workspace import given
+from autograder.builder.outputs.trust import is_trusted, sign
+from autograder.workspace import given, progress_file
 from autograder.workspace.carry import Carried, carry
 from autograder.workspace.cells import Notebooks, grade_id, is_answer, name_of, text_of
-from autograder.workspace_root import MARK, STATE, is_workspace
+from autograder.workspace.location import MARK, STATE, is_workspace
 
 GIVEN = "given"
 """The folder, among what is not to be edited, with the chapters as they were given out."""
@@ -209,7 +208,7 @@ def _make(folder: Path) -> None:
 
 def _bring_record(earlier: Path, folder: Path) -> None:
     """Take over what was passed, if nothing is noted yet."""
-    old, new = earlier / learners_record.NAME, folder / STATE / learners_record.IN_WORKSPACE
+    old, new = earlier / progress_file.NAME, folder / STATE / progress_file.IN_WORKSPACE
     if not new.exists() and old.is_file():
         shutil.copyfile(old, new)
 

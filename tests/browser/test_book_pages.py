@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.browser.test_browser import CHROMIUM, SCREENSHOTS
-from tests.support import small_book
+from tests.support.pages import small_book
 
 PAGES = (
     "index", "install", "chapters/index", "chapters/02b_lint", "learners/index",

@@ -54,7 +54,7 @@ def test_the_first_chapter_runs_and_greets(page: Any, lab: Lab) -> None:
 
 
 def test_a_pass_is_written_checked_and_remembered(page: Any, lab: Lab) -> None:
-    from autograder.builder.generate_references import solve_sources
+    from autograder.builder.outputs.references import solve_sources
 
     notebook = Notebook(page, lab, "03_manipulation.ipynb")
     notebook.run_all()

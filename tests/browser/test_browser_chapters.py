@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.builder.generate_references import solve_sources
+from autograder.builder.outputs.references import solve_sources
 from autograder.builder.paths import COURSE
 from autograder.exercises import EXERCISES
 from tests.browser.desk import CHROMIUM, Lab, Notebook, only

@@ -17,15 +17,15 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.create import create
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, served
 from tests.browser.test_browser_formgrader import Desk, grade
 from tests.exam.submissions.edits import Edit, edited, fill
 from tests.exam.submissions.room import hand_in, released
 from tests.hand_ins.test_one_student import SIGNS, hostile_tree
-from tests.support import numbers_room, numbers_syllabus
-from tests.support.numbers_syllabus import CHAPTER
+from tests.support.numbers import numbers_room, numbers_syllabus
+from tests.support.numbers.numbers_syllabus import CHAPTER
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),

@@ -13,9 +13,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.builder.generate_references import solve_sources
+from autograder.builder.outputs.references import solve_sources
+from autograder.workspace.location import STATE
 from autograder.workspace.update import GIVEN
-from autograder.workspace_root import STATE
 from tests.browser.desk import (
     CHROMIUM,
     EXECUTION_MS,

@@ -10,7 +10,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from autograder import builder
-from autograder.builder.execute import execute
+from autograder.builder.outputs.execute import execute
 from autograder.lessons import drills
 from tests.support.forked_kernels import forked_kernels
 from tests.unit.builder.test_build_execute import validate

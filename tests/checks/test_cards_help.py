@@ -16,12 +16,12 @@ from autograder import api
 from autograder.api import CheckFailed, check, exercise_called, failed, verdict_on
 from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
-from autograder.cell_truth import broken_cell, problem_in, stopping_call
 from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.judge import judge
 from autograder.judge.advice import ADVICE, advice_for
 from autograder.judge.answer_text import Source
-from autograder.judge.error_words import LONGEST, message_of
+from autograder.judge.error_text import LONGEST, message_of
+from autograder.learner.stale_cell import broken_cell, problem_in, stopping_call
 from autograder.runner import run
 from autograder.runner.lasting_state import LastingState
 from tests.exam import panel

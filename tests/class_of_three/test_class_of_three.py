@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.builder.paths import ROOT
-from autograder.classroom import canary
-from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.grading import canary
+from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.contract import PreloadSpec
 from tests.exam.submissions import Submission
@@ -68,9 +68,9 @@ def test_a_class_of_three_is_graded_from_end_to_end(tmp_path: Path) -> None:
 def test_the_boxes_give_known_marks() -> None:
     """The canary: a right and a wrong answer for each way in which answers are exercised."""
     chapter = PreloadSpec("00_start")
-    boxes = Boxes(chapter)
-    boxes.procedures = frozenset()  # so that all of them are tried
+    servers = ChapterServers(chapter)
+    servers.procedures = frozenset()  # so that all of them are tried
     try:
-        canary.prove(boxes, chapter)
+        canary.prove(servers, chapter)
     finally:
-        boxes.close()
+        servers.close()

@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from autograder.builder.generate_references import solutions_of, solve_sources
+from autograder.builder.outputs.references import solutions_of, solve_sources
 from autograder.core.exercise import Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits, bounded_output

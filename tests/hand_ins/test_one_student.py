@@ -15,11 +15,12 @@ from random import Random
 
 import pytest
 
-from autograder.classroom import gradebook_writer
-from autograder.classroom.attached_files import Names, as_shown
-from autograder.classroom.grade_class import CannotGrade, Summary, grade_class
-from autograder.classroom.people import People
-from autograder.classroom.roster import Person
+from autograder.classroom.grading.grade_class import Listener, Summary, grade_class
+from autograder.classroom.intake.attached_files import Names, as_shown
+from autograder.classroom.lms.people import People
+from autograder.classroom.records import gradebook_writer
+from autograder.classroom.records.roster import Person
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.sanitize.harmless_files import HARMLESS, is_harmless
 from tests.support import stub_class
@@ -144,7 +145,7 @@ def test_a_disk_that_takes_nothing_stops_the_run(
 ) -> None:
     put(room, f"{ONE}/{ONE}.ipynb", RIGHT)
     monkeypatch.setattr(gradebook_writer, "_fill", failing(code))
-    with pytest.raises(CannotGrade):
+    with pytest.raises(ClassroomError):
         grade_class(room)
 
 
@@ -255,7 +256,7 @@ def test_names_in_a_gradebook_lose_what_is_html(room: Path) -> None:
         )
         book.add_student("<b>x", first_name="B\u202eo")
     said: list[str] = []
-    grade_class(room, warn=said.append)
+    grade_class(room, listener=Listener(warn=said.append))
     with stub_class.gradebook(room) as book:
         anna = book.find_student("anna")
         assert (

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import attached_files, preflight, regular_files, untrusted_files
-from autograder.classroom.attached_files import files_beside
-from autograder.classroom.found_notebooks import Place
-from autograder.classroom.regular_files import read_regular
-from autograder.classroom.untrusted_files import LeftOut, Taken, Taker
+from autograder.classroom.intake import attached_files, preflight, regular_files, untrusted_files
+from autograder.classroom.intake.attached_files import files_beside
+from autograder.classroom.intake.discover import NotebookPlace
+from autograder.classroom.intake.regular_files import read_regular
+from autograder.classroom.intake.untrusted_files import LeftOut, Taken, Taker
 
 SECRET = b"not theirs"
 
@@ -81,7 +81,7 @@ def test_a_notebook(
     exchange: Callable[[Path], None], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchanging(preflight, exchange, monkeypatch)
-    place = Place(folder / "sub" / "a.txt")
+    place = NotebookPlace(folder / "sub" / "a.txt")
     room = folder.parents[2]
     found = preflight.read_submission(room, "eve", "01_one", place, {})
     assert found.text is None and "could not be read" in found.notes[0]

@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from autograder.classroom import submitted_folder
-from autograder.classroom.collect import collect
-from autograder.classroom.people import People
-from autograder.classroom.platform_layouts import Layout, Origin, Undecided, origins
-from autograder.classroom.roster import Person
-from autograder.classroom.untrusted_files import CannotRead
+from autograder.classroom.lms import submitted_folder
+from autograder.classroom.lms.collect import collect
+from autograder.classroom.lms.path_layouts import Layout, Origin, Undecided, origins
+from autograder.classroom.lms.people import People
+from autograder.classroom.records.roster import Person
+from autograder.environment.errors import ClassroomError
 from tests.support import drawn_hand_ins as hand_ins
 
 CLASS = [Person(name) for name in (*hand_ins.STUDENTS, hand_ins.EVE)]
@@ -147,7 +147,7 @@ def test_nothing_is_collected_while_nobody_knows_who_packed_it(tmp_path: Path) -
     for name in ("anna", "x_1_assignsubmission_file_"):
         (source / name).mkdir(parents=True)
         (source / name / "x.ipynb").write_bytes(hand_ins.notebook())
-    with pytest.raises(CannotRead, match="Say which it is: --layout"):
+    with pytest.raises(ClassroomError, match="Say which it is: --layout"):
         collect(room, source, People())
     assert not (room / "submitted").exists() and not list((room / ".fxcourse").iterdir())
     assert len(collect(room, source, People(), layout=Layout.FOLDERS).placed) == 2

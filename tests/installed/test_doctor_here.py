@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder import doctor
+from autograder.cli import doctor
 
 
 def test_this_machine_is_well() -> None:

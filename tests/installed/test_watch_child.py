@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from autograder.builder.generate_references import solve_sources
+from autograder.builder.outputs.references import solve_sources
 from autograder.watch.checker import Checker
 from autograder.watch.job import Result
 

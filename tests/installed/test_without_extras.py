@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from autograder.builder.paths import ROOT
-from autograder.cli import UNUSABLE
-from autograder.core.extras import EXTRAS
+from autograder.cli.main import UNUSABLE
+from autograder.environment.extras import EXTRAS
 
 OF_ALL_EXTRAS = {name for names in EXTRAS.values() for name in names}
 BROUGHT = {"pygments", "networkx", "traitlets"}  # by Rich, PyTorch and nbformat
@@ -40,7 +40,9 @@ def fxcourse(
     words: str, folder: Path, hidden: list[str] = BASE
 ) -> subprocess.CompletedProcess[str]:
     """Run the command there."""
-    code = f"sys.argv = ['fxcourse', *{words.split()!r}]\nfrom autograder.cli import main; main()"
+    code = (
+        f"sys.argv = ['fxcourse', *{words.split()!r}]\nfrom autograder.cli.main import main; main()"
+    )
     return python(code, folder, hidden)
 
 
@@ -139,7 +141,7 @@ def test_commands_that_need_no_extra_say_nothing_of_one(tmp_path: Path) -> None:
 
 FILES = """
 from pathlib import Path
-from autograder.watch import command, files
+from autograder.watch import files
 print(len(files.exercises_of(Path("work"), "03_manipulation")))
 """
 

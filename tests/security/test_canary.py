@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from autograder.classroom import canary
-from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.grading import canary
+from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.exercises import of_chapter
 from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
@@ -38,26 +38,26 @@ def test_what_a_chapter_uses_is_tried(
 ) -> None:
     tried: list[set[str]] = []
 
-    def grade(submission: object, terms: GradingConfig, boxes: object) -> GradedNotebook:
-        tried.append(set(terms.source_cells))
+    def grade(submission: object, config: GradingConfig, servers: object) -> GradedNotebook:
+        tried.append(set(config.source_cells))
         scores = {
             f"check-{name}": Score(float(right), 1.0) for name, right in canary.names().items()
         }
         return GradedNotebook(Result("canary", "canary", SubmissionStatus.GRADED), "", scores)
 
     monkeypatch.setattr(canary, "grade_submission", grade)
-    boxes = Boxes.__new__(Boxes)
-    boxes.boxed, boxes.procedures = True, frozenset(procedures)
-    canary.prove(boxes, CHAPTER)
+    servers = ChapterServers.__new__(ChapterServers)
+    servers.boxed, servers.procedures = True, frozenset(procedures)
+    canary.prove(servers, CHAPTER)
     assert tried == [{f"check-{name}" for name in canary.names(procedures or canary.PROCEDURES)}]
     assert len(tried[0]) == 2 * len(procedures or canary.PROCEDURES)
 
 
 @needs_box
 def test_each_chapter_says_how_its_answers_are_exercised() -> None:
-    boxes = Boxes(CHAPTER)
-    boxes.close()
-    assert boxes.procedures == {one.procedure for one in of_chapter(CHAPTER.name)}
+    servers = ChapterServers(CHAPTER)
+    servers.close()
+    assert servers.procedures == {one.procedure for one in of_chapter(CHAPTER.name)}
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_other_marks_stop_everything(
     graded = GradedNotebook(result, "", scores)
     monkeypatch.setattr(canary, "grade_submission", lambda *_: graded)
     with pytest.raises(NoBox, match="Nothing was graded"):
-        boxes = Boxes.__new__(Boxes)
-        boxes.boxed, boxes.procedures = True, frozenset()
-        canary.prove(boxes, CHAPTER)
+        servers = ChapterServers.__new__(ChapterServers)
+        servers.boxed, servers.procedures = True, frozenset()
+        canary.prove(servers, CHAPTER)

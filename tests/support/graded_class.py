@@ -12,11 +12,11 @@ import nbformat
 from nbgrader.api import Gradebook
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.grade_class import Summary, grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, Summary, grade_class
 from autograder.submission.result import Result
 from tests.exam.submissions.edits import Edit, add, delete, edited, fill
 from tests.exam.submissions.room import hand_in, released
-from tests.support import numbers_room, numbers_syllabus
+from tests.support.numbers import numbers_room, numbers_syllabus
 
 CHAPTER = numbers_room.CHAPTER
 SETTINGS = {"syllabus": numbers_syllabus.__name__, "cell_cpu": 10.0, "case_cpu": 1.0}
@@ -50,7 +50,7 @@ def hand_all_in(room: Path, times: int = 1) -> None:
 def grade(room: Path, **options: Any) -> Summary:
     """Grade the class, with this chapter's exercises, which graders find on their path."""
     with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
-        return grade_class(room, settings=SETTINGS, **options)
+        return grade_class(room, GradingOptions(settings=SETTINGS, **options))
 
 
 def grade_alike(room: Path, folder: Path, **options: Any) -> Summary:

@@ -34,7 +34,7 @@ class Notebooks:
             "graphs": ("autograder.boxed.graph_service", bounds),
         }
         image = Image(entries, {"imports": list(imports)})
-        self.parks = boxed
+        self.can_fork = boxed
         self.source: ForkServer | SubprocessServer = (
             ForkServer(image) if boxed else SubprocessServer(image)
         )

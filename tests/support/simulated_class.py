@@ -20,7 +20,7 @@ from uuid import UUID
 
 from nbgrader import api
 
-from autograder.classroom.grade_class import HOME
+from autograder.classroom.room.lock import HOME
 from autograder.submission.check_result import CheckResult, KeptFinding
 from autograder.submission.result import Result, SubmissionStatus
 

@@ -114,22 +114,22 @@ def scores(room: Path, chapter: str = ONE) -> dict[str, float]:
 
 def use_stubs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have classes graded without a box, by what stands in the notebooks."""
-    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", grade_at_once)
-    monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", grade_at_once)
+    monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
 
 
 def grade_at_once(
-    submissions: Iterable[Submission], terms: GradingConfig, jobs: int, **more: Any
+    submissions: Iterable[Submission], config: GradingConfig, jobs: int, **more: Any
 ) -> Iterator[GradedNotebook]:
     """Give each submission what its notebook says."""
     for one in submissions:
         text = (one.text or b"{}").decode()
         earned = json.loads(text).get("metadata", {}).get("earns", {})
-        cells = {c.name: c.points or 0.0 for c in terms.source_cells.values() if c.grade}
+        cells = {c.name: c.points or 0.0 for c in config.source_cells.values() if c.grade}
         scores = {name: Score(earned.get(name, 0.0), most) for name, most in cells.items()}
         if WRITTEN in scores:
             scores[WRITTEN] = Score(earned.get(f"check-{WRITTEN}"), 5.0)
         refused = one.text is None
         status = SubmissionStatus.REFUSED if refused else SubmissionStatus.GRADED
-        result = Result(one.student, terms.chapter, status, notes=one.notes, seconds=0.1)
+        result = Result(one.student, config.chapter, status, notes=one.notes, seconds=0.1)
         yield GradedNotebook.of(result, text, scores)

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.commands import app
-from autograder.classroom.sample_hand_ins import CHAPTER, HAND_INS, POINTS
+from autograder.classroom.setup.sample_hand_ins import CHAPTER, HAND_INS, POINTS
+from autograder.cli.classroom import app
 from autograder.exercises import of_chapter
 from autograder.sandbox.probe import why_no_box
 from tests.exam.submissions import room as rooms

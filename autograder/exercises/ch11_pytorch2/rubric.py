@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.core.visible import in_a_line
+from autograder.environment.visible import in_a_line
 from autograder.submission.sanitize.cells import NOT_SHOWN, clean_cell, length_of, taken_ids
 from autograder.submission.sanitize.fields import LONE_SURROGATE, whole_number
 from autograder.submission.sanitize.outputs import clean_outputs

@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder import builder
-from autograder.builder.execute import execute
+from autograder.builder.outputs.execute import execute
 from tests.support.forked_kernels import forked_kernels
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder import builder
 from autograder.builder import source
-from autograder.builder.execute import execute
+from autograder.builder.outputs.execute import execute
 from tests.support.forked_kernels import forked_kernels
 
 EXERCISES = [

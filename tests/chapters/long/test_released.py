@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder import builder
-from autograder.builder.execute import execute
+from autograder.builder.outputs.execute import execute
 from tests.support.forked_kernels import forked_kernels
 from tests.unit.builder.test_build_execute import validate
 

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.builder.generate_references import solution_of, solutions_of
+from autograder.builder.outputs.references import solution_of, solutions_of
 from autograder.core.exercise import RANDOM, Case, Expect, Trial
 from autograder.core.limits import Limits
 from autograder.core.verdict import Verdict

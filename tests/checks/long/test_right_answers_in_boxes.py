@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.exercises import of_chapter
 from tests.checks.thorough.test_submissions import CHAPTERS
 from tests.support.classes import exam
@@ -15,7 +15,7 @@ from tests.support.classes import exam
 @pytest.mark.parametrize("chapter", ["00_start", *CHAPTERS])
 def test_every_right_answer_holds_in_the_box(chapter: str, tmp_path: Path) -> None:
     scores = exam.make_of_right_answers(tmp_path / "a classroom", chapter)
-    grade_class(tmp_path / "a classroom", jobs=1)
+    grade_class(tmp_path / "a classroom", GradingOptions(jobs=1))
     count, wrong = exam.differences(tmp_path / "a classroom", scores)
     assert wrong == []
     assert count >= 3 * len(of_chapter(chapter))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.builder.generate_references import solutions_of, solve_sources
+from autograder.builder.outputs.references import solutions_of, solve_sources
 from autograder.exercises import EXERCISES
 from tests.exam import mutants
 from tests.exam.mutants import Mutant, fate, plain, survivors

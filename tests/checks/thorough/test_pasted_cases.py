@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from autograder.exercises import EXERCISES
-from tests.unit.cards.test_pasteable import SAMPLE, pasted
+from tests.unit.cards.test_repro_code import SAMPLE, pasted
 
 
 @pytest.mark.parametrize("name", [name for name in EXERCISES if name not in SAMPLE])

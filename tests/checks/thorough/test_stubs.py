@@ -12,7 +12,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 
 from autograder import grade
-from autograder.builder.generate_references import SOLUTIONS
+from autograder.builder.outputs.references import SOLUTIONS
 from autograder.builder.paths import COURSE
 from autograder.exercises import EXERCISES
 

@@ -11,9 +11,10 @@ import pytest
 from autograder.api import verdict_on
 from autograder.builder import build, chapters
 from autograder.cards.wording import number
-from autograder.classroom.grade_class import grade_class
-from autograder.classroom.replay import CannotReplay, replay
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.reports.replay import replay
 from autograder.core.exercise import RANDOM
+from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES, of_chapter
 from tests.exam.submissions import NOTHING, all_but, all_submissions
 from tests.exam.submissions.demo import Row, compare, grade, make_room
@@ -102,9 +103,9 @@ def test_part_of_the_class_is_graded_by_nbgrader(tmp_path: Path) -> None:
     assert "count_ops" in card and "Not right" in card
     share = float(all_but("count_ops", "graphs"))
     assert f"{number(share * EXERCISES['count_ops'].points)} of" in card
-    with pytest.raises(CannotReplay, match="Grade the chapter first"):
+    with pytest.raises(ClassroomError, match="Grade the chapter first"):
         replay(tmp_path / "a classroom", "ada", "count_ops")
-    with pytest.raises(CannotReplay, match="no exercise called 'count_cops'"):
+    with pytest.raises(ClassroomError, match="no exercise called 'count_cops'"):
         replay(tmp_path / "a classroom", "dan", "count_cops")
 
 
@@ -131,7 +132,7 @@ def grade_in_boxes(room: Path, whose: set[tuple[str, str]]) -> None:
     chosen = [s for s in SUBMISSIONS if (s.student, s.chapter) in whose]
     assert len(chosen) == len(whose)
     make_room(room, chosen)
-    grade_class(room, jobs=1, settings={"proof": False})
+    grade_class(room, GradingOptions(jobs=1, settings={"proof": False}))
     rows = list(compare(room, chosen))
     odd = [row for row in rows if not row.agrees]
     assert odd == [], [card_of(room, row) for row in odd]

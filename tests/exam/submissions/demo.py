@@ -15,8 +15,8 @@ import nbformat
 from rich.console import Console
 from rich.table import Table
 
-from autograder.classroom.create import choose, create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.setup.create import choose, create
 from tests.exam.submissions import Submission, all_submissions
 from tests.exam.submissions import room as rooms
 
@@ -79,7 +79,7 @@ def grade(
     make_room(room, submissions)
     problems = []
     say("fxcourse grade ...")
-    summary = grade_class(room, jobs=AT_ONCE)
+    summary = grade_class(room, GradingOptions(jobs=AT_ONCE))
     say(f"{len(summary.results)} notebooks graded in {summary.seconds:.0f} s.")
     for name, step in (("generate_feedback", feedback), ("export", exported)):
         say(f"nbgrader {name} ...")

@@ -17,7 +17,7 @@ from unittest import mock
 from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
-from autograder.classroom.create import choose, create
+from autograder.classroom.setup.create import choose, create
 from autograder.exercises import of_chapter
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.sanitize.harmless_files import may_be_linked

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autograder.builder import as_text
-from autograder.classroom.create import choose
+from autograder.classroom.setup.create import choose
 from tests.exam.submissions import room as rooms
 from tests.security.attacks import Attack
 

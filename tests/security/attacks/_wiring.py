@@ -37,8 +37,8 @@ def grade(
     Raises:
         TimeoutError: the batch stood still, or took longer than so many seconds.
     """
-    from autograder.classroom.grade_class import grade_class
-    from autograder.classroom.progress_report import line_about
+    from autograder.classroom.grading.grade_class import GradingOptions, Listener, grade_class
+    from autograder.cli.grading_progress import line_about
 
     def too_late(*_: object) -> None:
         for child in multiprocessing.active_children():
@@ -53,7 +53,7 @@ def grade(
     before = signal.signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, within)
     try:
-        grade_class(room, jobs=jobs, settings=SHORT, say=tell)
+        grade_class(room, GradingOptions(jobs=jobs, settings=SHORT), Listener(say=tell))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -194,8 +194,8 @@ SOURCE_MENDS = (
         "answers-set-aside",
         "Answers are tried in forked children, so that no cell sees what was seen in a trial.",
         "autograder/boxed/judge_service.py",
-        "    parks = True\n",
-        "    parks = False\n",
+        "    can_fork = True\n",
+        "    can_fork = False\n",
         ("leaking-carried", "leaking-carried-name"),
         "read",
     ),
@@ -218,7 +218,7 @@ SOURCE_MENDS = (
         "            stubs = [index for index in waiting if self._is_stub(index)]\n"
         "            for index in [index for index in waiting if index not in stubs]:\n"
         "                self.verdicts[index] = self._try(index)\n"
-        "            self._seals = False\n"
+        "            self.notebook.seals = False\n"
         "            for index in stubs:\n"
         "                self._replace_stub(index)\n"
         "                self.verdicts[index] = self._try(index)\n",
@@ -229,7 +229,7 @@ SOURCE_MENDS = (
         "sealed-cases",
         "After the first hidden case, nothing is shown in an answer's own words.",
         "autograder/boxed/notebook_run.py",
-        "        self._seals |= self.supply.parks and any(case.hidden for case in cases)\n",
+        "        self.notebook.seals |= self.supply.can_fork and any(c.hidden for c in cases)\n",
         "",
         ("leaking-random",),
         "read",
@@ -291,7 +291,7 @@ SOURCE_MENDS = (
     SourceMend(
         "lines-without-control",
         "What is told on a terminal has no characters that steer it.",
-        "autograder/core/visible.py",
+        "autograder/environment/visible.py",
         '    return _UNSEEN.sub("\\N{REPLACEMENT CHARACTER}", text)\n',
         "    return text\n",
         ("pages-terminal-id",),
@@ -300,7 +300,7 @@ SOURCE_MENDS = (
     SourceMend(
         "harmless-names",
         "Beside a graded notebook lies nothing that a browser runs.",
-        "autograder/classroom/gradebook_writer.py",
+        "autograder/classroom/records/gradebook_writer.py",
         "        kept = as_shown(files)",
         "        kept = dict(files)",
         ("files-pages",),
@@ -309,16 +309,16 @@ SOURCE_MENDS = (
     SourceMend(
         "ids-are-text",
         "No submission of an id that is a piece of a page is graded.",
-        "autograder/classroom/grade_class.py",
-        "                if why_not := why_unsafe_id(student):\n",
-        '                if why_not := "":\n',
+        "autograder/classroom/grading/plan.py",
+        "        if why_not := why_unsafe_id(student):\n",
+        '        if why_not := "":\n',
         ("pages-id",),
         "ran",
     ),
     SourceMend(
         "names-are-text",
         "Names in the gradebook are no pieces of a page.",
-        "autograder/classroom/roster.py",
+        "autograder/classroom/records/roster.py",
         "        if write and any(",
         "        if False and any(",
         ("files-name-page",),
@@ -327,7 +327,7 @@ SOURCE_MENDS = (
     SourceMend(
         "no-formulas",
         "No value of an exported table is a formula.",
-        "autograder/classroom/tables.py",
+        "autograder/classroom/records/tables.py",
         '    return f"\'{text}" if is_formula else text\n',
         "    return text\n",
         ("pages-formula",),
@@ -337,8 +337,8 @@ SOURCE_MENDS = (
         "forged-points",
         "Points that were raised are tampering, and restored.",
         "autograder/submission/repair_steps.py",
-        'Repair(Kind.FORGED, f"{whose} had been raised; they are restored.")',
-        'Repair(Kind.NOTED, f"{whose} had been raised; they are restored.")',
+        'Repair(RepairKind.FORGED, f"{whose} had been raised; they are restored.")',
+        'Repair(RepairKind.HARMLESS, f"{whose} had been raised; they are restored.")',
         ("notebooks-points",),
         "gained",
     ),

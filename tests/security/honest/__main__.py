@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.classroom.create import choose, create
+from autograder.classroom.setup.create import choose, create
 from tests.exam.submissions import room as rooms
 from tests.security.honest import Honest, all_honest
 
@@ -57,9 +57,9 @@ class Said(NamedTuple):
 
 def grade(room: Path, jobs: int = JOBS) -> dict[tuple[str, str], Said]:
     """Grade a classroom; what was said about each submission, by student and chapter."""
-    from autograder.classroom.grade_class import grade_class
+    from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 
-    summary = grade_class(room, jobs=jobs)
+    summary = grade_class(room, GradingOptions(jobs=jobs))
     return {(row.student, row.chapter): Said(row.status, row.notes) for row in summary.results}
 
 

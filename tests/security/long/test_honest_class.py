@@ -17,7 +17,7 @@ SOME = (
 
 
 def test_a_dozen_lose_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("autograder.classroom.grade_class")
+    pytest.importorskip("autograder.classroom.grading.grade_class")
     some = [one for one in EVERYONE if one.student in SOME]
     make_room(tmp_path / "class", some)
     said = grade(tmp_path / "class")

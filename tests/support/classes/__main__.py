@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.classroom.create import CannotCreate
+from autograder.environment.errors import ClassroomError
 from tests.support.classes import exam
 
 SHOWN = 20
@@ -38,7 +38,7 @@ def make(options: argparse.Namespace) -> int:
     print("Choosing answers: the wrong ones are examined first (a minute a chapter) ...")
     try:
         scores = exam.make(options.folder, options.chapter, options.students, options.seed)
-    except CannotCreate as error:
+    except ClassroomError as error:
         print(error, file=sys.stderr)
         return 1
     works = sum(map(len, scores.values()))

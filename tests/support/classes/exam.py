@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from autograder.classroom.create import choose, create
+from autograder.classroom.setup.create import choose, create
 from autograder.core.exercise import Exercise
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.grading import without_random_models
@@ -75,7 +75,7 @@ def make(room: Path, chapters: str, students: int, seed: int = 0) -> Scores:
         seed: decides who answers what.
 
     Raises:
-        autograder.classroom.create.CannotCreate: the classroom cannot be made there.
+        autograder.classroom.setup.ClassroomError: the classroom cannot be made there.
     """
     return _hand_in(room, chapters, {
         chapter: {student: choices(chapter, student, seed) for student in names(students)}

@@ -13,7 +13,6 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from typer.testing import CliRunner
 
-from autograder import cli
 from autograder.book import catalogue, docs_pages, errors, making, pages
 from autograder.book.chapter_page import ANSWER, DEBRIEF, LEFT_OUT, SOLUTION, page_of
 from autograder.book.contents import with_contents
@@ -21,9 +20,10 @@ from autograder.book.headings import headings, title_alone
 from autograder.book.links import Links
 from autograder.book.questions import questions
 from autograder.builder import paths
+from autograder.cli import main
 from autograder.runner.procedures import PROCEDURES
 from tests.questions import questions as questions_of_tests
-from tests.support import built_pages, small_book
+from tests.support.pages import built_pages, small_book
 
 
 @pytest.fixture(scope="module")
@@ -367,7 +367,7 @@ def test_what_the_book_needs_is_asked_for_before_anything_is_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "myst_nb", None)
-    done = CliRunner().invoke(cli.app, ["book"])
+    done = CliRunner().invoke(main.app, ["book"])
     assert str(done.exception).startswith("This needs myst_nb. Install it with: pip install")
     assert done.output == ""
 

@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
+from autograder.classroom.grading.grade_submission import (
+    InvalidJudgement,
+    _validated,
+    notes_in,
+    plain_text,
+    shares_in,
+)
 from autograder.core.verdict import Example, Finding, Verdict
 from autograder.submission.check_result import (
     MAX_MODEL,
@@ -46,7 +52,7 @@ KEPT = CheckResult("x", "failed", 0.75, FOUND, (("an  alpha", "stale"),))
 
 
 def accepted(**change: Any) -> Any:
-    return _accepted(TRUE | change, b"{}", Submission("ann", b""), TERMS, 1.0)
+    return _validated(TRUE | change, b"{}", Submission("ann", b""), TERMS, 1.0)
 
 
 def test_what_can_be_true_is_taken() -> None:
@@ -98,7 +104,7 @@ def test_what_can_be_true_is_taken() -> None:
     ids=str,
 )
 def test_what_cannot_be_true_is_not(change: dict[str, Any]) -> None:
-    with pytest.raises(Untrue):
+    with pytest.raises(InvalidJudgement):
         accepted(**change)
 
 
@@ -113,7 +119,7 @@ def test_notes_are_lines_of_bounded_length_without_control_characters() -> None:
 
 @pytest.mark.parametrize("shares", [{"check-x": 1.1}, {"check-y": 1.0}, {"check-x": "1"}, [], None])
 def test_shares_that_cannot_be_true_are_not_taken(shares: Any) -> None:
-    with pytest.raises(Untrue):
+    with pytest.raises(InvalidJudgement):
         shares_in({"shares": shares}, TERMS)
     assert shares_in({"shares": {"check-x": None}}, TERMS) == {"check-x": None}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.judge_service import _Asking, random_models_like_all
+from autograder.boxed.remote_graphs import modules_of
 from autograder.core.exercise import Case
 from autograder.exercises import EXERCISES
 from autograder.sandbox.wire import receive, send

@@ -11,16 +11,19 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from autograder.boxed.answer_trial import Trial
 from autograder.boxed.case_reports import case_reports
-from autograder.boxed.notebook_run import NotebookRun, Parked, _Trial
+from autograder.boxed.notebook_cells import NotebookCells
+from autograder.boxed.notebook_run import NotebookRun
+from autograder.boxed.parked_answers import Parked
 from autograder.boxed.work_ahead import GLANCE
 from autograder.builder.cell_ids import digest_of
 from autograder.builder.solution_regions import STUB
-from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import do_here
-from autograder.core.limits import AwakeClock, Limits
+from autograder.core.limits import Limits, SuspendAwareClock
 from autograder.core.outcome import Outcome
+from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, TryHere
 from autograder.judge import findings_of
@@ -29,7 +32,7 @@ from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.contract import Timeouts
 from tests.support.hand_clock import HandClock
-from tests.support.numbers_syllabus import EXERCISES
+from tests.support.numbers.numbers_syllabus import EXERCISES
 
 TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
 
@@ -43,7 +46,7 @@ class Notebook:
     def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict[str, Any], list[bytes]]:
         source = head["source"]
         if source == NEEDS and TAKES in self.ran:
-            raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+            raise ProcessLost(ProcessExit(ExitReason.OUT_OF_MEMORY))
         self.ran.append(source)
         failed = new_output("error", ename="MemoryError", evalue="", traceback=[])
         outputs = [failed] if source == TAKES else []
@@ -54,7 +57,7 @@ class Notebook:
 
 
 class Notebooks:
-    parks = False
+    can_fork = False
 
     def __init__(self) -> None:
         self.made: list[Notebook] = []
@@ -80,7 +83,7 @@ def test_where_nobody_ran_out_of_memory_the_cell_itself_is_given_up() -> None:
     class Greedy(Notebook):
         def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict, list[bytes]]:
             if head["source"] == NEEDS:
-                raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+                raise ProcessLost(ProcessExit(ExitReason.OUT_OF_MEMORY))
             return super().step(head)
 
     supply = Notebooks()
@@ -118,9 +121,9 @@ def test_cells_of_the_chapters_own_are_not_run_after_the_last_that_matters(
 ) -> None:
     check = new_code_cell("check(after)", metadata=CHECK)
     nb = new_notebook(cells=[given("import torch"), new_code_cell("mine"), check, *below])
-    assert NotebookRun(nb, EXERCISES, Notebooks())._end_of_work() == run  # type: ignore[arg-type]
+    assert NotebookCells(nb, EXERCISES).end_of_work() == run
     # A notebook without an exercise of the course is run as it is.
-    assert NotebookRun(nb, {}, Notebooks())._end_of_work() == 3 + len(below)  # type: ignore[arg-type]
+    assert NotebookCells(nb, {}).end_of_work() == 3 + len(below)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +187,7 @@ def test_cases_are_looked_at_while_cells_are_run_where_somebody_wrote_an_answer(
     run = NotebookRun(nb, EXERCISES, supply)  # type: ignore[arg-type]
     monkeypatch.setattr(run, "_park", lambda index: None)
     monkeypatch.setattr(run, "_try", lambda index: None)
-    monkeypatch.setattr(run, "_park_the_late", lambda: None)
+    monkeypatch.setattr(run, "_park_late_answers", lambda: None)
     run.run()
     visible = [case.name for case in EXERCISES["after"].visible_cases()]
     assert len(visible) > 1 and seen == (visible if looked else [])
@@ -209,8 +212,8 @@ def test_random_models_are_looked_at_while_graphs_of_an_answer_are_run(
     data = {"grade_id": "check-half", "grade": True, "solution": False}
     nb = new_notebook(cells=[new_code_cell("check(half)", metadata={"nbgrader": data})])
     run = NotebookRun(nb, EXERCISES, Graphs(), seed=3)  # type: ignore[arg-type]
-    run._notebook, run._deadline = Slow(), float("inf")  # type: ignore[assignment]
-    run._parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
+    run.notebook._process, run.notebook.deadline = Slow(), float("inf")  # type: ignore[assignment]
+    run.notebook.parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
     run._try(0)
     random = EXERCISES["half"].random
     assert random is not None
@@ -265,11 +268,11 @@ def test_an_answer_that_used_up_its_time_is_told_once() -> None:
     data = {"grade_id": "check-after", "grade": True, "solution": False}
     nb = new_notebook(cells=[new_code_cell("check(after)", metadata={"nbgrader": data})])
     run = NotebookRun(nb, EXERCISES, Notebooks(), warn=told.append)  # type: ignore[arg-type]
-    run._notebook, run._deadline = Slow(), float("inf")  # type: ignore[assignment]
-    run._parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
+    run.notebook._process, run.notebook.deadline = Slow(), float("inf")  # type: ignore[assignment]
+    run.notebook.parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
     for case in EXERCISES["after"].cases:
         run._go(0, [case])
-    assert run.ends == [End.OUT_OF_TIME]
+    assert run.notebook.ends == [ExitReason.OUT_OF_TIME]
     assert told == ["`after` used up its time on a case and was stopped."]
 
 
@@ -279,7 +282,7 @@ def test_a_cell_that_is_not_python_is_told_with_its_line(state: str) -> None:
     check = new_code_cell("check(after)", metadata=CHECK)
     nb = new_notebook(cells=[*map(new_code_cell, cells), check])
     run = NotebookRun(nb, EXERCISES, Notebooks())  # type: ignore[arg-type]
-    run._parked[2] = Parked(state)  # type: ignore[arg-type]
+    run.notebook.parked[2] = Parked(state)  # type: ignore[arg-type]
     (finding,) = run._try(2).findings
     assert finding.code == "cell-did-not-run" and "at line 1: `<<<<<<< HEAD`" in finding.message
 
@@ -330,12 +333,13 @@ def test_outcomes_are_judged_once_early_or_in_the_end(
 
     monkeypatch.setattr("autograder.boxed.notebook_run.findings_of", noting(early))
     monkeypatch.setattr("autograder.judge.findings_of", noting(late))
-    monkeypatch.setattr("autograder.boxed.notebook_run.LOOKING", Limits(cpu=patience))
+    for module in ("notebook_run", "answer_trial"):
+        monkeypatch.setattr(f"autograder.boxed.{module}.LOOKING", Limits(cpu=patience))
     data = {"grade_id": "check-half", "grade": True, "solution": False}
     nb = new_notebook(cells=[new_code_cell("check(half)", metadata={"nbgrader": data})])
     run = NotebookRun(nb, EXERCISES, Graphs(), seed=3)  # type: ignore[arg-type]
-    run._notebook, run._deadline = Halving(), float("inf")  # type: ignore[assignment]
-    run._parked[0] = Parked("parked", child=Halving(wrong))  # type: ignore[arg-type]
+    run.notebook._process, run.notebook.deadline = Halving(), float("inf")  # type: ignore[assignment]
+    run.notebook.parked[0] = Parked("parked", child=Halving(wrong))  # type: ignore[arg-type]
     run._graphs.begin_answer(lambda: None)
     run._go(0, exercise.visible_cases())
     verdict = run._try(0)
@@ -359,16 +363,16 @@ def test_what_is_shown_in_a_students_words_comes_before_any_hidden_case(
 
     children = [Answering(lambda x: x + 1 if x > 0 else x - 1), Answering(stub), Halving()]
     seen: list[tuple[str, str, bool]] = []
-    go = _Trial.go
+    go = Trial.go
 
-    def noting(trial: _Trial, child: Any, cases: Any, warn: Any, *, seals: bool) -> None:
+    def noting(trial: Trial, child: Any, cases: Any, warn: Any, *, seals: bool) -> None:
         kinds = {"hidden" if case.hidden else case.aspect for case in cases} or {""}
         seen.append((trial._exercise.name, min(kinds), seals))
         go(trial, child, cases, warn, seals=seals)
 
-    monkeypatch.setattr(_Trial, "go", noting)
+    monkeypatch.setattr(Trial, "go", noting)
     supply = Notebooks()
-    supply.parks = True
+    supply.can_fork = True
     data = {"grade": True, "solution": False}
     checks = [
         new_code_cell(f"check({name})", metadata={"nbgrader": data | {"grade_id": f"check-{name}"}})
@@ -376,8 +380,8 @@ def test_what_is_shown_in_a_students_words_comes_before_any_hidden_case(
     ]
     nb = new_notebook(cells=[*checks, new_code_cell("def half(x): return x / 2")])
     run = NotebookRun(nb, EXERCISES, supply)  # type: ignore[arg-type]
-    aside = lambda exercise: Parked("parked", child=children.pop(0))  # type: ignore[arg-type] # noqa: E731
-    monkeypatch.setattr(run, "_set_aside", aside)
+    aside = lambda index: Parked("parked", child=children.pop(0))  # type: ignore[arg-type] # noqa: E731
+    monkeypatch.setattr(run.notebook, "_set_aside", aside)
     verdicts = run.run()
     assert [verdict.status for verdict in verdicts.values()] == ["passed", "passed"]
     assert [row for row in seen if row[1]] == [
@@ -439,12 +443,12 @@ def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
         seconds.move(0.9)
 
     seconds = HandClock()
-    monkeypatch.setattr("autograder.boxed.notebook_run.AWAKE", AwakeClock(seconds))
+    monkeypatch.setattr("autograder.boxed.answer_trial.CLOCK", SuspendAwareClock(seconds))
 
     given: list[float] = []
-    monkeypatch.setattr("autograder.boxed.notebook_run.look_at", look)
+    monkeypatch.setattr("autograder.boxed.answer_trial.look_at", look)
     patience = Timeouts(case_wall=600.0, trial=100.0)
-    trial = _Trial(EXERCISES["after"], patience, lambda case, outcome: None)
+    trial = Trial(EXERCISES["after"], patience, lambda case, outcome: None)
     cases = EXERCISES["after"].cases[:3]
     trial.go(Quick(), cases[:2], [].append)  # type: ignore[arg-type]
     trial.go(Quick(), cases[2:], [].append)  # type: ignore[arg-type]
@@ -471,9 +475,9 @@ def test_a_wait_for_a_processor_is_no_time_of_the_answers(
             return share * seconds()
 
     seconds, found = HandClock(), list[float]()
-    awake = AwakeClock(seconds)
-    monkeypatch.setattr("autograder.boxed.notebook_run.AWAKE", awake)
-    trial = _Trial(EXERCISES["after"], Timeouts(case_wall=600.0, trial=100.0), lambda *_: None)
+    awake = SuspendAwareClock(seconds)
+    monkeypatch.setattr("autograder.boxed.answer_trial.CLOCK", awake)
+    trial = Trial(EXERCISES["after"], Timeouts(case_wall=600.0, trial=100.0), lambda *_: None)
     trial.go(Busy(), EXERCISES["after"].cases[:2], [].append)  # type: ignore[arg-type]
     trial.go(Busy(), EXERCISES["after"].cases[2:3], [].append)  # type: ignore[arg-type]
     assert found == given

@@ -9,13 +9,13 @@ import pytest
 
 from autograder.boxed import work_ahead
 from autograder.builder.paths import COURSE
-from autograder.classroom.journal import digest_of
+from autograder.classroom.records.journal import digest_of
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import Limits
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import POOL
-from autograder.judge import pasteable, size_of, source_of
+from autograder.judge import repro_code, size_of, source_of
 from autograder.judge.evidence import MOST_AHEAD, Evidence
 from autograder.submission.contract import GradingConfig, PreloadSpec
 from autograder.submission.sanitize import cells, clean_notebook
@@ -60,7 +60,7 @@ def test_a_large_model_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_card_shows_of_a_case_is_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     case = next(case for case in EXERCISE.cases if not case.hidden)
     wanted = source_of(case.make(0))
-    pasteable._text_of.cache_clear()
+    repro_code._text_of.cache_clear()
     case.cache.clear()
     next(work_ahead.work_ahead([replace(EXERCISE, cases=(case,))], []))
 
@@ -143,7 +143,7 @@ def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_is_only_read_or_worked_out_ahead_changes_no_digest_of_a_grade() -> None:
     plain = GradingConfig("c", {}, PreloadSpec("c"))
-    more = replace(plain.ready, pool=3, given="a notebook")
-    assert digest_of(replace(plain, ready=more)) == digest_of(plain)
-    other = replace(plain.ready, imports=("torch",))
-    assert digest_of(replace(plain, ready=other)) != digest_of(plain)
+    more = replace(plain.preload, pool=3, released_text="a notebook")
+    assert digest_of(replace(plain, preload=more)) == digest_of(plain)
+    other = replace(plain.preload, imports=("torch",))
+    assert digest_of(replace(plain, preload=other)) != digest_of(plain)

@@ -13,10 +13,10 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograder import builder
-from autograder.builder import generate
 from autograder.builder.card_headings import heading
 from autograder.builder.chapter_lint import MOST_WORDS, cards_are_short
-from autograder.builder.origin import without_origin
+from autograder.builder.outputs import generate
+from autograder.builder.outputs.origin import without_origin
 from autograder.builder.source import read
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS

@@ -12,8 +12,8 @@ from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.validator import Validator
 
 from autograder import builder
-from autograder.builder import solved_chapter
-from autograder.builder.execute import ExecutionFailed, execute, solved
+from autograder.builder.outputs import solved_chapter
+from autograder.builder.outputs.execute import ExecutionFailed, execute, solved
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER, line_of
 from tests.support.forked_kernels import forked_kernels

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder import builder, cli
-from autograder.builder import exercise_folders
+from autograder import builder
+from autograder.builder.outputs import exercise_folders
+from autograder.cli import main
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER, FixtureCard, cards, line_of
 
@@ -324,7 +325,7 @@ def test_a_part_that_does_not_define_its_name_is_named(folders: Path, file: str,
 def test_build_says_what_an_exercise_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     lacks = builder.BuildRefused(Path("rubric.py"), [builder.Problem(1, "No rubric.", "Write it.")])
     monkeypatch.setattr(exercise_folders, "examine", lambda chapters: [lacks])
-    result = CliRunner().invoke(cli.app, ["build", "--check"])
+    result = CliRunner().invoke(main.app, ["build", "--check"])
     assert result.exit_code == 1
     assert "rubric.py:1: No rubric." in result.output and "up to date" not in result.output
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder import builder, cli
+from autograder import builder
 from autograder.builder.cell_ids import id_of_text
 from autograder.builder.minutes import Effort, effort, minutes_of
 from autograder.builder.sections import opening, sections
 from autograder.builder.source import Chapter, read
+from autograder.cli import main
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS
 
@@ -111,7 +112,7 @@ def test_a_chapter_says_its_minutes_rounded_up() -> None:
 
 
 def test_the_build_prints_a_table() -> None:
-    result = CliRunner().invoke(cli.app, ["build", "--check", "07b_cutting"])
+    result = CliRunner().invoke(main.app, ["build", "--check", "07b_cutting"])
     (row,) = (line.split() for line in result.output.splitlines() if line.startswith("07b_cutting"))
     words, lines, exercises, doing, total = map(int, row[1:])
     assert total == Effort(words, lines, exercises, doing - exercises).minutes

@@ -10,8 +10,8 @@ from autograder import builder
 from autograder.book.chapter_page import PROOF, page_of
 from autograder.book.headings import headings
 from autograder.book.links import Links
-from autograder.builder.execute import ExecutionFailed, execute
 from autograder.builder.minutes import effort
+from autograder.builder.outputs.execute import ExecutionFailed, execute
 from autograder.builder.proofs import findings, visible_assertions
 from autograder.builder.source import read
 from tests.support import build_fixture

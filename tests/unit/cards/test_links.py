@@ -8,28 +8,28 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import workspace_root
 from autograder.api import exercise_called, progress_so_far
 from autograder.builder.paths import COURSE
 from autograder.cards.card import Card
 from autograder.cards.debrief import DebriefCard
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.going_on import links_from, next_links
+from autograder.learner.next_links import card_links, next_links
 from autograder.lessons import debriefs
 from autograder.lessons.course_map import Chapter, course_map
+from autograder.workspace import location
 
 PASSED, FAILED = (Verdict("retarget", status, 1.0) for status in ("passed", "failed"))
 
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    state = tmp_path / workspace_root.STATE
+    state = tmp_path / location.STATE
     state.mkdir()
-    (state / workspace_root.MARK).write_text("{}")
+    (state / location.MARK).write_text("{}")
     for path in COURSE.glob("*.ipynb"):
         (tmp_path / path.name).touch()
-    monkeypatch.setenv(workspace_root.ENV, str(tmp_path))
+    monkeypatch.setenv(location.ENV, str(tmp_path))
     return state
 
 
@@ -39,12 +39,12 @@ def targets(html: str) -> list[str]:
 
 def test_a_card_leads_on(workspace: Path) -> None:
     exercise = exercise_called("retarget")
-    failed = Card(FAILED, exercise, links=links_from(FAILED, exercise))
+    failed = Card(FAILED, exercise, links=card_links(FAILED, exercise))
     html = failed._repr_mimebundle_()["text/html"]
     assert targets(html) == ["03_manipulation.ipynb#cell-id=card-retarget"]
     (section,) = [each for each in chapter_of("retarget").sections if each.number == "3.2"]
     to_section = f"03_manipulation.ipynb#cell-id={section.cell}"
-    passed = Card(PASSED, exercise, links=links_from(PASSED, exercise))
+    passed = Card(PASSED, exercise, links=card_links(PASSED, exercise))
     html = passed._repr_mimebundle_()["text/html"]
     assert targets(html) == [to_section] and "Go on: 3.2 " in html
     told = DebriefCard("retarget", debriefs()["retarget"], next_links(exercise)).html()
@@ -90,10 +90,10 @@ def test_without_a_workspace_there_are_no_links(
 ) -> None:
     exercise = exercise_called("retarget")
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    assert links_from(PASSED, exercise) == links_from(FAILED, exercise) == []
+    assert card_links(PASSED, exercise) == card_links(FAILED, exercise) == []
     monkeypatch.delenv("NBGRADER_EXECUTION")
-    monkeypatch.setenv(workspace_root.ENV, "")
-    assert links_from(PASSED, exercise) == next_links(exercise) == []
+    monkeypatch.setenv(location.ENV, "")
+    assert card_links(PASSED, exercise) == next_links(exercise) == []
     assert targets(progress_so_far()._repr_mimebundle_()["text/html"]) == []
 
 
@@ -101,7 +101,7 @@ def test_every_link_leads_to_a_cell(workspace: Path) -> None:
     found = set(targets(progress_so_far()._repr_mimebundle_()["text/html"]))
     for exercise in EXERCISES.values():
         for verdict in (PASSED, FAILED):
-            found |= set(targets("".join(ln.html() for ln in links_from(verdict, exercise))))
+            found |= set(targets("".join(ln.html() for ln in card_links(verdict, exercise))))
     ids = {
         path.name: {cell.get("id") for cell in nbformat.read(path, as_version=4).cells}
         for path in COURSE.glob("*.ipynb")

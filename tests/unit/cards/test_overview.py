@@ -104,7 +104,7 @@ def test_a_track_leads_to_where_a_learner_goes_on_in_it() -> None:
 def test_it_says_where_to_get_help(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the page Get help (docs/help.md) says where to ask" in words_of(NEW)
     monkeypatch.setattr(
-        "autograder.version_info._address", lambda label: "https://a.b/docs/index.md"
+        "autograder.environment.versions._address", lambda label: "https://a.b/docs/index.md"
     )
     assert 'href="https://a.b/docs/help.md"' in html_of(NEW)
 

@@ -17,21 +17,22 @@ from typer.testing import CliRunner
 
 from autograder.builder import as_text, build
 from autograder.builder.paths import ROOT
-from autograder.classroom import create as making
-from autograder.classroom.commands import app
-from autograder.classroom.config import find_scripts
-from autograder.classroom.create import CannotCreate, choose, create
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.export import COLUMNS, safe
-from autograder.classroom.feedback import ForStudents
-from autograder.classroom.nbgrader_api import api
+from autograder.classroom.grading.settings import GradingSettings
+from autograder.classroom.nbgrader_plugins.export import COLUMNS, safe
+from autograder.classroom.nbgrader_plugins.feedback import ForStudents
+from autograder.classroom.room.nbgrader_api import api
+from autograder.classroom.room.scripts_path import find_scripts
+from autograder.classroom.setup import create as making
+from autograder.classroom.setup.create import choose, create
+from autograder.cli.classroom import app
+from autograder.environment.errors import ClassroomError
 from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
 from autograder.submission.seeds import noted_seed
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.support import graded_class
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +85,9 @@ def chapter(tmp_path: Path) -> dict[str, NotebookNode]:
 def test_nothing_is_overwritten(chapter: dict[str, NotebookNode], tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "thesis.txt").write_text("mine")
-    with pytest.raises(CannotCreate, match="is there already"):
+    with pytest.raises(ClassroomError, match="is there already"):
         create(tmp_path / "there", chapter)
-    with pytest.raises(CannotCreate, match="is there already"):
+    with pytest.raises(ClassroomError, match="is there already"):
         create(tmp_path / "there" / "thesis.txt", chapter)
     assert (tmp_path / "there" / "thesis.txt").read_text() == "mine"
 
@@ -96,7 +97,7 @@ def test_nothing_is_left_of_a_classroom_that_could_not_be_made(
 ) -> None:
     chapter[numbers.CHAPTER].cells[3].metadata["nbgrader"]["grade_id"] = "check-after"
     place = tmp_path / "rooms" / "new"
-    with pytest.raises(CannotCreate, match="could not release 07_numbers"):
+    with pytest.raises(ClassroomError, match="could not release 07_numbers"):
         create(place, chapter)
     assert list(place.parent.iterdir()) == []
 
@@ -127,7 +128,7 @@ def test_chapters_are_chosen_by_number_or_name(monkeypatch: pytest.MonkeyPatch) 
     assert list(choose(None)) == ["01_one", "02_two", "10_ten"]
     assert list(choose("10, 1")) == ["01_one", "10_ten"]
     assert list(choose("02_two,02")) == ["02_two"]
-    with pytest.raises(CannotCreate, match="no chapter '3'. Chapters: 01_one, 02_two, 10_ten."):
+    with pytest.raises(ClassroomError, match="no chapter '3'. Chapters: 01_one, 02_two, 10_ten."):
         choose("3")
 
 
@@ -135,9 +136,9 @@ def test_a_track_names_the_chapters() -> None:
     core = ["00_start", "01_tracing", "02_nodes", "03_manipulation"]
     assert list(choose(track="essentials")) == core
     assert list(choose(track="quantization")) == ["14_quantization", "14b_sharing"]
-    with pytest.raises(CannotCreate, match="no track 'cores'. Tracks: taste, essentials, core, "):
+    with pytest.raises(ClassroomError, match="no track 'cores'. Tracks: taste, essentials, core, "):
         choose(track="cores")
-    with pytest.raises(CannotCreate, match="chapters or a track, and not both"):
+    with pytest.raises(ClassroomError, match="chapters or a track, and not both"):
         choose("01", "core")
 
 
@@ -167,7 +168,7 @@ def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.Mo
     )
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    setting = "--ExecuteChecks.syllabus=tests.support.numbers_syllabus"
+    setting = "--ExecuteChecks.syllabus=tests.support.numbers.numbers_syllabus"
     names = ("--first-name==1+1", "--last-name=O'Neill, Jr")
     for command in (
         ("db", "student", "add", "ann", *names),
@@ -191,7 +192,7 @@ def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
     # A page shows what ann was tried on: others are not. She is, if she is graded once more.
     seed = noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER))
-    pools = ExecuteChecks(config=api(room).config).pools()
+    pools = GradingSettings.of(api(room).config).pools
     assert list(pools.used("ann", numbers.CHAPTER).values()) == [seed // OWN]
     assert pools.now(numbers.CHAPTER) != seed // OWN
     run = rooms.nbgrader(room, "autograde", numbers.CHAPTER, "--force", setting)

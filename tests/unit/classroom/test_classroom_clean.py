@@ -430,8 +430,8 @@ def test_card_stays_as_it_is_beside_evil_cells() -> None:
         assert page.count(card) == 1
         before = page[: page.index(card)]
         for tag in ("details", "table", "code", "a", "b", "pre"):
-            opened = len(re.findall(rf"<{tag}\b", before))
-            assert opened == len(re.findall(rf"</{tag}>", before)), tag
+            open_classroom = len(re.findall(rf"<{tag}\b", before))
+            assert open_classroom == len(re.findall(rf"</{tag}>", before)), tag
     assert acts(nb) == []
 
 

@@ -17,9 +17,9 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.boxed.judge_service import _status
-from autograder.classroom.kept_source_cells import source_cells_of
-from autograder.classroom.nbgrader_api import api
-from autograder.classroom.released import KEPT, given_out
+from autograder.classroom.intake.release_history import KEPT, given_out
+from autograder.classroom.records.gradebook_cells import source_cells_of
+from autograder.classroom.room.nbgrader_api import api
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.source_cells import SourceCell, checked_exercise
 from tests.exam.submissions import room as rooms
@@ -34,7 +34,7 @@ from tests.exam.submissions.edits import (
     place_of,
     set_metadata,
 )
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 AFTER = "def after(number):\n    return number + 1 if number >= 0 else number - 1"
 HALF = "def half(number):\n    return number / 2"
@@ -202,7 +202,7 @@ def without_metadata(cell: NotebookNode) -> None:
     cell.metadata = NotebookNode()
 
 
-GRADED, MENDED, RESTORED = "graded", "graded after repair", "restored"
+GRADED, REPAIRED, RESTORED = "graded", "graded after repair", "restored"
 
 MISHAPS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
     "untouched": (GRADED, (), ""),
@@ -250,30 +250,34 @@ MISHAPS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         (set_metadata("check-after", solution=True, locked=False),),
         "flags of the cell `check-after`",
     ),
-    "an answer pasted from another chapter": (MENDED, (foreign("after"),), "another notebook"),
-    "a check pasted from another chapter": (MENDED, (foreign("check-after"),), "another notebook"),
-    "metadata lost": (MENDED, (everywhere(without_metadata),), "lost its metadata"),
-    "a check copied": (MENDED, (duplicate("check-after", at_end=True),), "was there 2 times"),
-    "a check deleted": (MENDED, (delete("check-after"),), "was missing"),
+    "an answer pasted from another chapter": (REPAIRED, (foreign("after"),), "another notebook"),
+    "a check pasted from another chapter": (
+        REPAIRED,
+        (foreign("check-after"),),
+        "another notebook",
+    ),
+    "metadata lost": (REPAIRED, (everywhere(without_metadata),), "lost its metadata"),
+    "a check copied": (REPAIRED, (duplicate("check-after", at_end=True),), "was there 2 times"),
+    "a check deleted": (REPAIRED, (delete("check-after"),), "was missing"),
     "the check merged into the answer": (
-        MENDED,
+        REPAIRED,
         (merge("after", "check-after", keep="after"),),
         "was missing",
     ),
     "the answer merged into the check": (
-        MENDED,
+        REPAIRED,
         (merge("after", "check-after", keep="check-after"),),
         "had been merged",
     ),
     "the check above the answer merged into it": (
-        MENDED,
+        REPAIRED,
         (merge("check-after", "half", keep="check-after"),),
         "had been merged",
     ),
     "jupytext": (GRADED, (round_trip,), ""),
     "the format of old": (GRADED, (format_three,), ""),
     "a cell of one's own": (GRADED, (add("1 / 0", below="after"),), ""),
-    "ids lost": (MENDED, (lose_metadata("check-half"),), "lost its metadata"),
+    "ids lost": (REPAIRED, (lose_metadata("check-half"),), "lost its metadata"),
 }  # fmt: skip
 
 

@@ -11,15 +11,15 @@ import pytest
 from nbformat.v4 import new_notebook
 from rich.console import Console
 
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.grade_class import grade_class
-from autograder.classroom.progress_report import Watch, line_about
+from autograder.classroom.grading.grade_class import grade_class
+from autograder.classroom.nbgrader_plugins.execute_checks import ExecuteChecks
+from autograder.cli.grading_progress import Watch, line_about
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room as numbers
 from tests.support.classes.commands import done
+from tests.support.numbers import numbers_room as numbers
 
 EVIL = "a\x1b[2J\x1b]0;x\x07b\nc\rd\x9bm\u202ee\u2066f\u2028g\x7fh\U000e0041i\ufeff"
 
@@ -36,15 +36,15 @@ def test_only_what_prints_is_left() -> None:
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
 def test_notes_are_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def graded(
-        units: Iterable[Submission], terms: GradingConfig, jobs: int
+        units: Iterable[Submission], config: GradingConfig, jobs: int
     ) -> Iterator[GradedNotebook]:
         for unit in units:
             status = SubmissionStatus.GRADED
-            result = Result(unit.student, terms.chapter, status, notes=(EVIL,))
+            result = Result(unit.student, config.chapter, status, notes=(EVIL,))
             yield GradedNotebook(result, unit.text.decode(), {})
 
-    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", graded)
-    monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", graded)
+    monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
     room = numbers.room(tmp_path)
     rooms.hand_in(room, "ann", numbers.CHAPTER, new_notebook())
     (row,) = grade_class(room).results

@@ -12,17 +12,19 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 
-from autograder.boxed.notebook_run import NotebookRun, is_failed
-from autograder.classroom.create import create
+from autograder.boxed.notebook_cells import is_failed
+from autograder.boxed.notebook_run import NotebookRun
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import Timeouts
 from autograder.submission.scores import auto_score
 from tests.exam.submissions.edits import Edit, delete, edited, fill
 from tests.exam.submissions.room import hand_in, released
-from tests.support import graded_class, numbers_room
+from tests.support import graded_class
 from tests.support.graded_class import CHAPTER
 from tests.support.notebook_boxes import Notebooks
+from tests.support.numbers import numbers_room
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
 SHORT = Timeouts(cell_cpu=0.5, cell_wall=5.0)
@@ -42,7 +44,7 @@ def warm() -> Iterator[Notebooks]:
 def worked_through(warm: Notebooks, *cells: str) -> tuple[bool, NotebookRun]:
     """Whether the last of these cells failed, and how the notebook was worked through."""
     nb = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-    run = NotebookRun(nb, {}, warm, patience=SHORT)
+    run = NotebookRun(nb, {}, warm, timeouts=SHORT)
     run.run()
     return is_failed(nb.cells[-1]), run
 
@@ -72,13 +74,13 @@ def test_a_test_fails_unless_it_comes_to_its_end(warm: Notebooks, what: str) -> 
 @needs_box
 def test_a_test_that_holds_passes(warm: Notebooks) -> None:
     failed, run = worked_through(warm, FIB, "assert fib(5) == 5")
-    assert (failed, run.ends) == (False, [])
+    assert (failed, run.notebook.ends) == (False, [])
 
 
 @needs_box
 def test_a_notebook_with_a_cell_that_used_up_its_time_is_out_of_time(warm: Notebooks) -> None:
     _, run = worked_through(warm, FIB, "fib(200)", "1 + 1")
-    assert run.ends == ["out of time"]
+    assert run.notebook.ends == ["out of time"]
 
 
 # ------------------------------------------------------------------ a notebook with such cells

@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import OverwriteCells
 
-from autograder.classroom.kept_source_cells import source_cells_of
+from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.submission.repair import NOTES, repair
 from autograder.submission.source_cells import SourceCell, grade_id
 from tests.exam.submissions import room as rooms
@@ -27,7 +27,7 @@ from tests.exam.submissions.edits import (
     set_metadata,
     split,
 )
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 AFTER = "def after(number):\n    return number + 1"
 HALF = "def half(number):\n    return number / 2"
@@ -56,14 +56,14 @@ def mend(
     said = [found.sentence for found in repair(nb, source_cells)]
     nbformat.validate(nb)
     MetadataValidator().validate_nb(nb)
-    for master in source_cells.values():
-        cells = [cell for cell in nb.cells if grade_id(cell) == master.name]
-        if master.solution and not cells:
+    for source_cell in source_cells.values():
+        cells = [cell for cell in nb.cells if grade_id(cell) == source_cell.name]
+        if source_cell.solution and not cells:
             continue  # deleted: there is nothing to put back
         (cell,) = cells
-        assert cell.cell_type == master.cell_type
-        assert cell.metadata.nbgrader == master.metadata()
-        assert not master.locked or cell.source == master.source
+        assert cell.cell_type == source_cell.cell_type
+        assert cell.metadata.nbgrader == source_cell.metadata()
+        assert not source_cell.locked or cell.source == source_cell.source
     assert nb.metadata[NOTES] == {"repairs": said}
     return nb, said
 

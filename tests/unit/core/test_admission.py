@@ -131,7 +131,9 @@ def test_attributes_take_the_place_of_no_method() -> None:
     assert not callable(layer._compiled_call_impl)
 
 
-@pytest.mark.parametrize("name", ["autograder.cli.Model", "autograder.judge.Evidence", "os.path"])
+@pytest.mark.parametrize(
+    "name", ["autograder.cli.main.Model", "autograder.judge.Evidence", "os.path"]
+)
 def test_only_modules_of_pytorch_and_of_cases_are_made(name: str) -> None:
     assert not allowlist.is_known_class(name)
 

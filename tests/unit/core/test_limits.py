@@ -14,7 +14,7 @@ class ClockByHand:
     def __init__(self, **most: float) -> None:
         self.seconds, self.cpu, self.queued = HandClock(), HandClock(), HandClock()
         self.clock = limits.Clock(
-            limits.Limits(**most), limits.AwakeClock(self.seconds), self.cpu, self.queued
+            limits.Limits(**most), limits.SuspendAwareClock(self.seconds), self.cpu, self.queued
         )
 
     def pass_by(self, seconds: float, queued: float = 0.0) -> None:
@@ -70,6 +70,6 @@ def test_a_clock_that_is_over_ends_what_runs() -> None:
 
 
 def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
-    assert limits.waited(60.0, 0.0) == 60.0
-    assert limits.waited(60.0, 20.0) == 40.0
-    assert limits.waited(60.0, 60.0) == limits.waited(60.0, 1e9) == 15.0
+    assert limits.charged_wait(60.0, 0.0) == 60.0
+    assert limits.charged_wait(60.0, 20.0) == 40.0
+    assert limits.charged_wait(60.0, 60.0) == limits.charged_wait(60.0, 1e9) == 15.0

@@ -9,7 +9,7 @@ import re
 import pytest
 import torch
 
-from autograder.builder import operations
+from autograder.builder.outputs import operations
 from autograder.core import allowlist
 
 LISTED = json.loads(operations.FILE.read_text(encoding="utf-8"))

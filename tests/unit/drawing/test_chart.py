@@ -9,8 +9,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import select_figure_formats
 from matplotlib.figure import Figure
 
-from autograder import api, notebook_kernel
+from autograder import api
 from autograder.drawing.html import INK, PAPER
+from autograder.environment import notebook_kernel
 from tests.unit.cards.test_show_card import Reader
 
 

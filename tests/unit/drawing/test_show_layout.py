@@ -8,10 +8,10 @@ from itertools import combinations
 
 import pytest
 
-from autograder.drawing.crossing_reduction import crossings, ordered
-from autograder.drawing.islands import WIDEST_ROW, in_rows, islands_of
-from autograder.drawing.layer_assignment import layers_of
-from autograder.drawing.layout import Layout, layout
+from autograder.drawing.layout.crossing_reduction import crossings, ordered
+from autograder.drawing.layout.islands import WIDEST_ROW, in_rows, islands_of
+from autograder.drawing.layout.layer_assignment import layers_of
+from autograder.drawing.layout.layered import Layout, layout
 
 Edges = list[tuple[int, int]]
 

@@ -16,9 +16,9 @@ from torch import fx, nn
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
-from autograder.cli import app
+from autograder.cli import hunt as command
+from autograder.cli.main import app
 from autograder.fuzz.grammar import Vocabulary, ops
-from autograder.hunt import command
 from autograder.hunt.behaviour import MODES, RESULT
 from autograder.hunt.card import card_of
 from autograder.hunt.loading import CannotLoad, as_change, loaded

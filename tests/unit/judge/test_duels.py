@@ -12,8 +12,8 @@ from torch import fx, nn
 
 from autograder import suspects
 from autograder.core.codec import Encoder
+from autograder.core.input_codec import MOST_NUMBERS, describe_inputs, inputs_of
 from autograder.core.outcome import Outcome
-from autograder.core.own_inputs import MOST_NUMBERS, describe_inputs, inputs_of
 from autograder.exercises import EXERCISES
 from autograder.judge import Evidence, judge
 from autograder.judge.duels import Duel, Fight, nothing_compiled

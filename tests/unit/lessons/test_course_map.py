@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.builder.course_map import TRACKS, map_text
+from autograder.builder.outputs.course_map import TRACKS, map_text
 from autograder.builder.paths import COURSE, chapters
 from autograder.builder.problems import BuildRefused
 from autograder.exercises import EXERCISES

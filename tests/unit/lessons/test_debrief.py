@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import builder, debrief, learners_record
+from autograder import builder, debrief
 from autograder.api import NoSuchExercise
 from autograder.builder import debriefs as writing
-from autograder.builder import generate
+from autograder.builder.outputs import generate
 from autograder.builder.paths import COURSE, LESSONS, SOLUTIONS
 from autograder.builder.source import read
 from autograder.cards.card import Card
@@ -21,6 +21,7 @@ from autograder.cards.debrief import DebriefCard
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.lessons import Debrief, debriefs
+from autograder.workspace import progress_file
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER
 from tests.unit.cards.test_show_card import read as read_html
@@ -88,7 +89,7 @@ def test_it_opens_after_ones_own_pass(
     monkeypatch.chdir(tmp_path)
     for status in ("", "failed", "crashed", "passed"):
         if status:
-            learners_record.note_verdict("retarget", status)
+            progress_file.record_verdict("retarget", status)
         debrief("retarget")
         said = capsys.readouterr().out
         if status == "passed":
@@ -119,10 +120,10 @@ def test_every_exercise_has_one() -> None:
 def test_what_has_none_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.debriefing.debriefs", dict)  # as a class packs the course
+    monkeypatch.setattr("autograder.learner.debrief.debriefs", dict)  # as a class packs the course
     debrief("node_names")
     assert capsys.readouterr().out == "Your class has no debriefs.\n"
-    monkeypatch.setattr("autograder.debriefing.debriefs", lambda: {"another": None})
+    monkeypatch.setattr("autograder.learner.debrief.debriefs", lambda: {"another": None})
     debrief("node_names")
     assert capsys.readouterr().out == "There is no debrief of node_names.\n"
     with pytest.raises(NoSuchExercise, match="Did you mean `retarget`"):

@@ -11,13 +11,15 @@ import pytest
 import torch
 from torch import fx
 
-from autograder import builder, drill, drilling, learners_record, lessons
-from autograder.builder import lesson_data
+from autograder import builder, drill, lessons
 from autograder.builder.drills import drill_of, findings
 from autograder.builder.minutes import DRILL_MINUTES, effort
+from autograder.builder.outputs import lesson_data
 from autograder.builder.source import Chapter, read
-from autograder.drilling import CannotDrill, first_difference
+from autograder.learner import drill as drill_module
+from autograder.learner.drill import CannotDrill, first_difference
 from autograder.lessons import Drill
+from autograder.workspace import progress_file
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER, line_of
 
@@ -53,7 +55,7 @@ def read_text(text: str) -> Chapter:
 def shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """What the drill of the small chapter shows, as text."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(drilling, "drills", lambda: {"07_numbers": {"07.1a": asked()}})
+    monkeypatch.setattr(drill_module, "drills", lambda: {"07_numbers": {"07.1a": asked()}})
     cards: list[str] = []
     monkeypatch.setattr("autograder.cards.display.show", lambda card: cards.append(repr(card)))
     return cards
@@ -89,16 +91,16 @@ def test_a_drill_takes_minutes_and_is_not_read(tmp_path: Path) -> None:
 def test_right_is_remembered_once(shown: list[str]) -> None:
     drill("07.1a", (0, 2))
     assert shown == ["✓ Drill 07.1a: right."]
-    assert learners_record.passed_drills() == {asked().mark}
-    assert drilling.drilled() == {"07_numbers": (1, 1)}
+    assert progress_file.passed_drills() == {asked().mark}
+    assert drill_module.drilled() == {"07_numbers": (1, 1)}
     drill("07.1a", [])
-    assert drilling.drilled() == {"07_numbers": (1, 1)}
+    assert drill_module.drilled() == {"07_numbers": (1, 1)}
 
 
 def test_a_wrong_value_is_told_with_its_first_difference(shown: list[str]) -> None:
     drill("07.1a", [0, 3])
     assert shown == ["✗ Drill 07.1a: not right yet.\nThe 2nd item of your value is 3, not 2."]
-    assert not learners_record.passed_drills()
+    assert not progress_file.passed_drills()
 
 
 def test_the_likely_mistake_has_a_sentence(shown: list[str]) -> None:

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from torch import fx
 
 from autograder import fails
-from autograder.builder.execute import execute
+from autograder.builder.outputs.execute import execute
 from autograder.cards.failing import DidNotFail, Failure
 from tests.unit.cards.test_show_card import read
 

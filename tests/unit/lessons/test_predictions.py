@@ -11,16 +11,18 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from autograder import builder, learners_record, predict, predicting, progress
-from autograder.authors_lines import run_on_copy
+from autograder import builder, predict, progress
 from autograder.boxed import stub_api
-from autograder.builder import lesson_data, solved_chapter
+from autograder.builder.outputs import lesson_data, solved_chapter
 from autograder.builder.paths import COURSE
 from autograder.cards.prediction import PredictionCard
 from autograder.cards.progress import Progress, Row, SmallTasks
 from autograder.exercises import EXERCISES
+from autograder.learner import predict as predict_module
+from autograder.learner.author_lines import run_on_copy
+from autograder.learner.predict import CannotPredict
 from autograder.lessons import Option, Prediction, predictions
-from autograder.predicting import CannotPredict
+from autograder.workspace import progress_file
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER, line_of
 from tests.unit.cards.test_show_card import read
@@ -230,7 +232,7 @@ def test_the_proof_runs_when_a_letter_is_picked(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     asked = {"03_manipulation": {"03.1": replace(TOLD, proof=PROOF)}}
-    monkeypatch.setattr(predicting, "predictions", lambda: asked)
+    monkeypatch.setattr(predict_module, "predictions", lambda: asked)
     monkeypatch.setitem(globals(), "count", value)
     state = torch.get_rng_state()
     predict("03.1", "a")
@@ -260,12 +262,12 @@ def test_the_first_pick_counts(
     monkeypatch.chdir(tmp_path)
     asked = predictions()["03_manipulation"]["03.1"]
     wrong = next(o.letter for o in asked.options if o.letter != asked.right)
-    learners_record.note_verdict("retarget", "passed")
+    progress_file.record_verdict("retarget", "passed")
     predict("03.1", f" {wrong.upper()} ")
     predict("03.1", asked.right)
     predict("03.2", predictions()["03_manipulation"]["03.2"].right)
-    assert learners_record.first_picks()[asked.mark] == wrong
-    assert learners_record.verdicts() == {"retarget": "passed"}
+    assert progress_file.first_picks()[asked.mark] == wrong
+    assert progress_file.verdicts() == {"retarget": "passed"}
     assert f"Your first pick, {wrong}, is the one that counts" in capsys.readouterr().out
     progress()
     said = capsys.readouterr().out
@@ -315,24 +317,24 @@ def test_a_pick_that_cannot_be_read_is_none(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for text in ("[]", "{", '{"predictions": 3}', '{"predictions": {"a": 4}, "retarget": 5}'):
-        learners_record.path().write_text(text, encoding="utf-8")
-        assert learners_record.first_picks() == learners_record.verdicts() == {}
+        progress_file.path().write_text(text, encoding="utf-8")
+        assert progress_file.first_picks() == progress_file.verdicts() == {}
 
 
 def test_a_write_that_breaks_off_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    learners_record.note_verdict("retarget", "passed")
+    progress_file.record_verdict("retarget", "passed")
 
     def full(self: Path, text: str, encoding: str) -> int:
         self.write_bytes(text.encode(encoding)[:5])
         raise OSError("No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    learners_record.note_verdict("add_to_mul", "passed")
-    assert learners_record.verdicts() == {"retarget": "passed"}
-    assert [path.name for path in tmp_path.iterdir()] == [learners_record.path().name]
+    progress_file.record_verdict("add_to_mul", "passed")
+    assert progress_file.verdicts() == {"retarget": "passed"}
+    assert [path.name for path in tmp_path.iterdir()] == [progress_file.path().name]
 
 
 def test_progress_without_predictions_is_as_it_was() -> None:

@@ -11,15 +11,17 @@ import nbformat
 import pytest
 import torch
 
-from autograder import CheckFailed, api, check, debrief, debriefing, learners_record, solution
+from autograder import CheckFailed, api, check, debrief, solution
 from autograder.api import NoSuchExercise, hint, progress_so_far
 from autograder.builder.paths import COURSE
 from autograder.cards.card import Card
 from autograder.cards.folds import COMPARE, SHOW_SOLUTION
-from autograder.core.record_status import after_verdict, is_passed, is_settled
-from autograder.course_overview import overview_so_far
 from autograder.drawing.html import clean
+from autograder.learner import debrief as debrief_module
 from autograder.lessons import debriefs
+from autograder.lessons.record_status import after_verdict, is_passed, is_settled
+from autograder.workspace import progress_file
+from autograder.workspace.overview import overview_so_far
 
 NAME = "node_names"
 
@@ -43,7 +45,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Any]
     monkeypatch.setattr(api, "show", cards.append)
     monkeypatch.setattr("autograder.cards.display.show", cards.append)
     yield cards
-    debriefing.offer_solutions(True)
+    debrief_module.offer_solutions(True)
 
 
 def folds(card: Card) -> list[str]:
@@ -62,11 +64,11 @@ def test_help_comes_by_failures(shown: list[Any]) -> None:
     assert folds(fail(shown, 1)) == first  # the same code again
     two = folds(fail(shown, 2))
     assert len(two) == 2 and two[:1] == first
-    assert learners_record.verdicts() == {NAME: "failed"}
+    assert progress_file.verdicts() == {NAME: "failed"}
     three = fail(shown, 3)
     assert folds(three)[3:] == [SHOW_SOLUTION] and len(folds(three)) == 4
     assert 'solution("node_names")` shows a solution' in " ".join(repr(three).split())
-    assert learners_record.verdicts() == {NAME: "seen"}
+    assert progress_file.verdicts() == {NAME: "seen"}
     reference = debriefs()[NAME].solution
     html = three._repr_mimebundle_()["text/html"]
     assert "for node in gm.graph.nodes]" in reference and "solution seen" in html
@@ -83,7 +85,7 @@ def test_the_wrong_answer_of_a_cell_is_no_attempt(shown: list[Any], tmp_path: Pa
     exec(compile(file.read_text(), str(file), "exec"), names)
     with pytest.raises(CheckFailed):
         check(names[NAME])
-    assert shown and learners_record.verdicts() == {}
+    assert shown and progress_file.verdicts() == {}
 
 
 def test_a_solution_is_written_only_when_it_is_offered(shown: list[Any]) -> None:
@@ -97,11 +99,11 @@ def test_a_pass_shows_the_debrief(shown: list[Any]) -> None:
     exec("from torch import fx, nn\n" + debriefs()[NAME].solution, names)
     check(names[NAME])
     assert folds(shown[-1]) == [COMPARE]
-    assert learners_record.verdicts() == {NAME: "passed"}
+    assert progress_file.verdicts() == {NAME: "passed"}
     for at in (1, 2, 3):
         card = fail(shown, at)
     assert folds(card)[-1] == SHOW_SOLUTION
-    assert learners_record.verdicts() == {NAME: "passed"}  # it was passed before
+    assert progress_file.verdicts() == {NAME: "passed"}  # it was passed before
 
 
 def test_a_pass_after_the_solution_says_so(shown: list[Any]) -> None:
@@ -110,7 +112,7 @@ def test_a_pass_after_the_solution_says_so(shown: list[Any]) -> None:
     names: dict[str, Any] = {}
     exec("from torch import fx, nn\n" + debriefs()[NAME].solution, names)
     check(names[NAME])
-    assert learners_record.verdicts() == {NAME: "passed, solution seen"}
+    assert progress_file.verdicts() == {NAME: "passed, solution seen"}
     said = repr(progress_so_far("00_start"))
     assert "passed, solution seen" in said and "1 of 1 exercises" in said
 
@@ -141,7 +143,7 @@ def test_while_grading_there_is_no_help(
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert folds(fail(shown, 4)) == []
     monkeypatch.delenv("NBGRADER_EXECUTION")
-    monkeypatch.setattr("autograder.notebook_kernel.is_automatic", lambda: True)
+    monkeypatch.setattr("autograder.environment.notebook_kernel.is_automatic", lambda: True)
     assert folds(fail(shown, 5)) == []
 
 
@@ -155,16 +157,16 @@ def test_a_class_can_turn_solutions_off(
     assert capsys.readouterr().out == (
         "The solution of node_names is not shown here before you have passed it.\n"
     )
-    assert learners_record.verdicts() == {NAME: "failed"}
+    assert progress_file.verdicts() == {NAME: "failed"}
 
 
 def test_without_debriefs_there_is_no_solution(
     shown: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(debriefing, "debriefs", dict)  # as in the wheel of a class
+    monkeypatch.setattr(debrief_module, "debriefs", dict)  # as in the wheel of a class
     for at in (1, 2, 3):
         card = fail(shown, at)
-    assert len(folds(card)) == 3 and learners_record.verdicts() == {NAME: "failed"}
+    assert len(folds(card)) == 3 and progress_file.verdicts() == {NAME: "failed"}
 
 
 def test_different_code_is_told_by_its_statements(shown: list[Any], tmp_path: Path) -> None:
@@ -176,14 +178,14 @@ def test_different_code_is_told_by_its_statements(shown: list[Any], tmp_path: Pa
 
         linecache.clearcache()
         exec(compile(text, str(path), "exec"), names)
-        return debriefing._digest(names["f"])
+        return debrief_module._digest(names["f"])
 
     one = digest("def f(x):\n    return x")
     assert digest('def f(x):\n    """Say."""\n\n    return x  # so\n\n\nprint(f(1))') == one
     assert digest("def f(x):\n    return -x") != one
     assert digest("def g(x):\n    return x\n\n\ndef f(x):\n    return x") != one
     assert digest("class f:\n    def __call__(self, x):\n        return x") != one
-    assert debriefing._digest(3) == ""
+    assert debrief_module._digest(3) == ""
 
 
 def test_the_statuses_of_the_record() -> None:
@@ -199,12 +201,12 @@ def test_the_statuses_of_the_record() -> None:
 def test_old_and_broken_records_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for noted in ([1], "x", {NAME: "y"}, {NAME: [1, "a"]}):
-        learners_record.path().write_text(json.dumps({"failures": noted}))
-        learners_record.note_failure(NAME, "b")
-        assert learners_record.failures(NAME)[-1] == "b"
+        progress_file.path().write_text(json.dumps({"failures": noted}))
+        progress_file.note_failure(NAME, "b")
+        assert progress_file.failures(NAME)[-1] == "b"
     for at in range(50):
-        learners_record.note_failure(NAME, str(at))
-    assert len(learners_record.failures(NAME)) == learners_record.MOST_FAILURES
+        progress_file.note_failure(NAME, str(at))
+    assert len(progress_file.failures(NAME)) == progress_file.MOST_FAILURES
 
 
 # Where to go on
@@ -212,9 +214,7 @@ def test_old_and_broken_records_are_read(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_progress_and_the_index_agree(shown: list[Any]) -> None:
     for status in ("failed", "seen", "passed"):
-        learners_record.path().write_text(
-            json.dumps({"node_table": "passed", "is_faithful": status})
-        )
+        progress_file.path().write_text(json.dumps({"node_table": "passed", "is_faithful": status}))
         progress, index = repr(progress_so_far("00_start")), repr(overview_so_far())
         place = overview_so_far().standing.place()
         assert place is not None

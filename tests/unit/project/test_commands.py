@@ -15,13 +15,13 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from autograder import cli
 from autograder.builder.paths import ROOT
-from autograder.classroom import commands, versions
-from autograder.version_info import version_line
+from autograder.classroom.records import versions
+from autograder.cli import classroom, main
+from autograder.environment.versions import version_line
 from autograder.workspace import index, lab, update
 
-MAIN, CLASSROOM = get_command(cli.app), get_command(commands.app)
+MAIN, CLASSROOM = get_command(main.app), get_command(classroom.app)
 ALL = {
     **{f"fxcourse {name}": command for name, command in MAIN.commands.items()},
     **{f"fxcourse classroom {name}": command for name, command in CLASSROOM.commands.items()},
@@ -52,7 +52,7 @@ def test_commands_of_a_class_are_in_the_order_of_a_term() -> None:
 
 
 def test_the_panels_name_no_command_that_does_not_exist() -> None:
-    for app, table in ((MAIN, cli.PANELS), (CLASSROOM, commands.PANELS)):
+    for app, table in ((MAIN, main.PANELS), (CLASSROOM, classroom.PANELS)):
         assert {name for names in table.values() for name in names} == set(app.commands)
 
 
@@ -115,9 +115,9 @@ def test_messages_name_only_commands_that_exist() -> None:
 
 
 def test_the_version_is_printed_by_an_option_and_by_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.doctor.CHECKS", ())
+    monkeypatch.setattr("autograder.cli.doctor.CHECKS", ())
     for words in (["--version"], ["doctor"]):
-        done = CliRunner().invoke(cli.app, words)
+        done = CliRunner().invoke(main.app, words)
         assert done.exit_code == 0 and version_line() in done.output
     assert re.fullmatch(r"fxcourse \S+, Python 3\.\d+\.\d+\S*, torch \S+", version_line())
 
@@ -149,13 +149,13 @@ def test_lab_takes_a_folder_and_options_of_jupyterlab(
         return [sys.executable, "-c", ""]
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("autograder.workspace_root.current", lambda: tmp_path / "usual")
+    monkeypatch.setattr("autograder.workspace.location.current", lambda: tmp_path / "usual")
     monkeypatch.setattr(update, "open_workspace", lambda place: [])
     monkeypatch.setattr(update, "is_behind", lambda place: False)
     monkeypatch.setattr(index, "refresh", lambda place: None)
     monkeypatch.setattr(lab, "environment", lambda place, variables: {})
     monkeypatch.setattr(lab, "command", command)
-    done = CliRunner().invoke(cli.app, ["lab", *words])
+    done = CliRunner().invoke(main.app, ["lab", *words])
     assert done.exit_code == 0, done.output
     assert asked == [(tmp_path / folder, options)]
 
@@ -167,14 +167,14 @@ def run_main(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
     """Run the command in this process; its exit status."""
     monkeypatch.setattr(sys, "argv", ["fxcourse", *words])
     with pytest.raises(SystemExit) as end:
-        cli.main()
+        main.main()
     return end.value.code
 
 
 def test_the_help_lists_the_exit_statuses() -> None:
-    assert set(cli.STATUSES) == {0, 1, 2, cli.CRASHED, cli.STOPPED}
-    shown = " ".join(CliRunner().invoke(cli.app, ["--help"]).output.split())
-    for status, text in cli.STATUSES.items():
+    assert set(main.STATUSES) == {0, 1, 2, main.CRASHED, main.STOPPED}
+    shown = " ".join(CliRunner().invoke(main.app, ["--help"]).output.split())
+    for status, text in main.STATUSES.items():
         assert f"{status} {text}" in shown
 
 
@@ -186,7 +186,7 @@ def test_a_fault_of_the_program_has_a_status_of_its_own(
 
     (tmp_path / "nbgrader_config.py").write_text("", encoding="utf-8")
     monkeypatch.setattr(versions, "pin", pin)
-    assert run_main(monkeypatch, "classroom", "pin", str(tmp_path)) == cli.CRASHED == 70
+    assert run_main(monkeypatch, "classroom", "pin", str(tmp_path)) == main.CRASHED == 70
     said = capsys.readouterr().err
     first, rest = said.split("\n", 1)
     assert "It is a fault of the program" in first and "report it at" in first
@@ -200,10 +200,10 @@ def test_an_interrupt_outside_of_a_command_is_no_fault(monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     ended: list[int] = []
-    monkeypatch.setattr(cli, "app", interrupted)
+    monkeypatch.setattr(main, "app", interrupted)
     monkeypatch.setattr(os, "_exit", ended.append)
-    cli.main()
-    assert ended == [cli.STOPPED]
+    main.main()
+    assert ended == [main.STOPPED]
 
 
 def test_bad_input_ends_with_1_and_a_bad_command_line_with_2(
@@ -218,12 +218,12 @@ def test_bad_input_ends_with_1_and_a_bad_command_line_with_2(
 
 PROGRAM = """
 import sys
-from autograder import cli, doctor
+from autograder.cli import doctor, main
 doctor.CHECKS = (lambda: doctor.Diagnosis("Mark", "ok", "It is \\u2713."),)
 for words in {commands}:
     sys.argv = ["fxcourse", *words]
     try:
-        cli.main()
+        main.main()
     except SystemExit as end:
         print("status", end.code or 0)
 """
@@ -242,10 +242,10 @@ def wrong(gm):
 """
 
 
-def run_with(variables: dict[str, str], commands: list[list[str]], folder: Path) -> str:
+def run_with(variables: dict[str, str], classroom: list[list[str]], folder: Path) -> str:
     """Run commands in one process with some environment variables; its output."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(commands=commands)],
+        [sys.executable, "-c", PROGRAM.format(commands=classroom)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
         stdout=subprocess.PIPE,

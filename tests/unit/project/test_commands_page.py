@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from autograder.book.commands_page import PAGE, commands_page
 from autograder.builder.paths import ROOT
-from autograder.cli import all_apps
+from autograder.cli.main import all_apps
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 

@@ -13,9 +13,9 @@ from torch import nn
 
 from autograder.boxed.judge_service import _status
 from autograder.cards.wording import error_to_show, first_finding
-from autograder.core.ending import End
 from autograder.core.exercise import Case, Trial
 from autograder.core.outcome import Change, Outcome, Part
+from autograder.core.process_exit import ExitReason
 from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.exercises import EXERCISES
 from autograder.grading import Tried, is_missing, not_tried
@@ -23,7 +23,7 @@ from autograder.judge import judge
 from autograder.judge.evidence import Evidence
 from autograder.rules.passes import caller_untouched
 from autograder.runner.snapshot import Snapshot
-from autograder.submission.repair_steps import Kind, Repair
+from autograder.submission.repair_steps import Repair, RepairKind
 from autograder.submission.result import SubmissionStatus
 
 # ------------------------------------------------------------------ how a submission ended
@@ -32,24 +32,24 @@ from autograder.submission.result import SubmissionStatus
 @pytest.mark.parametrize(
     ("kind", "status"),
     [
-        (Kind.FORGED, SubmissionStatus.TAMPERED),
-        (Kind.RESTORED, SubmissionStatus.RESTORED),
-        (Kind.MENDED, SubmissionStatus.REPAIRED),
-        (Kind.NOTED, SubmissionStatus.GRADED),
+        (RepairKind.FORGED, SubmissionStatus.TAMPERED),
+        (RepairKind.RESTORED, SubmissionStatus.RESTORED),
+        (RepairKind.REPAIRED, SubmissionStatus.REPAIRED),
+        (RepairKind.HARMLESS, SubmissionStatus.GRADED),
     ],
 )
 @pytest.mark.parametrize("sentence", ["", "It was tampered with, and had been changed."])
 def test_tampered_does_not_hang_on_words(
-    kind: Kind, status: SubmissionStatus, sentence: str
+    kind: RepairKind, status: SubmissionStatus, sentence: str
 ) -> None:
     assert _status([], [Repair(kind, sentence)]) is status
 
 
 def test_who_forges_is_told_so_however_the_notebook_ended() -> None:
-    forged = [Repair(Kind.MENDED, ""), Repair(Kind.FORGED, "")]
-    assert _status([End.OUT_OF_MEMORY], forged) is SubmissionStatus.TAMPERED
-    assert _status([End.OUT_OF_TIME], forged[:1]) is SubmissionStatus.TIMED_OUT
-    assert _status([End.EXITED], []) is SubmissionStatus.CRASHED
+    forged = [Repair(RepairKind.REPAIRED, ""), Repair(RepairKind.FORGED, "")]
+    assert _status([ExitReason.OUT_OF_MEMORY], forged) is SubmissionStatus.TAMPERED
+    assert _status([ExitReason.OUT_OF_TIME], forged[:1]) is SubmissionStatus.TIMED_OUT
+    assert _status([ExitReason.EXITED], []) is SubmissionStatus.CRASHED
 
 
 # ------------------------------------------------------------------ what a call changed

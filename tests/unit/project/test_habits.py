@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from packaging.requirements import Requirement
 
 from autograder.builder.paths import ROOT
-from autograder.core import extras, tried_versions
+from autograder.environment import extras, tried_versions
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]

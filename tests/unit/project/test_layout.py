@@ -58,6 +58,21 @@ def test_each_folder_of_unit_tests_is_about_a_package() -> None:
     assert [path.name for path in (ROOT / "tests").glob("test_*.py")] == []
 
 
+ONE_KIND = {"autograder", "exercises", "lessons"}
+"""Folders of packages, of exercises by chapter, and of chapters' texts: their entries are alike."""
+
+
+def test_no_folder_is_a_heap() -> None:
+    folders = [path for path in (ROOT / "autograder").rglob("*") if path.is_dir()]
+    sizes = {
+        str(folder.relative_to(ROOT)): sum(path.name != "__pycache__" for path in folder.iterdir())
+        for folder in folders
+        if folder.name not in ONE_KIND
+    }
+    assert {name: size for name, size in sizes.items() if size > 25} == {}
+    assert len(list((ROOT / "autograder").glob("*.py"))) <= 6
+
+
 # ------------------------------------------------------------------ exercises
 
 SECRET = re.compile(

@@ -10,7 +10,7 @@ import pytest
 from autograder.book import docs_pages
 from autograder.book.docs_pages import DOCS
 from autograder.builder.paths import ROOT
-from tests.support import github_pages
+from tests.support.pages import github_pages
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 FOLDERS = sorted({path.parent for path in docs_pages.pages()})

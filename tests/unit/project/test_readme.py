@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from autograder import cli
 from autograder.builder.paths import COURSE, ROOT
-from autograder.classroom import commands
+from autograder.cli import classroom, main
 from hunts.known import BUGS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,7 +49,7 @@ def commands_in(text: str) -> Iterator[list[str]]:
 
 def fault_of(words: list[str]) -> str:
     """What is wrong with a command line: a command or an option that does not exist; or nothing."""
-    command, path = get_command(cli.app), ["fxcourse"]
+    command, path = get_command(main.app), ["fxcourse"]
     while words and hasattr(command, "commands"):
         if words[0].startswith("-"):
             return "" if words[0] in ("--help", "-h", "--version") else f"no option {words[0]}"
@@ -58,7 +57,7 @@ def fault_of(words: list[str]) -> str:
             return ""
         path.append(words[0])
         found = command.commands.get(words[0])
-        command = get_command(commands.app) if words[0] == "classroom" else found
+        command = get_command(classroom.app) if words[0] == "classroom" else found
         words = words[1:]
         if command is None:
             return f"no command {' '.join(path)}"

@@ -11,19 +11,19 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties, Execute, LimitOutput
 
 from autograder.boxed import graph_service, judge_service
-from autograder.boxed.graphs_elsewhere import LIVES
+from autograder.boxed.remote_graphs import MAX_GRAPH_PROCESSES
 from autograder.builder.paths import ROOT
-from autograder.classroom import settings_page
-from autograder.classroom.class_report import item_analysis
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.found_notebooks import MAX_NOTEBOOK
-from autograder.classroom.grade_submission import GRAPHS, JUDGE
-from autograder.classroom.nbgrader_options import NbgraderOptions
-from autograder.core.ending import End
+from autograder.classroom.grading.grade_submission import GRAPHS, JUDGE
+from autograder.classroom.grading.settings import ExecuteChecks
+from autograder.classroom.intake.discover import MAX_NOTEBOOK
+from autograder.classroom.reports.class_report import item_analysis
+from autograder.classroom.room.honoured_settings import NbgraderOptions
+from autograder.cli import settings_page
+from autograder.core.process_exit import ExitReason
 from autograder.grading import JUDGING
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.check_result import STATUSES
-from autograder.submission.repair_steps import Kind, Repair
+from autograder.submission.repair_steps import Repair, RepairKind
 from autograder.submission.result import SubmissionStatus
 
 DOCS = ROOT / "docs"
@@ -78,10 +78,16 @@ def test_the_order_of_statuses_is_the_judges() -> None:
     said = re.search(r"this order decides: ([^.]+)\.", text_of("reference/statuses.md"))
     assert said is not None
     order = " ".join(said[1].split()).split(", ")
-    kinds = {"tampered": Kind.FORGED, "restored": Kind.RESTORED, "graded after repair": Kind.MENDED}
+    kinds = {
+        "tampered": RepairKind.FORGED,
+        "restored": RepairKind.RESTORED,
+        "graded after repair": RepairKind.REPAIRED,
+    }
     ends = {
-        "out of memory": End.OUT_OF_MEMORY, "timed out": End.OUT_OF_TIME, "crashed": End.EXITED
-    }  # fmt: skip
+        "out of memory": ExitReason.OUT_OF_MEMORY,
+        "timed out": ExitReason.OUT_OF_TIME,
+        "crashed": ExitReason.EXITED,
+    }
     for place in range(len(order)):
         later = order[place:]
         repairs = [Repair(kinds[each], "") for each in later if each in kinds]
@@ -113,15 +119,15 @@ def test_the_limits_of_the_sandbox_are_those_of_the_code() -> None:
     waits = [f"{each.wall / 60:g} minutes" for each in all_bounds[:2]]
     assert rows["waiting"][:2] == waits and JUDGE.wall == 2 * 3600
     assert checks.restarts == 10 and "A notebook may use up ten processes" in page
-    assert LIVES + 1 == 3 and "The graphs of one answer may use up three" in page
+    assert MAX_GRAPH_PROCESSES + 1 == 3 and "The graphs of one answer may use up three" in page
 
 
 def test_the_thresholds_of_the_report_are_those_of_the_code() -> None:
     page = text_of("instructors/report.md")
-    assert f"If at least {item_analysis.ENOUGH} students" in page
-    assert f"fewer than {item_analysis.HARD:.0%}".replace("%", " %") in page
-    assert f"{item_analysis.EASY:.0%} or more".replace("%", " %") in page
-    assert f"{item_analysis.AT_LIMITS:.0%} or more".replace("%", " %") in page
+    assert f"If at least {item_analysis.MIN_TRIED} students" in page
+    assert f"fewer than {item_analysis.HARD_BELOW:.0%}".replace("%", " %") in page
+    assert f"{item_analysis.EASY_ABOVE:.0%} or more".replace("%", " %") in page
+    assert f"{item_analysis.MIN_LIMITS_SHARE:.0%} or more".replace("%", " %") in page
 
 
 def test_the_size_that_is_refused_is_the_codes() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from autograder.builder.generate_references import solve_sources
 from autograder.builder.notebook_forms import build
+from autograder.builder.outputs.references import solve_sources
 from autograder.builder.paths import SOLUTIONS
 from autograder.builder.solution_regions import BEGIN, END, STUB
 from pictures import chapter_markdown

@@ -18,9 +18,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from autograder.builder import lock
+from autograder.builder.outputs import lock
 from autograder.builder.paths import ROOT
-from autograder.core import tried_versions
+from autograder.environment import tried_versions
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -230,7 +230,7 @@ def test_make_names_a_pytorch_that_it_does_not_know(clone: Clone) -> None:
 @needs_make
 def test_make_lock_needs_what_was_tested(clone: Clone) -> None:
     _, asked = clone.make("lock")
-    assert asked[-3:] == [f"{INSTALL} .[test]", COMPILE_TESTS, "-m autograder.builder.lock"]
+    assert asked[-3:] == [f"{INSTALL} .[test]", COMPILE_TESTS, "-m autograder.builder.outputs.lock"]
 
 
 @needs_make
@@ -352,15 +352,13 @@ def test_the_command_lists_its_parts() -> None:
 
 def test_the_command_starts_without_torch() -> None:
     """So that it starts at once, and so that `doctor` can speak of a torch that is broken."""
-    code = "import sys, autograder.cli; sys.exit('torch' in sys.modules)"
+    code = "import sys, autograder.cli.main; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
     """The process with the gradebook runs no answer, and starts sooner without PyTorch."""
-    code = (
-        "from autograder.classroom import grade_class; import sys; sys.exit('torch' in sys.modules)"
-    )
+    code = "import sys, autograder.classroom.grading.grade_class; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 

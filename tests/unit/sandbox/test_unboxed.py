@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from autograder.builder.paths import ROOT
-from autograder.core.limits import AwakeClock
+from autograder.core.limits import SuspendAwareClock
 from autograder.sandbox import client, unboxed, wire
 from autograder.sandbox.client import Image, NoBox, SubprocessServer
 from autograder.sandbox.resource_limits import MIB, Bounds
@@ -75,7 +75,7 @@ def test_a_process_that_says_nothing_costs_a_bounded_time(monkeypatch: pytest.Mo
     monkeypatch.setattr(client, "LOOK", 0.0)
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(unboxed, "start", lambda *_: (None, ours))
-    clock = AwakeClock(HandClock(each_look=0.5))
+    clock = SuspendAwareClock(HandClock(each_look=0.5))
     with theirs, pytest.raises(NoBox, match="did not answer in time"):
         SubprocessServer(IMAGE, clock).process("count")
     assert client.PATIENCE <= clock.now() <= client.PATIENCE + 5.0
@@ -94,7 +94,10 @@ def test_a_process_that_reads_nothing_costs_a_bounded_time(monkeypatch: pytest.M
 def accept(monkeypatch: pytest.MonkeyPatch) -> Callable[..., socket.socket]:
     monkeypatch.setattr(unboxed, "LOOK", 0.0)
     return partial(
-        unboxed.accept, token=TOKEN, clock=AwakeClock(HandClock(each_look=0.1)), patience=60.0
+        unboxed.accept,
+        token=TOKEN,
+        clock=SuspendAwareClock(HandClock(each_look=0.1)),
+        patience=60.0,
     )
 
 

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder.core.ending import End
-from autograder.core.limits import AwakeClock
+from autograder.core.limits import SuspendAwareClock
+from autograder.core.process_exit import ExitReason
 from autograder.sandbox import client, wire
 from autograder.sandbox.client import Process, ProcessLost
 from tests.support.hand_clock import HandClock
@@ -31,7 +31,7 @@ def test_a_machine_that_slept_loses_no_process() -> None:
 
     with theirs, ThreadPoolExecutor(1) as pool:
         answered = pool.submit(answer)
-        process = Process(ours, None, clock=AwakeClock(seconds))
+        process = Process(ours, None, clock=SuspendAwareClock(seconds))
         assert process.step({"do": "wait"}, patience=10.0) == ({"done": "wait"}, [])
         answered.result()
 
@@ -42,7 +42,7 @@ def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
 ) -> None:
     monkeypatch.setattr(client, "LOOK", 0.0)
     talk, other = socket.socketpair()
-    clock = AwakeClock(HandClock(each_look=0.5))
+    clock = SuspendAwareClock(HandClock(each_look=0.5))
     notebook = Process(talk, None, clock=clock)
     notebook.queued = lambda: queued
     began = clock.now()
@@ -62,7 +62,7 @@ class Answering:
             threading.Event(),
         )
         self.ours, self.theirs = socket.socketpair()
-        self.process = Process(self.ours, None, clock=AwakeClock(self.seconds))
+        self.process = Process(self.ours, None, clock=SuspendAwareClock(self.seconds))
         self._thread = threading.Thread(target=self._answer, daemon=True)
         self._thread.start()
 
@@ -114,4 +114,4 @@ def test_the_process_has_its_own_time_only(answering: Answering) -> None:
 
     with pytest.raises(ProcessLost) as lost:
         answering.process.step({"do": "work"}, patience=0.5, meanwhile=meanwhile)
-    assert lost.value.ending.end is End.OUT_OF_TIME
+    assert lost.value.ending.end is ExitReason.OUT_OF_TIME

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.api import exercise_called, verdict_on
-from autograder.builder.generate_references import solve_sources
+from autograder.builder.outputs.references import solve_sources
 from autograder.cards.card_text import card_text
 from autograder.core.limits import Limits
 from autograder.watch import check_file

@@ -14,8 +14,8 @@ from autograder.watch import files
 from autograder.watch.files import ExerciseFile, as_comments, exercises_of, give_out
 from autograder.workspace import given, update
 from autograder.workspace.cells import Notebooks
+from autograder.workspace.location import STATE
 from autograder.workspace.update import GIVEN, CannotUpdate
-from autograder.workspace_root import STATE
 
 ANSWER = "def two(x):\n    return x\n"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from autograder import learners_record
 from autograder.watch import checker as checking
 from autograder.watch import session as sessions
 from autograder.watch.checker import Checker, heavy_modules
 from autograder.watch.files import ExerciseFile
 from autograder.watch.session import Session
+from autograder.workspace import progress_file
 
 # What `autograder.watch.child` is for the real thing; this one needs no PyTorch.
 CHILD = """
@@ -111,7 +111,7 @@ def test_cards_hints_comparing_and_the_next_exercise(desk: Desk) -> None:
     assert "failed one" in desk.press("?"), "any other key shows the card again"
     desk.save("right drawn")
     assert "1 of 2 exercises passed. Left: two." in desk.until("Left")
-    assert learners_record.verdicts() == {"one": "passed"}
+    assert progress_file.verdicts() == {"one": "passed"}
     assert "a trap" in desk.press("c")
     assert "in the browser" in desk.press("d") and desk.browsed[0].read_text() == "<svg>"
     assert "two.py" in desk.press("n")
@@ -141,7 +141,7 @@ def test_a_pass_stays_a_pass(desk: Desk) -> None:
     desk.until("Left")
     desk.save("wrong now")
     desk.until("failed one")
-    assert learners_record.verdicts() == {"one": "passed"}
+    assert progress_file.verdicts() == {"one": "passed"}
 
 
 def test_a_save_ends_the_check_of_the_one_before(desk: Desk) -> None:
@@ -181,7 +181,7 @@ def test_a_file_that_is_deleted_and_comes_back(desk: Desk) -> None:
 
 def test_a_session_begins_where_the_learner_is(desk: Desk, tmp_path: Path) -> None:
     desk.until("failed one")
-    (tmp_path / learners_record.NAME).write_text(json.dumps({"one": "passed"}))
+    (tmp_path / progress_file.NAME).write_text(json.dumps({"one": "passed"}))
     again = Session(desk.session.exercises, desk.session.console, desk.session.checker)
     assert again.exercise.name == "two"
 

@@ -15,12 +15,11 @@ from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_output
 from typer.testing import CliRunner
 
-from autograder import learners_record, workspace_root
 from autograder.builder.metadata import NOTEBOOK
-from autograder.cli import app
-from autograder.course_overview import course_here, overview_so_far
-from autograder.workspace import given, index, lab, update
+from autograder.cli.main import app
+from autograder.workspace import given, index, lab, location, progress_file, update
 from autograder.workspace.cells import Notebooks, grade_id
+from autograder.workspace.overview import course_here, overview_so_far
 from autograder.workspace.update import CannotUpdate
 from tests.unit.workspace.test_carry import cell, course, text
 
@@ -72,10 +71,10 @@ def answer_in(folder: Path, name: str = "01_first", exercise: str = "two") -> st
 
 def test_a_workspace_holds_the_chapters_with_links(mine: Path) -> None:
     names = {path.name for path in mine.iterdir()}
-    assert names == {"01_first.ipynb", "02_second.ipynb", workspace_root.STATE}
+    assert names == {"01_first.ipynb", "02_second.ipynb", location.STATE}
     last = read(mine, "01_first").cells[-1]
     assert last.source == "[All chapters](index.ipynb) — Next: [2](02_second.ipynb)"
-    assert workspace_root.is_workspace(mine)
+    assert location.is_workspace(mine)
 
 
 def test_opening_again_touches_nothing_and_brings_what_is_missing(mine: Path) -> None:
@@ -167,11 +166,11 @@ def test_work_of_an_earlier_version_is_brought_in(source: Path, tmp_path: Path) 
         for place, one in enumerate(notebook.cells):
             one.id = grade_id(one) or f"cell-{place:03}"
     give_out(old, notebooks)
-    (old / learners_record.NAME).write_text('{"two": "passed"}', encoding="utf-8")
+    (old / progress_file.NAME).write_text('{"two": "passed"}', encoding="utf-8")
     folder = tmp_path / "new"
     update.update(folder, old)
     assert answer_in(folder) == ANSWER
-    record = folder / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record = folder / location.STATE / progress_file.IN_WORKSPACE
     assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
     assert answer_in(old) == ANSWER
     write(old, "01_first", "one", "def one(x):\n    return 1")
@@ -221,16 +220,16 @@ def test_a_folder_that_cannot_be_made_is_told(source: Path, tmp_path: Path) -> N
 
 
 def test_the_record_is_that_of_the_workspace(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(workspace_root.ENV)
+    monkeypatch.delenv(location.ENV)
     deep = mine / "scripts" / "mine"
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
-    learners_record.note_verdict("two", "passed")
-    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    progress_file.record_verdict("two", "passed")
+    record = mine / location.STATE / progress_file.IN_WORKSPACE
     assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
     monkeypatch.chdir(mine.parent)
-    monkeypatch.setenv(workspace_root.ENV, str(mine))
-    assert learners_record.verdicts() == {"two": "passed"}
+    monkeypatch.setenv(location.ENV, str(mine))
+    assert progress_file.verdicts() == {"two": "passed"}
 
 
 def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
@@ -240,7 +239,7 @@ def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
     (shown,) = notebook.cells[1].outputs
     assert "Begin here: 0.1 Your first green card" in shown.data["text/plain"]
     assert notebook.cells[1].metadata.jupyter.source_hidden
-    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.IN_WORKSPACE
     record.write_text('{"node_names": "passed"}', encoding="utf-8")
     (shown,) = nbformat.read(index.refresh(mine), as_version=4).cells[1].outputs
     assert "Go on: 0.2 The three parts of FX" in shown.data["text/plain"]
@@ -264,7 +263,7 @@ def test_the_index_is_up_to_date_when_it_is_opened(mine: Path) -> None:
 
     assert "Begin here: 0.1" in opened()
     written = (mine / "index.ipynb").stat().st_mtime_ns
-    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.IN_WORKSPACE
     record.write_text('{"node_names": "passed"}', encoding="utf-8")
     asyncio.run(manager.get("index.ipynb", content=False))  # as before a file is saved
     assert (mine / "index.ipynb").stat().st_mtime_ns == written
@@ -303,7 +302,7 @@ def test_jupyterlab_opens_the_first_chapter_until_something_is_passed(mine: Path
     assert lab.first_notebook(mine) == "index"  # a course without chapter 0
     (mine / "00_start.ipynb").touch()
     assert lab.first_notebook(mine) == "00_start"
-    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.IN_WORKSPACE
     record.write_text('{"node_names": "failed"}', encoding="utf-8")
     assert lab.first_notebook(mine) == "00_start"
     assert "--LabApp.default_url=/lab/tree/00_start.ipynb" in lab.command(mine)
@@ -316,7 +315,7 @@ def test_jupyterlab_opens_with_settings_of_ours(mine: Path) -> None:
     assert f"--ServerApp.root_dir={mine}" in called and called[-1] == "--no-browser"
     settings = lab.environment(mine, {"JUPYTER_CONFIG_PATH": "theirs"})
     assert settings["JUPYTER_CONFIG_PATH"].endswith("theirs")
-    assert settings[workspace_root.ENV] == str(mine)
+    assert settings[location.ENV] == str(mine)
     startup = Path(settings["PYTHONSTARTUP"])
     compile(startup.read_text(encoding="utf-8"), startup.name, "exec")
     assert lab.environment(mine, {"PYTHONSTARTUP": "mine.py"})["PYTHONSTARTUP"] == "mine.py"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import nn
 
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.nodes_made import nodes_made
 from autograder.judge.oracles import answer_of
+from autograder.judge.oracles.trace_nodes import nodes_made
 from autograder.rules.passes import caller_untouched
 from autograder.rules.values import returns, right_value_of
 

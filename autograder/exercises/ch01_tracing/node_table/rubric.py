@@ -11,8 +11,8 @@ from torch import fx, nn
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
-from autograder.judge.nodes_made import nodes_made
 from autograder.judge.oracles import answer_of
+from autograder.judge.oracles.trace_nodes import nodes_made
 from autograder.judge.rule import Rule
 from autograder.rules.passes import caller_untouched
 from autograder.rules.values import returns, right_value_of

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.judge.adds_by_multiplying import AddsByMultiplying
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import exchanging
-from autograder.rules.edits import additions_replaced
+from autograder.judge.oracles.add_as_mul import AddsByMultiplying
+from autograder.rules.additions import additions_replaced
 from autograder.rules.passes import PASS
 
 KEY = AnswerKey((*PASS, additions_replaced), exchanging(AddsByMultiplying))

@@ -15,14 +15,14 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
-from autograder.rules.canonical import Table, call_of, expressions, missing_and_extra
-from autograder.rules.edits import (
+from autograder.rules.additions import (
     OPERATOR_ADD,
     TORCH_ADD,
     TORCH_RELU,
     calls,
     keyword,
 )
+from autograder.rules.canonical import Table, call_of, expressions, missing_and_extra
 from autograder.rules.passes import PASS
 
 

@@ -15,9 +15,9 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import keyword
+from autograder.rules.additions import keyword
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import (
+from autograder.rules.removed_modules import (
     RELU_MODULE,
     leaves_as_they_are,
     no_relu_left,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import without_dropout
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import (
+from autograder.rules.removed_modules import (
     leaves_as_they_are,
     no_dropout_left,
     nothing_for_dropout,

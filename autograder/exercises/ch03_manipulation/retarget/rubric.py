@@ -16,8 +16,8 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
+from autograder.rules.additions import calls
 from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.edits import calls
 from autograder.rules.passes import PASS
 
 

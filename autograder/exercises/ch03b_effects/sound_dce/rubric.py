@@ -13,7 +13,7 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.canonical import Table, expressions, missing_and_extra
 from autograder.rules.effects import has_effect, modules_by_path, needed
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import no_unused_modules
+from autograder.rules.removed_modules import no_unused_modules
 
 
 @rule("only what is needed", Stage.STRUCTURE)

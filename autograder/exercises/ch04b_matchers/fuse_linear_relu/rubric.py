@@ -15,7 +15,7 @@ from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import PASS
 from autograder.rules.places import Place, class_of, places_rewritten
-from autograder.rules.replacements import overwritten
+from autograder.rules.removed_modules import overwritten
 
 _FUSED = "autograder.given.LinearReLU"
 

@@ -13,7 +13,7 @@ from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.wellformed import known_targets, wellformed

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from autograder.core.codec import Encoder, Plain, show
 from autograder.core.verdict import Finding
-from autograder.judge.adds_by_multiplying import AddsByMultiplying
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
+from autograder.judge.oracles.add_as_mul import AddsByMultiplying
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import additions_replaced
+from autograder.rules.additions import additions_replaced
+from autograder.rules.answer_object import made_from_the_class
 from autograder.rules.passes import PASS
-from autograder.rules.subjects import made_from_the_class
 
 
 @rule("meta kept", Stage.STRUCTURE)

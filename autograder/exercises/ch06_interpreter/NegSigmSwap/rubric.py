@@ -12,9 +12,9 @@ from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import runs_of
+from autograder.rules.answer_object import made_from_the_class
 from autograder.rules.passes import caller_untouched
 from autograder.rules.runs import runs_as_asked
-from autograder.rules.subjects import made_from_the_class
 
 
 class _Exchanged(TorchFunctionMode):

@@ -17,7 +17,7 @@ from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Rule, Stage, rule
-from autograder.rules.edits import classes_of
+from autograder.rules.additions import classes_of
 from autograder.rules.passes import caller_untouched, runs, same_result_by
 from autograder.rules.wellformed import wellformed
 

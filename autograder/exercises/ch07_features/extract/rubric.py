@@ -15,7 +15,7 @@ from autograder.core.storage import Recorder, recorded
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
@@ -26,7 +26,7 @@ from autograder.rules.passes import (
     runs,
     signature_kept,
 )
-from autograder.rules.replacements import no_unused_modules
+from autograder.rules.removed_modules import no_unused_modules
 from autograder.rules.wellformed import known_targets, wellformed
 
 _COPIES = ("clone", "copy_of")

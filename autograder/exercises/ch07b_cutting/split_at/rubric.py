@@ -15,17 +15,17 @@ from autograder.core.verdict import Finding
 from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
-from autograder.judge.error_words import error_text
+from autograder.judge.error_text import error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import classes_of
+from autograder.rules.additions import classes_of
 from autograder.rules.passes import caller_untouched, copies
 from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise, Trial
-    from autograder.judge.form import Form
+    from autograder.judge.derived_graph import Form
 
 PARTS = {"head": "graph_module", "tail": "tail"}
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}

@@ -16,8 +16,8 @@ from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
+from autograder.rules.answer_object import made_from_the_class
 from autograder.rules.passes import caller_untouched
-from autograder.rules.subjects import made_from_the_class
 
 
 def _calls(run: Plain) -> Counter[str]:

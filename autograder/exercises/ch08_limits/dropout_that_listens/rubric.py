@@ -15,9 +15,9 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import calls, keyword
+from autograder.rules.additions import calls, keyword
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import none_overwritten
+from autograder.rules.removed_modules import none_overwritten
 
 DROPOUT = {"function": "torch.nn.functional.dropout"}
 MODULE = "torch.nn.modules.dropout.Dropout"

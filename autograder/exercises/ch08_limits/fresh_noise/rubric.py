@@ -18,11 +18,11 @@ from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Rule, Stage
-from autograder.rules.subjects import traceable
+from autograder.rules.answer_object import traceable
 from autograder.rules.wellformed import wellformed
 
 WAYS = {

@@ -12,10 +12,10 @@ from autograder.exercises.ch08b_shapes.MetaTracer.cases import Told
 from autograder.exercises.ch08b_shapes.MetaTracer.oracle import worked_out
 from autograder.exercises.ch08b_shapes.MetaTracer.reading import Reading, first_difference
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
-from autograder.rules.subjects import made_from_the_class
+from autograder.rules.answer_object import made_from_the_class
 
 
 def _turns(evidence: Evidence) -> Iterator[tuple[str, Plain, Plain]]:

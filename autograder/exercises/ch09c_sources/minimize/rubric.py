@@ -26,7 +26,7 @@ from autograder.rules.passes import (
     returns_graph_module,
     signature_kept,
 )
-from autograder.rules.replacements import no_unused_modules
+from autograder.rules.removed_modules import no_unused_modules
 from autograder.rules.wellformed import known_targets, wellformed
 
 TRAP = (

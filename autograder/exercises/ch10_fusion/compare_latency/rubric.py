@@ -16,7 +16,7 @@ from autograder.core.verdict import Finding
 from autograder.exercises.ch10_fusion.compare_latency.cases import Latency
 from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched

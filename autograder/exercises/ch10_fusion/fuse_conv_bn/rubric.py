@@ -13,9 +13,9 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.fusions import CLASSES, CONVS, NORMS, kinds_of_calls, times
+from autograder.rules.conv_bn import CLASSES, CONVS, NORMS, kinds_of_calls, times
 from autograder.rules.passes import PASS, same_result
-from autograder.rules.replacements import none_overwritten, unused_modules
+from autograder.rules.removed_modules import none_overwritten, unused_modules
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import classes_of
+from autograder.rules.additions import classes_of
 from autograder.rules.effects import modules_by_path
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import none_overwritten
+from autograder.rules.removed_modules import none_overwritten
 
 LINEAR = "a linear layer"
 

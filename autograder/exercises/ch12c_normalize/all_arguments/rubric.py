@@ -16,7 +16,7 @@ from autograder.core.torch_private import OpOverload, schema_of
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.findings import unrecorded
 from autograder.judge.rule import Stage, rule

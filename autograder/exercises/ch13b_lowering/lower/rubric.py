@@ -33,7 +33,7 @@ from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise
-    from autograder.judge.form import Form
+    from autograder.judge.derived_graph import Form
 
 
 # ------------------------------------------------------------------ what compile was called with

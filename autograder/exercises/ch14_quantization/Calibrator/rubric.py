@@ -16,7 +16,7 @@ from autograder.exercises.ch14_quantization.models import floats
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
-from autograder.judge.error_words import came_from, error_text
+from autograder.judge.error_text import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule

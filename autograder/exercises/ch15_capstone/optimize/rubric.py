@@ -13,10 +13,10 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import without_dropout
 from autograder.judge.rule import Stage, rule
+from autograder.rules.conv_bn import CLASSES, CONVS, NORMS, kind_of_class, kinds_of_calls, times
 from autograder.rules.effects import has_effect, modules_by_path, needed
-from autograder.rules.fusions import CLASSES, CONVS, NORMS, kind_of_class, kinds_of_calls, times
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import (
+from autograder.rules.removed_modules import (
     DROPOUT_FUNCTIONS,
     DROPOUT_MODULES,
     leaves_as_they_are,

@@ -8,8 +8,8 @@ import pytest
 
 from autograder.book import catalogue, making
 from autograder.builder import paths
-from autograder.builder.solved_chapter import SOLVED, is_current, write_solved
-from tests.support import built_pages
+from autograder.builder.outputs.solved_chapter import SOLVED, is_current, write_solved
+from tests.support.pages import built_pages
 
 
 @pytest.fixture(scope="module")

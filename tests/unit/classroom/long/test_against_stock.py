@@ -17,8 +17,8 @@ import nbgrader
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.create import create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.result import Result
 from tests.exam.submissions import room as rooms
@@ -34,7 +34,7 @@ HOME = Path(nbgrader.__file__).parent
 FILES = HOME / "tests" / "apps" / "files"
 GUIDE = HOME / "docs" / "source" / "user_guide"
 
-MENDED = "graded after repair"
+REPAIRED = "graded after repair"
 
 OLD = {("squares", f"test-{version}") for version in ("v0", "v1", "v2")}
 
@@ -176,7 +176,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
                     stock, name, student
                 ):
                     rooms.nbgrader(stock, "autograde", name, "--student", student)
-        rows = grade_class(ours, jobs=2).results
+        rows = grade_class(ours, GradingOptions(jobs=2)).results
     found = {(row.chapter, row.student): row for row in rows}
     known = {key: scores for key, scores in _scores(stock).items() if _is_graded(stock, *key)}
     return Graded(known, _scores(ours), found)
@@ -225,7 +225,7 @@ def test_what_stock_leaves_open_earns_points_after_a_repair_that_is_listed(grade
     }
     # Those of which nothing is said have nbgrader's metadata of old, which stock refuses.
     assert {key for key, status in more.items() if status == "graded"} <= OLD
-    assert set(more.values()) <= {"graded", MENDED, "restored"}
+    assert set(more.values()) <= {"graded", REPAIRED, "restored"}
 
 
 def test_nobody_gets_less_than_stock_gives(graded: Graded) -> None:

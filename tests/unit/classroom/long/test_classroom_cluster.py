@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.dask import driver
-from autograder.classroom.dask.worker import WorkerUnfit, grade_on_worker
-from autograder.classroom.grade_class import CannotGrade
+from autograder.classroom.grading.dask import driver
+from autograder.classroom.grading.dask.worker import WorkerUnfit, grade_on_worker
+from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
-from tests.support import dask_cluster, numbers_room
+from tests.support import dask_cluster
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
-from tests.unit.classroom.test_cluster_alone import NOBODY
+from tests.support.numbers import numbers_room
+from tests.unit.classroom.grading.test_cluster_alone import NOBODY
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),
@@ -107,7 +108,7 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
         machines.worker()
         summary = grade(room, cluster=machines.address, say=after(2, lambda: kill(lost.pid)))
     given_up = {row.student for row in summary.results if "time and again" in " ".join(row.notes)}
-    assert 1 <= len(given_up) <= driver.AHEAD
+    assert 1 <= len(given_up) <= driver.SUBMISSIONS_PER_GRADER
     for row in summary.results:
         assert row.points == (0 if row.student in given_up else WORTH[row.student])
         if row.student in given_up:
@@ -121,7 +122,7 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
     room: Path, machines: dask_cluster.Cluster
 ) -> None:
     machines.worker("--no-nanny")
-    with pytest.raises(CannotGrade, match="What is graded is kept"):
+    with pytest.raises(ClassroomError, match="What is graded is kept"):
         grade(room, cluster=machines.address, say=after(1, lambda: kill(machines.scheduler.pid)))
     rest = grade(room)
     assert 1 <= sum(not row.in_this_run for row in rest.results) < len(WORTH)
@@ -131,14 +132,14 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
 def test_last_worker_that_is_lost_is_missed(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "LOOK", 0.5)
+    monkeypatch.setattr(driver, "IDLE_SECONDS", 0.5)
     only = machines.worker("--no-nanny")
 
     def lose() -> None:
         kill(only.pid)
-        monkeypatch.setattr(driver, "WORKERS", 2.0)
+        monkeypatch.setattr(driver, "NO_WORKERS_SECONDS", 2.0)
 
-    with pytest.raises(CannotGrade, match="has had no workers for 2 seconds.*is kept"):
+    with pytest.raises(ClassroomError, match="has had no workers for 2 seconds.*is kept"):
         grade(room, cluster=machines.address, say=after(1, lose))
 
 
@@ -146,16 +147,16 @@ def test_last_worker_that_is_lost_is_missed(
 def test_scheduler_that_does_not_answer_is_said(
     room: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "ANSWER", 2.0)
-    with pytest.raises(CannotGrade, match=f"No Dask scheduler answers at {address}"):
+    monkeypatch.setattr(driver, "CONNECT_SECONDS", 2.0)
+    with pytest.raises(ClassroomError, match=f"No Dask scheduler answers at {address}"):
         grade(room, cluster=address)
 
 
 def test_scheduler_without_workers_is_said(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "WORKERS", 1.0)
-    with pytest.raises(CannotGrade, match="has had no workers for 1 seconds"):
+    monkeypatch.setattr(driver, "NO_WORKERS_SECONDS", 1.0)
+    with pytest.raises(ClassroomError, match="has had no workers for 1 seconds"):
         grade(room, cluster=machines.address)
 
 
@@ -167,12 +168,14 @@ def test_worker_or_scheduler_without_the_course_is_named(
     missing = "raise ModuleNotFoundError(\"No module named 'autograder'\", name='autograder')\n"
     (tmp_path / "empty" / "autograder" / "__init__.py").write_text(missing)
     machines.worker("--no-nanny", path=str(tmp_path / "empty"))
-    with pytest.raises(CannotGrade, match="worker tcp://.*it does not have this course"):
+    with pytest.raises(ClassroomError, match="worker tcp://.*it does not have this course"):
         grade(room, cluster=machines.address)
 
     (tmp_path / "another").mkdir()
     with dask_cluster.running(tmp_path / "another", str(tmp_path / "empty")) as without:
-        with pytest.raises(CannotGrade, match="scheduler at tcp://.*it does not have this course"):
+        with pytest.raises(
+            ClassroomError, match="scheduler at tcp://.*it does not have this course"
+        ):
             grade(room, cluster=without.address)
 
 
@@ -184,7 +187,7 @@ def test_worker_with_another_course_is_named(
     with (other / "autograder" / "verdict.py").open("a") as file:
         file.write("# another\n")
     machines.worker("--no-nanny", path=str(other))
-    with pytest.raises(CannotGrade, match="worker tcp://.*another version of this course"):
+    with pytest.raises(ClassroomError, match="worker tcp://.*another version of this course"):
         grade(room, cluster=machines.address)
 
 
@@ -195,7 +198,7 @@ def test_worker_without_a_box_is_named_and_one_that_comes_later_is_seen_through(
         "from autograder.sandbox import probe\nprobe.why_no_box = lambda: 'no box in here'\n"
     )
     machines.worker("--no-nanny", path=os.pathsep.join([str(tmp_path), str(dask_cluster.ROOT)]))
-    with pytest.raises(CannotGrade, match="worker tcp://.*no box in here"):
+    with pytest.raises(ClassroomError, match="worker tcp://.*no box in here"):
         grade(room, cluster=machines.address)
 
     from distributed import Client

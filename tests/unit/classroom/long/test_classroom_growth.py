@@ -10,14 +10,14 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
-from autograder.classroom.kept_source_cells import source_cells_of
+from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.submission.repair import repair
 from autograder.submission.sanitize import clean_cell
 from autograder.submission.sanitize.outputs import clean_text
 from autograder.submission.sanitize.rewrite import clean_html, clean_svg
 from autograder.submission.source_cells import SourceCell
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room as numbers
+from tests.support.numbers import numbers_room as numbers
 
 SHORT = 25_000
 LONG = 4 * SHORT
@@ -99,14 +99,14 @@ def source_cells(room: Path) -> dict[str, SourceCell]:
     """The source cells of a notebook with many exercises."""
     known = source_cells_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER)
     return known | {
-        f"{name}{i}": SourceCell(f"{name}{i}", *vars_of(master))
+        f"{name}{i}": SourceCell(f"{name}{i}", *vars_of(source_cell))
         for i in range(30)
-        for name, master in known.items()
+        for name, source_cell in known.items()
     }
 
 
-def vars_of(master: SourceCell) -> tuple[object, ...]:
-    return tuple(value for key, value in vars(master).items() if key != "name")
+def vars_of(source_cell: SourceCell) -> tuple[object, ...]:
+    return tuple(value for key, value in vars(source_cell).items() if key != "name")
 
 
 def copies(room: Path, source: str) -> Callable[[int], NotebookNode]:

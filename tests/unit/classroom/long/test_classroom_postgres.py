@@ -12,14 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
-from autograder.classroom import gradebook_url
-from autograder.classroom.create import CannotCreate, create
-from autograder.classroom.grade_class import CannotGrade, grade_class
-from autograder.cli import app
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.room import gradebook_url
+from autograder.classroom.setup.create import create
+from autograder.cli.main import app
+from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
-from tests.support import numbers_room, numbers_syllabus, postgres_server
+from tests.support import postgres_server
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
-from tests.unit.classroom.test_gradebook_url import NOWHERE, SECRET
+from tests.support.numbers import numbers_room, numbers_syllabus
+from tests.unit.classroom.room.test_gradebook_url import NOWHERE, SECRET
 
 pytestmark = [
     pytest.mark.xdist_group("postgres"),  # one server
@@ -94,7 +96,7 @@ def test_points_are_those_of_a_gradebook_in_a_file(
         assert done.returncode == 0, done.stdout
     assert kept(named) == kept(f"sqlite:///{tmp_path / 'copy' / 'gradebook.db'}")
 
-    with pytest.raises(CannotCreate, match="another class"):
+    with pytest.raises(ClassroomError, match="another class"):
         create(tmp_path / "other", {"07_numbers": numbers_room.chapter(tmp_path)}, db_url=address)
 
 
@@ -116,7 +118,7 @@ def test_gradebook_of_a_single_run_wins(
     """The chapters come into a new gradebook by nbgrader's own way."""
     room = Path(shutil.copytree(source, tmp_path / "class"))
     address = server.make("elsewhere")
-    with pytest.raises(CannotGrade, match="has no chapters.*generate_assignment"):
+    with pytest.raises(ClassroomError, match="has no chapters.*generate_assignment"):
         grade(room, db_url=address)
     with (room / "nbgrader_config.py").open("a") as config:
         config.write(f"c.CourseDirectory.db_url = {address!r}\n")
@@ -166,11 +168,11 @@ def test_gradebook_that_cannot_be_used_is_said_clearly(
 ) -> None:
     pytest.importorskip("psycopg")
     room = Path(shutil.copytree(source, tmp_path / "class"))
-    with pytest.raises(CannotGrade, match=says) as stopped:
-        grade_class(room, db_url=address)
+    with pytest.raises(ClassroomError, match=says) as stopped:
+        grade_class(room, GradingOptions(db_url=address))
     assert SECRET not in str(stopped.value)
     chapter = {"07_numbers": numbers_room.chapter(tmp_path)}
-    with pytest.raises(CannotCreate, match=says) as stopped:
+    with pytest.raises(ClassroomError, match=says) as stopped:
         create(tmp_path / "new", chapter, db_url=address)
     assert SECRET not in str(stopped.value) and not (tmp_path / "new").exists()
 
@@ -181,9 +183,11 @@ def test_role_that_may_not_make_tables_is_told_so(
     server.make("not ours")
     server.make_role_without_rights()
     address = server.address("not%20ours", who="stranger")
-    with pytest.raises(CannotGrade, match="cannot be used: permission denied"):
-        grade_class(Path(shutil.copytree(source, tmp_path / "class")), db_url=address)
-    with pytest.raises(CannotCreate, match="cannot be used: permission denied"):
+    with pytest.raises(ClassroomError, match="cannot be used: permission denied"):
+        grade_class(
+            Path(shutil.copytree(source, tmp_path / "class")), GradingOptions(db_url=address)
+        )
+    with pytest.raises(ClassroomError, match="cannot be used: permission denied"):
         create(tmp_path / "new", {"07_numbers": numbers_room.chapter(tmp_path)}, db_url=address)
 
 
@@ -199,6 +203,6 @@ def test_server_that_is_lost_is_said_and_nothing_else_is(source: Path, tmp_path:
             if done == 2:
                 server.stop()
 
-        with pytest.raises(CannotGrade, match="does not answer any more") as stopped:
+        with pytest.raises(ClassroomError, match="does not answer any more") as stopped:
             grade(room, say=say)
         assert "What is graded is kept" in str(stopped.value)

@@ -10,9 +10,9 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import source_notebook
-from autograder.classroom.class_report.make import report
-from autograder.classroom.create import create
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.reports.class_report.make import report
+from autograder.classroom.setup.create import create
 from autograder.core import own_exercises
 from autograder.new_exercise.trying import load
 from autograder.new_exercise.write import TEMPLATE, write
@@ -161,7 +161,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for way, text in WAYS.items():
         answer = text + (RIGHT + CARRIES).format(name=FIRST)
         rooms.hand_in(room, way, FIRST, edited(given, fill(FIRST, answer), add(TELLS)))
-    grade_class(room, [FIRST], settings={"proof": False})
+    grade_class(room, GradingOptions(chapters=[FIRST], settings={"proof": False}))
     return room
 
 

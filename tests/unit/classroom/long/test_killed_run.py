@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.fork_servers import no_box
+from autograder.classroom.grading.server_cache import no_box
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited
 from tests.support.classes import commands, two_questions

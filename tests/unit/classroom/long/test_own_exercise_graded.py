@@ -8,13 +8,13 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom.create import create
-from autograder.classroom.grade_class import grade_class
-from autograder.cli import app
+from autograder.classroom.grading.grade_class import GradingOptions, grade_class
+from autograder.classroom.setup.create import create
+from autograder.cli.main import app
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
-from tests.support import numbers_room as numbers
-from tests.unit.classroom.test_own_exercise import NAME, RIGHT
+from tests.support.numbers import numbers_room as numbers
+from tests.unit.classroom.setup.test_own_exercise import NAME, RIGHT
 
 
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
@@ -36,7 +36,7 @@ def test_a_class_is_graded_on_it_in_boxes(tmp_path: Path) -> None:
     for student, answer in (("right", RIGHT), ("wrong", wrong), ("spy", spy)):
         rooms.hand_in(room, student, NAME, edited(given, fill(NAME, answer)))
     rooms.hand_in(room, "none", NAME, given)
-    rows = grade_class(room, [NAME], settings={"proof": False}).results
+    rows = grade_class(room, GradingOptions(chapters=[NAME], settings={"proof": False})).results
     assert {row.student: row.points for row in rows} == {
         "none": 0, "right": 4, "spy": 4, "wrong": 0,
     }, [row.notes for row in rows]  # fmt: skip
@@ -46,10 +46,12 @@ def test_a_class_is_graded_on_it_in_boxes(tmp_path: Path) -> None:
     )
     card = nbformat.writes(rooms.autograded(room, "wrong", NAME))
     assert "class OneCall" in card
-    again = grade_class(room, [NAME], settings={"proof": False}).results
+    again = grade_class(room, GradingOptions(chapters=[NAME], settings={"proof": False})).results
     assert not any(row.in_this_run for row in again)
     path = room / "exercises" / NAME / "cases.py"
     for more, is_graded in (("\n# A comment.\n", False), ("\nMORE = 1\n", True)):
         path.write_text(path.read_text() + more)
-        again = grade_class(room, [NAME], students=["right"], settings={"proof": False}).results
+        again = grade_class(
+            room, GradingOptions(chapters=[NAME], students=["right"], settings={"proof": False})
+        ).results
         assert [row.in_this_run for row in again] == [is_graded]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jupytext
 
-from autograder.builder.generate_references import SOLUTIONS
+from autograder.builder.outputs.references import SOLUTIONS
 
 HERE = Path(__file__).parent
 _HEADING = re.compile(r"^#{2,3} +(?:\d+b?c?\.\d+ +)?(.+?)(?: \(\d+ minutes?\))?$", re.M)

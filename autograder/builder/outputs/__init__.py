@@ -1,0 +1,1 @@
+"""The files that the builder writes: notebooks, lessons, maps, references and locks."""

@@ -1,0 +1,1 @@
+"""A grading run: submissions are graded in sandboxes, side by side."""

@@ -1,0 +1,77 @@
+"""The options of a run of `fxcourse grade`, and the listener to which it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from traitlets.config import Config
+
+from autograder.classroom.room.honoured_settings import refused
+from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
+from autograder.submission.result import Result
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """The options of one run.
+
+    Attributes:
+        chapters: the chapters; all that have been released by default.
+        students: the students whose work is graded; all by default.
+        jobs: how many submissions are graded at the same time.
+        sandbox: run notebooks in a sandbox.
+        force: grade again what was graded before.
+        db_url: the gradebook, if it is not the one that the classroom names.
+        cluster: the address of a Dask scheduler whose workers grade.
+        settings: settings of `ExecuteChecks`, next to those in the classroom's configuration.
+        dry_run: only say whose score would change, and write nothing.
+    """
+
+    chapters: Sequence[str] | None = None
+    students: Sequence[str] | None = None
+    jobs: int = 1
+    sandbox: bool = True
+    force: bool = False
+    db_url: str | None = None
+    cluster: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    dry_run: bool = False
+
+    def config(self, room: Path) -> Config:
+        """The configuration of a classroom, with these options.
+
+        Raises:
+            ClassroomError: it asks for something that is not done here.
+        """
+        config: Config = api(room).config
+        config.ExecuteChecks.update(self.settings)
+        if not self.sandbox:
+            config.ExecuteChecks.sandbox = False
+        if self.db_url:
+            config.CourseDirectory.db_url = self.db_url
+        if why_not := refused(config):
+            raise ClassroomError(why_not)
+        return config
+
+
+def _nothing(*_: object) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Functions that a run calls.
+
+    Attributes:
+        say: for each submission, with its result, how many are done, and of how many.
+        warn: before anything is graded, with sentences that an instructor should know.
+        expect: with the number of submissions, as soon as it is known.
+    """
+
+    say: Callable[[Result, int, int], None] = _nothing
+    warn: Callable[[str], None] = _nothing
+    expect: Callable[[int], None] = _nothing

@@ -1,0 +1,126 @@
+"""The settings with which a class is graded, read once from its configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute, LimitOutput
+from traitlets import Bool, Float, Integer, Unicode
+from traitlets.config import Config, LoggingConfigurable
+
+from autograder.classroom.records.pools import Pools
+from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.submission.contract import GradingConfig, PreloadSpec, Timeouts
+from autograder.submission.source_cells import SourceCell
+
+
+class ExecuteChecks(LoggingConfigurable):
+    """The settings `c.ExecuteChecks.…` of an ``nbgrader_config.py``.
+
+    Its name is their section there. nbgrader's step of this name inherits them, so that nbgrader
+    knows them too.
+    """
+
+    syllabus = Unicode("autograder.exercises", help="The module whose `EXERCISES` are graded.").tag(
+        config=True
+    )
+    secret = Unicode("", help="The seeds of all random models come from it. Keep it secret.").tag(
+        config=True
+    )
+    sandbox = Bool(
+        True,
+        help="Run notebooks in a sandbox. If it is off, a student's cell can read the class's "
+        "secret and the gradebook, and write with your permissions.",
+    ).tag(config=True)
+    proof = Bool(
+        True, help="Grade a notebook with known marks first, and stop if one of them differs."
+    ).tag(config=True)
+    cell_cpu = Float(30.0, help="Processor seconds of a cell.").tag(config=True)
+    cell_wall = Float(60.0, help="Seconds of waiting for a cell.").tag(config=True)
+    case_cpu = Float(10.0, help="Processor seconds of an answer on one case.").tag(config=True)
+    case_wall = Float(60.0, help="Seconds of waiting for an answer on one case.").tag(config=True)
+    trial = Float(
+        240.0,
+        help="Seconds of waiting for an answer on all cases. After that it earns nothing.",
+    ).tag(config=True)
+    notebook = Float(
+        1800.0, help="Seconds of waiting for a notebook. Cells after that do not run."
+    ).tag(config=True)
+    restarts = Integer(10, help="Processes that one notebook may use up.").tag(config=True)
+    memory = Integer(2048, help="MiB of memory that one notebook may use.").tag(config=True)
+
+
+@dataclass(frozen=True)
+class GradingSettings:
+    """How a class is graded, by its configuration.
+
+    Attributes:
+        course: nbgrader's paths of the class.
+        syllabus: the module whose `EXERCISES` are graded.
+        secret: the seeds of all random models come from it.
+        sandbox: whether notebooks run in a sandbox.
+        proof: whether a notebook with known marks is graded first.
+        timeouts: the time that the parts of a notebook may take.
+        bounds: what one notebook may use.
+        max_lines: lines of printed text that a cell keeps.
+        max_traceback: lines of a traceback that a cell keeps.
+    """
+
+    course: CourseDirectory
+    syllabus: str
+    secret: str
+    sandbox: bool
+    proof: bool
+    timeouts: Timeouts
+    bounds: Bounds
+    max_lines: int
+    max_traceback: int
+
+    @classmethod
+    def of(cls, config: Config) -> GradingSettings:
+        """Read the settings of a class."""
+        checks, limit = ExecuteChecks(config=config), LimitOutput(config=config)
+        return cls(
+            CourseDirectory(config=config), checks.syllabus, checks.secret, checks.sandbox,
+            checks.proof, _timeouts(checks, config),
+            Bounds(memory=checks.memory * MIB, wall=checks.notebook),
+            limit.max_lines, limit.max_traceback,
+        )  # fmt: skip
+
+    @property
+    def room(self) -> Path:
+        """The folder of the class."""
+        return Path(self.course.root)
+
+    @property
+    def pools(self) -> Pools:
+        """The pools from which the class's random models come."""
+        return Pools(self.room, self.secret)
+
+    def source(self, assignment: str) -> Path:
+        """The folder with an assignment's source."""
+        return Path(self.course.format_path(self.course.source_directory, ".", assignment))
+
+    def for_chapter(
+        self, preload: PreloadSpec, source_cells: dict[str, SourceCell], only: str = ""
+    ) -> GradingConfig:
+        """How a chapter's submissions are graded."""
+        return GradingConfig(
+            preload.name, source_cells, preload, self.timeouts, self.sandbox, only, self.proof,
+            self.max_lines, self.max_traceback,
+        )  # fmt: skip
+
+
+def _timeouts(checks: ExecuteChecks, config: Config) -> Timeouts:
+    """The limits of `ExecuteChecks`; ``c.Execute.timeout`` of nbgrader counts for cells."""
+    cell_cpu, cell_wall = checks.cell_cpu, checks.cell_wall
+    timeout = Execute(config=config).timeout or 0.0
+    if "timeout" in config.Execute and timeout > 0.0:  # nbgrader's -1 is no limit
+        cell_cpu = cell_cpu if "cell_cpu" in config.ExecuteChecks else timeout
+        cell_wall = cell_wall if "cell_wall" in config.ExecuteChecks else timeout
+    return Timeouts(
+        cell_cpu, cell_wall, checks.case_cpu, checks.case_wall, checks.trial, checks.notebook,
+        checks.restarts,
+    )  # fmt: skip

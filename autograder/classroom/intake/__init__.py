@@ -1,0 +1,1 @@
+"""Submissions before they are graded: found, identified, and refused where they cannot be read."""

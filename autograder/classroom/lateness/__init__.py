@@ -1,0 +1,1 @@
+"""Late work: deadlines and penalties."""

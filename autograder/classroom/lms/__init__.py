@@ -1,0 +1,1 @@
+"""Learning platforms: hand-ins come in, grades and feedback go back."""

@@ -1,0 +1,1 @@
+"""Plug-ins for nbgrader: classes that its configuration names."""

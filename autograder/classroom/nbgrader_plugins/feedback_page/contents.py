@@ -1,0 +1,249 @@
+"""What stands on a student's feedback page: what is graded, and nothing of the chapter's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from nbformat.notebooknode import NotebookNode
+
+from autograder.cards.wording import OUTCOMES, headline
+from autograder.classroom.nbgrader_plugins.feedback_page.written import written
+from autograder.drawing import html
+from autograder.submission.outcome_notes import outcome_of
+from autograder.submission.result import SubmissionStatus
+from autograder.submission.source_cells import checked_exercise, without_hidden
+
+WAITS = "Waits for a person"
+MAX_ANSWER_LINES = 200
+"""Of an answer so many lines are shown."""
+
+_NO_ANSWER = "No response."
+"""What nbgrader itself remarks on an answer that is as it was given out; the card says it, too."""
+
+_PNG = re.compile(r"[A-Za-z0-9+/=\s]+")
+_MOST_PNG = 400_000
+
+AS_GIVEN = "This is the notebook as it was given out. Is it the right file?"
+
+ENDED = {
+    SubmissionStatus.REPAIRED: "Before your notebook was graded, it was repaired.",
+    SubmissionStatus.RESTORED: "A cell that must stay as it was given out had been changed. It "
+    "was put back; this costs nothing.",
+    SubmissionStatus.TAMPERED: "Something was changed in a way that could have gained points. It "
+    "was put back before grading.",
+    SubmissionStatus.TIMED_OUT: "Part of your notebook used up its time and was stopped. The rest "
+    "was graded.",
+    SubmissionStatus.OUT_OF_MEMORY: "Part of your notebook used up its memory and was stopped. The "
+    "rest was graded.",
+    SubmissionStatus.CRASHED: "Part of your notebook ended Python. The rest was graded.",
+    SubmissionStatus.UNREADABLE: "Your file could not be read as a notebook, so there was nothing "
+    "to grade. Hand in the notebook again.",
+    SubmissionStatus.REFUSED: "Your submission was not graded, for the reason below.",
+}
+"""How a submission ended, for its student; what was graded as it was needs no words."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What the gradebook knows of a submission.
+
+    Attributes:
+        chapter: the notebook's name.
+        name: the student's.
+        when: when it was handed in, in words; empty where nobody knows.
+        due: when it was due for this student, in words; empty where there is no due date.
+        score: its points, after the penalty.
+        max_score: what it could get.
+        penalty: what being late costs.
+        waits: grade ids of cells that a person has yet to look at.
+    """
+
+    chapter: str
+    name: str
+    when: str
+    due: str
+    score: float
+    max_score: float
+    penalty: float
+    waits: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Part:
+    """One graded cell, with the answer that it is about.
+
+    Attributes:
+        anchor: where it is on the page.
+        title: what the table calls it.
+        icon: a sign for how it went.
+        word: how it went.
+        colour: of both.
+        points: what it earned.
+        max_points: what it could earn.
+        answer: the answer, as HTML.
+        shows: the card, or what the cell shows, as HTML.
+        comments: what a person wrote about it, as HTML.
+    """
+
+    anchor: str
+    title: str
+    icon: str
+    word: str
+    colour: str
+    points: float
+    max_points: float
+    answer: tuple[Markup, ...]
+    shows: tuple[Markup, ...]
+    comments: tuple[Markup, ...]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A whole page.
+
+    Attributes:
+        handed: what the gradebook knows.
+        ended: how grading ended, in a sentence or two; empty where there is nothing to say.
+        happened: what was refused, stopped or started again, a sentence each.
+        repairs: what was put right, a sentence each.
+        parts: the graded cells; none where nothing could be read.
+    """
+
+    handed: Handed
+    ended: str
+    happened: tuple[str, ...]
+    repairs: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+def contents_of(nb: NotebookNode, handed: Handed) -> Contents:
+    """What to show of a graded notebook whose cells have their points and comments."""
+    notes = outcome_of(nb)
+    refused = notes.status in (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE)
+    ended = next((says for status, says in ENDED.items() if status == notes.status), "")
+    if not ended and notes.repairs:
+        ended = ENDED[SubmissionStatus.REPAIRED]
+    if not refused and _is_as_given(nb, notes.checks):
+        ended = f"{AS_GIVEN} {ended}".rstrip()
+    return Contents(
+        handed,
+        ended,
+        tuple(map(_sentence, notes.happened)),
+        () if refused else tuple(map(_sentence, notes.repairs)),
+        () if refused else tuple(_parts(nb, handed, notes.checks)),
+    )
+
+
+def _is_as_given(nb: NotebookNode, statuses: Mapping[str, str]) -> bool:
+    """Whether no answer of a notebook was begun."""
+    by_hand = (cell for cell in nb.cells if _is(cell, "grade") and _is(cell, "solution"))
+    return (
+        bool(statuses)
+        and set(statuses.values()) == {"not attempted"}
+        and all(cell.metadata.nbgrader.get("comment") == _NO_ANSWER for cell in by_hand)
+    )
+
+
+def _sentence(text: str) -> str:
+    """A note of the grader's as a sentence."""
+    text = html.clean(text).strip()
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _parts(nb: NotebookNode, handed: Handed, checks: object) -> Iterator[Part]:
+    statuses = checks if isinstance(checks, dict) else {}
+    answers = {
+        cell.metadata.nbgrader.grade_id: cell
+        for cell in nb.cells
+        if _is(cell, "solution") and not _is(cell, "grade")
+    }
+    pending: list[NotebookNode] = []
+    for cell in nb.cells:
+        if _is(cell, "solution") and not _is(cell, "grade"):
+            pending.append(cell)
+        elif _is(cell, "grade") or _is(cell, "task"):
+            own = answers.get(checked_exercise(cell) or "")
+            about = [own] if own is not None else pending
+            yield _part(cell, about, handed, statuses)
+            pending = []
+
+
+def _part(
+    cell: NotebookNode, about: Sequence[NotebookNode], handed: Handed, statuses: dict[str, str]
+) -> Part:
+    data = cell.metadata.nbgrader
+    name = checked_exercise(cell)
+    points, most = float(data.get("score") or 0.0), float(data.get("points") or 0.0)
+    icon, word, colour = _look(statuses.get(name or ""), points, most)
+    if data.grade_id in handed.waits:
+        icon, word, colour = "?", WAITS, OUTCOMES["not judged"].colour
+    written_by_hand = _is(cell, "solution") or _is(cell, "task")
+    answer = [shown for each in about for shown in _answer(each)]
+    shows = []
+    if written_by_hand:
+        answer += _answer(cell)
+    elif name is None:
+        shows += [Markup(html.block(without_hidden(cell.source).rstrip(), lines=MAX_ANSWER_LINES))]
+    if not written_by_hand:
+        shows += _outputs(cell, ours=name is not None)
+    comments = [written(text) for each in (*about, cell) if (text := _comment(each))]
+    return Part(
+        data.grade_id, name or data.grade_id, icon, word, html.tinted(colour), points, most,
+        tuple(answer), tuple(shows), tuple(comments),
+    )  # fmt: skip
+
+
+def _is(cell: NotebookNode, what: str) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get(what))
+
+
+def _look(status: str | None, points: float, most: float) -> tuple[str, str, str]:
+    """How a graded cell went: a sign, a word, a colour."""
+    if status not in OUTCOMES:
+        status = "passed" if points >= most else "failed"
+    look = headline(status, final=True)
+    return look.icon, look.word, look.colour
+
+
+def _comment(cell: NotebookNode) -> str:
+    comment = cell.metadata.get("nbgrader", {}).get("comment")
+    text = comment.strip() if isinstance(comment, str) else ""
+    return "" if text == _NO_ANSWER else text
+
+
+def _answer(cell: NotebookNode) -> Iterator[Markup]:
+    """What a student wrote, and what it showed when it was run."""
+    if cell.cell_type == "markdown":
+        yield written(cell.source)
+        return
+    yield Markup(html.block(cell.source, lines=MAX_ANSWER_LINES))
+    yield from _outputs(cell, ours=False)
+
+
+def _outputs(cell: NotebookNode, *, ours: bool) -> Iterator[Markup]:
+    """The outputs of a cell: a card as it is; of a student's cell, text and pictures of dots."""
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {})
+        if ours and output.output_type == "display_data" and "text/html" in data:
+            yield Markup(data["text/html"])
+        elif output.output_type == "stream":
+            yield Markup(html.block(output.text, lines=30))
+        elif output.output_type == "error":
+            says = f"{output.ename}: {output.evalue}"
+            yield Markup(html.block(says, lines=12))
+        elif _is_png(data.get("image/png")):
+            source = "".join(data["image/png"].split())
+            yield (
+                Markup('<img alt="A picture that this cell shows" src="data:image/png;base64,%s">')
+                % source
+            )
+        elif "text/plain" in data:
+            yield Markup(html.block(data["text/plain"], lines=30))
+
+
+def _is_png(data: object) -> bool:
+    return isinstance(data, str) and len(data) < _MOST_PNG and bool(_PNG.fullmatch(data))

@@ -1,0 +1,30 @@
+"""A student's feedback as one page of HTML: complete in itself, without a network and scripts."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from autograder.cards.wording import number, points
+from autograder.classroom.nbgrader_plugins.feedback_page.contents import Contents
+from autograder.classroom.nbgrader_plugins.feedback_page.shared_styles import with_shared_styles
+from autograder.drawing.html import rich
+from autograder.drawing.templates import environment
+
+
+def page(contents: Contents) -> str:
+    """The page."""
+    html: str = _template().render(c=contents, h=contents.handed)
+    return with_shared_styles(html)
+
+
+@cache
+def _template() -> Any:
+    """The template, which escapes all that is no `Markup`."""
+    found = environment(Path(__file__).parent / "templates", trim_blocks=True)
+    found.filters |= {"number": number, "points": points}
+    found.filters["rich"] = lambda text: Markup(rich(text))
+    return found.get_template("feedback.html")

@@ -1,0 +1,70 @@
+"""The first link of nbgrader's chain for submissions: reads notebooks, put right in a box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.classroom.grading.chapter_preload import preload_spec
+from autograder.classroom.grading.grade_submission import repaired
+from autograder.classroom.grading.server_cache import servers_for
+from autograder.classroom.grading.settings import GradingSettings
+from autograder.classroom.intake.release_history import given_out
+from autograder.classroom.records.gradebook_cells import source_cells_of
+from autograder.submission.repair import read_forgivingly
+from autograder.submission.sanitize import in_a_line
+from autograder.submission.seeds import NOTES
+
+
+class RepairNotebook(NbGraderPreprocessor):
+    """Tells what was repaired when a submission was read; see `ForgivingReader`."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Tell it; the notebook stays as it is."""
+        ids = resources["nbgrader"]
+        for sentence in nb.metadata.get(NOTES, {}).get("repairs", []):
+            said = (ids["student"], ids["notebook"], sentence)
+            self.log.warning("%s, %s: %s", *map(in_a_line, said))
+        return nb, resources
+
+
+class ForgivingReader(NotebookExporter):
+    """Reads a submission; in place of one that is no notebook, an empty one that says so.
+
+    It then goes the way of all submissions and scores zero, where nbgrader would leave it
+    without scores and end with an error.
+    """
+
+    def from_file(
+        self, file_stream: Any, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Read a notebook and convert it."""
+        name = getattr(file_stream, "name", "?")
+        try:
+            text = file_stream.read().encode("utf-8", "surrogatepass")
+        except (OSError, ValueError) as error:
+            self.log.error("%s could not be read: %s", name, error)
+            text = b""
+        if any(isinstance(step, RepairNotebook) for step in self._preprocessors):
+            text = self._repaired(text, (resources or {})["nbgrader"])
+        nb, _ = read_forgivingly(text)
+        done: tuple[Any, dict[str, Any]] = self.from_notebook_node(  # type: ignore[no-untyped-call]
+            nb, resources=resources, **kw
+        )
+        return done
+
+    def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
+        """What was handed in, put right in a box: nobody else reads it before that."""
+        notebook, assignment = ids["notebook"], ids["assignment"]
+        settings = GradingSettings.of(self.config)
+        released = given_out(settings.course, assignment, notebook)
+        source_cells = source_cells_of(ids["db_url"], notebook, assignment, released)
+        preload = preload_spec(settings, assignment, notebook)
+        servers = servers_for(settings.for_chapter(preload, source_cells))
+        mended, _ = repaired(text, source_cells, servers)
+        return mended

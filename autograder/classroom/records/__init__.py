@@ -1,0 +1,1 @@
+"""Records of a classroom: gradebook, journal, and what a run has changed."""

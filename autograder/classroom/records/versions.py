@@ -1,0 +1,61 @@
+"""The versions with which a class was made, and what differs from them here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from autograder.classroom.records import course_digest
+
+FILE = ".fxcourse/versions.json"
+CHECKS = "the course's checks"
+
+
+PIN = (
+    "What other versions have graded is graded again. `fxcourse classroom pin DIR` makes the ones "
+    "here those of the class."
+)
+"""What to do where versions differ."""
+
+
+def installed() -> dict[str, str]:
+    """The versions that decide grades here: of the course, what it checks, and its libraries."""
+    found = {name: course_digest.number(name) for name in ("fxcourse", *course_digest.LIBRARIES)}
+    return found | {CHECKS: course_digest.code()[:12]}
+
+
+def pin(room: Path) -> dict[str, str]:
+    """Note the versions here as those of the class."""
+    path, now = room / FILE, installed()
+    path.parent.mkdir(exist_ok=True)
+    building = path.with_suffix(".new")
+    building.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
+    building.replace(path)
+    return now
+
+
+def differences(room: Path) -> list[str]:
+    """What is another version here than the class was made with; a sentence each."""
+    pinned, now = _pinned(room), installed()
+    if not pinned:
+        return []
+    return [
+        f"{name[0].upper()}{name[1:]} changed since this class was made ({was}, now {now[name]})."
+        if name == CHECKS
+        else f"This class was made with {name} {was}; here it is {now[name]}."
+        for name, was in pinned.items()
+        if name in now and now[name] != was
+    ]
+
+
+def is_pinned(room: Path) -> bool:
+    """Whether the class knows the versions that it was made with."""
+    return bool(_pinned(room))
+
+
+def _pinned(room: Path) -> dict[str, str]:
+    try:
+        found = json.loads((room / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}

@@ -1,0 +1,140 @@
+"""Makes the report of a classroom, and writes it where only its owner can read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.classroom.nbgrader_plugins.export import safe
+from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT, without_names
+from autograder.classroom.reports.class_report.item_analysis import analyse
+from autograder.classroom.reports.class_report.page import page
+from autograder.classroom.reports.class_report.records import (
+    ClassRecord,
+    SubmissionEntry,
+    read_class,
+)
+from autograder.classroom.room.gradebook_url import try_out, what_failed, with_driver
+from autograder.classroom.room.location import classroom_at
+from autograder.classroom.room.lock import HOME
+from autograder.classroom.room.nbgrader_api import api
+from autograder.environment.errors import ClassroomError
+from autograder.submission.result import Result
+
+PLACE, PLACE_WITHOUT_NAMES = "report", "report-without-names"
+"""Folders of a classroom. What has no names lies apart, so that one can be passed on alone."""
+
+COLUMNS = (
+    "student", "name", "chapter", "ended", "points", "max_points", "late", "late_seconds",
+    "penalty", "waits", "restarts", "repairs", "exercises", "why",
+)  # fmt: skip
+_TELLING = ("name", "late_seconds", "why")
+"""Columns that a table without names does not have."""
+
+
+def report(
+    room: Path,
+    *,
+    anonymous: bool = False,
+    db_url: str | None = None,
+    results: Iterable[Result] = (),
+    now: datetime | None = None,
+) -> Path:
+    """Write the report of a classroom; returns the page.
+
+    Args:
+        room: the classroom.
+        anonymous: leave out names, and what tells students apart.
+        db_url: the gradebook, where it is not the one that the classroom names.
+        results: what the present run has found.
+        now: the time that the page names.
+
+    Raises:
+        ClassroomError: there is no classroom, no gradebook, or no place to write to.
+    """
+    room = classroom_at(room)
+    record = _read(room, db_url, results)
+    if anonymous:
+        record = without_names(record)
+    statistics = analyse(record, shown_to=MIN_SAME_TEXT if anonymous else 1)
+    html = page(record, statistics, made=now or datetime.now(), anonymous=anonymous)
+    folder = room / (PLACE_WITHOUT_NAMES if anonymous else PLACE)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        write_private(folder / "report.csv", table(record, anonymous=anonymous))
+        write_private(folder / "index.html", html)
+    except OSError as error:
+        raise ClassroomError(f"{folder} cannot be written: {error.strerror}.") from None
+    return folder / "index.html"
+
+
+def _read(room: Path, db_url: str | None, results: Iterable[Result]) -> ClassRecord:
+    config = api(room).config
+    if db_url:
+        config.CourseDirectory.db_url = db_url
+    course = CourseDirectory(config=config)
+    try:
+        address = with_driver(course.db_url)
+        try_out(address)
+        return read_class(room, address, course.course_id, room / HOME / "journal.jsonl", results)
+    except SQLAlchemyError as error:
+        why = what_failed(error, course.db_url)
+        raise ClassroomError(f"The gradebook cannot be read: {why}") from None
+
+
+def table(record: ClassRecord, *, anonymous: bool = False) -> str:
+    """The report as CSV: a row for each student and chapter, without formulas."""
+    columns = [name for name in COLUMNS if not (anonymous and name in _TELLING)]
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(record):
+        writer.writerow({key: safe(value) for key, value in row.items()})
+    return stream.getvalue()
+
+
+def _rows(record: ClassRecord) -> Iterator[dict[str, Any]]:
+    for entry in record.entries:
+        yield {
+            "student": entry.student,
+            "name": record.names[entry.student],
+            "chapter": entry.chapter,
+            "ended": entry.ended,
+            "points": round(entry.points, 4),
+            "max_points": entry.max_points,
+            "late": "yes" if entry.is_late else "",
+            "late_seconds": round(entry.late.total_seconds()) or "",
+            "penalty": entry.penalty or "",
+            "waits": "; ".join(entry.waits),
+            "restarts": entry.restarts or "",
+            "repairs": entry.repairs or "",
+            "exercises": _exercises(entry),
+            "why": " ".join(entry.why),
+        }
+
+
+def _exercises(entry: SubmissionEntry) -> str:
+    parts = (f"{a.exercise} {a.points:.4g} of {a.max_points:g}" for a in entry.answers)
+    return "; ".join(parts)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    # What mkstemp makes has the mode 0600 from its first moment.
+    handle, building = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
+            file.write(text)
+        os.replace(building, path)
+    except BaseException:
+        Path(building).unlink(missing_ok=True)
+        raise

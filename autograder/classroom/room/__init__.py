@@ -1,0 +1,1 @@
+"""A classroom's folder: opened, locked, and connected to its gradebook."""

@@ -1,0 +1,1 @@
+"""Making a classroom: chapters, packs for students, and a sample class."""

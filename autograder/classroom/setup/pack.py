@@ -1,0 +1,253 @@
+"""What students are given, in one zip: the course as a wheel, their notebooks, and what to install.
+
+The wheel is made from the course that is installed here. It has no solutions, no hidden cases, no
+debriefs, nothing that grades a class and nothing of this class's secret. Before anything is
+written, all that goes in is searched for these.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+
+import nbformat
+
+from autograder.builder.outputs import lock
+from autograder.classroom.room.chapter_names import is_called
+from autograder.classroom.room.nbgrader_api import api
+from autograder.classroom.setup.visible_cases import REDRAW, NotRemovable, without_hidden_cases
+from autograder.core import own_exercises
+from autograder.environment.errors import ClassroomError
+from autograder.environment.package_folder import PACKAGE_FOLDER
+
+NAME = "fxcourse"
+_LEFT_OUT = ("classroom", "boxed", "hunt", "new_exercise", "__pycache__")
+"""Rooms of the course that only an instructor needs, or nobody who learns."""
+
+_KINDS = frozenset({".py", ".json", ".jsonl", ".html", ".css", ".js", ".svg"})
+_NOT_FOR_STUDENTS = (b"BEGIN SOLUTION", b"BEGIN HIDDEN TESTS", b"BEGIN MARK SCHEME")
+_DATE = (2020, 1, 1, 0, 0, 0)
+"""Of all files, so that the same class gives the same bytes."""
+
+README = """\
+# {title}
+
+1. Install Python 3.11, 3.12 or 3.13, open a terminal in this folder, and make an environment:
+   `python -m venv .venv`
+2. Activate it: `source .venv/bin/activate`, or on Windows `.venv\\Scripts\\activate`
+3. Install the course. No GPU is needed. On Linux, take PyTorch for the CPU (about 1.5 GB):
+   `python -m pip install --extra-index-url {cpu} --requirement requirements.txt {wheel}`
+   On macOS and Windows (about 1.5 GB), or on Linux with CUDA (6 GB):
+   `python -m pip install --requirement requirements.txt {wheel}`
+4. `fxcourse doctor` looks whether everything is there, and says what to do if not.
+5. `fxcourse lab` opens JupyterLab on the folder `fxcourse` in your home folder. It has these
+   notebooks: {notebooks}
+6. Work there, not in the copies in `notebooks/`. Write in the answer cells, and add cells as you
+   like. You cannot edit check cells. A check cell shows what holds and what does not; "Run all"
+   goes on past errors.
+7. Save the notebook, and hand in its file: `fxcourse/{first}.ipynb` in your home folder. If you
+   rename it, that does no harm.
+
+Your answers are graded on more models than a check cell tries. If you are stuck, or if you do not
+agree with a grade, ask your instructor.
+"""
+
+TORCH_CPU = "https://download.pytorch.org/whl/cpu"
+"""Where pip finds PyTorch without CUDA; the same as in the Makefile."""
+
+DOCKERFILE = """\
+# An image for JupyterHub: docker build --build-arg HUB={hub} --tag {name} .
+# HUB is the version of your hub; the two must be the same.
+FROM python:{python}-slim
+ARG HUB={hub}
+RUN useradd --create-home --uid 1000 jovyan
+COPY requirements.txt {wheel} /tmp/course/
+RUN pip install --no-cache-dir jupyterhub==$HUB -r /tmp/course/requirements.txt /tmp/course/*.whl
+USER jovyan
+WORKDIR /home/jovyan
+CMD ["jupyterhub-singleuser", "--ip=0.0.0.0"]
+"""
+
+
+def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
+    """Write what the students of a class are given.
+
+    Args:
+        room: the classroom.
+        path: the zip; one that is there is replaced.
+        chapters: only these chapters, such as ``03``; all that were released by default.
+
+    Raises:
+        ClassroomError: something in it is not for students, or something is missing.
+
+    Returns:
+        The names of the notebooks.
+    """
+    notebooks = _notebooks(room, chapters)
+    secret = str(api(room).config.ExecuteChecks.get("secret") or "")
+    _look_through(notebooks, secret)
+    wheel, data = make_wheel(notebooks, own_exercises.texts_in(room / own_exercises.FOLDER))
+    try:
+        pins = lock.requirements("learn")
+    except metadata.PackageNotFoundError:
+        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
+    names = [name.removesuffix(".ipynb") for name in notebooks]
+    title = f"The course about torch.fx: {room.name}"
+    readme = README.format(
+        title=title, wheel=wheel, notebooks=", ".join(names), first=names[0], cpu=TORCH_CPU
+    )
+    image = DOCKERFILE.format(name=NAME, wheel=wheel, python="3.11", hub="5.4.0")
+    files = {
+        "README.md": readme.encode(),
+        "requirements.txt": pins.encode(),
+        "Dockerfile": image.encode(),
+        **{f"notebooks/{name}": text for name, text in notebooks.items()},
+    }
+    _look_through(files | unpacked(data), secret)
+    files[wheel] = data
+    path.write_bytes(zipped({f"{room.name}/{name}": text for name, text in files.items()}))
+    return names
+
+
+def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
+    """The notebooks that were released, by their files' names."""
+    found: dict[str, bytes] = {}
+    paths = sorted((room / "release").glob("*/*.ipynb"))
+    for word in chapters:
+        if not any(is_called(path.parent.name, word) for path in paths):
+            raise ClassroomError(f"No chapter that was released is called {word}.")
+    for path in paths:
+        if chapters and not any(is_called(path.parent.name, word) for word in chapters):
+            continue
+        if path.name in found:
+            raise ClassroomError(f"Two released notebooks are called {path.name}.")
+        found[path.name] = path.read_bytes()
+        try:
+            nbformat.reads(found[path.name].decode(), as_version=4)
+        except Exception:  # whatever it is, students could not open it
+            raise ClassroomError(f"{path} cannot be read as a notebook.") from None
+    if not found:
+        raise ClassroomError(
+            "Nothing was released: run nbgrader generate_assignment CHAPTER first."
+        )
+    return found
+
+
+def make_wheel(
+    notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None
+) -> tuple[str, bytes]:
+    """The course as a wheel that learners may have, with these notebooks as its chapters.
+
+    Args:
+        notebooks: their texts, by their files' names.
+        own: texts of the instructor's own exercises; see `core.own_exercises`.
+
+    Raises:
+        ClassroomError: the course is not installed, or a hidden case cannot be taken out.
+
+    Returns:
+        What its file must be called, and its bytes.
+    """
+    files = _package(PACKAGE_FOLDER)
+    for path, source in (own or {}).items():
+        files[f"{own_exercises.PACKAGE}/{path}"] = _without_hidden(source, path)
+    digest = hashlib.sha256()
+    for name, text in sorted((files | dict(notebooks)).items()):
+        digest.update(name.encode() + b"\0" + text)
+    try:
+        course = metadata.distribution(NAME)
+        # In a clone it may be the folder that setuptools leaves there: PKG-INFO.
+        described = course.read_text("METADATA") or course.read_text("PKG-INFO")
+    except metadata.PackageNotFoundError:
+        described = None
+    if not described:
+        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
+    # A version of its own: pip takes what is installed for the same, if the version is.
+    version = f"{course.version.partition('+')[0]}+class.{digest.hexdigest()[:10]}"
+    described = described.replace(f"\nVersion: {course.version}\n", f"\nVersion: {version}\n", 1)
+    info = f"{NAME}-{version}.dist-info"
+    data = f"{NAME}-{version}.data/data/share/{NAME}/course"
+    files |= {f"{data}/{name}": text for name, text in notebooks.items()}
+    files |= {
+        f"{info}/METADATA": described.encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: fxcourse\nRoot-Is-Purelib: true\n"
+        b"Tag: py3-none-any\n",
+        f"{info}/entry_points.txt": b"[console_scripts]\nfxcourse = autograder.cli.main:main\n",
+    }
+    rows = [f"{name},sha256={_digest(text)},{len(text)}" for name, text in sorted(files.items())]
+    files[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
+    return f"{NAME}-{version}-py3-none-any.whl", zipped(files)
+
+
+def _package(home: Path) -> dict[str, bytes]:
+    """The course's own files, as students may have them."""
+    found = {}
+    for path in sorted(home.rglob("*")):
+        parts = path.relative_to(home).parts
+        if path.suffix not in _KINDS or set(parts) & set(_LEFT_OUT) or not path.is_file():
+            continue
+        if "hidden" in path.name:
+            continue
+        found["/".join(("autograder", *parts))] = _for_students(path, parts)
+    return found
+
+
+def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
+    data = path.read_bytes()
+    if parts[0] == "exercises" and path.suffix == ".py":
+        return _without_hidden(data.decode(), "/".join(parts))
+    if path.suffix == ".jsonl":
+        lines = data.decode().splitlines(keepends=True)
+        kept = [line for line in lines if not str(json.loads(line).get("case")).startswith(REDRAW)]
+        return "".join(kept).encode()
+    if parts[0] == "lessons" and path.suffix == ".json":
+        told = json.loads(data) | {"debriefs": {}}
+        return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+    return data
+
+
+def _without_hidden(text: str, name: str) -> bytes:
+    try:
+        return without_hidden_cases(text, name).encode()
+    except (NotRemovable, SyntaxError) as error:
+        raise ClassroomError(str(error)) from None
+
+
+def _look_through(files: Mapping[str, bytes], secret: str) -> None:
+    """Look for what students must not get.
+
+    Raises:
+        ClassroomError: some of it is there.
+    """
+    for name, data in files.items():
+        if secret and secret.encode() in data:
+            raise ClassroomError(f"{name} holds the secret of the class.")
+        if name.endswith(".ipynb") and any(mark in data for mark in _NOT_FOR_STUDENTS):
+            raise ClassroomError(f"{name} holds solutions or hidden tests. Release it again.")
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    """The files of a zip."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip with these files."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, text, zipfile.ZIP_DEFLATED)
+    return data.getvalue()
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

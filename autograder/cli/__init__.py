@@ -1,0 +1,1 @@
+"""The command `fxcourse`, a module for each group of subcommands."""

@@ -1,0 +1,43 @@
+"""`fxcourse watch`: start a session in the terminal for a chapter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+from autograder.cli.terminal import out
+from autograder.watch.checker import Checker, heavy_modules
+from autograder.watch.files import exercises_of, give_out
+from autograder.watch.keys import keys
+from autograder.watch.session import Session
+from autograder.workspace import location, update
+
+
+def watch_chapter(chapter: str, folder: Path) -> None:
+    """Write the exercises of a chapter as files, and show a card on every save.
+
+    Args:
+        chapter: the chapter, such as ``03``.
+        folder: the workspace; it is made if it does not exist.
+
+    Raises:
+        CannotUpdate: there is no such chapter, or the folder cannot be written to.
+        NoNotebooks: the course has no notebooks.
+    """
+    update.open_workspace(folder)
+    # The verdicts go to the record that the workspace's notebooks use.
+    os.environ[location.ENV] = str(folder)
+    for name in ("SIGTERM", "SIGHUP"):  # the terminal was closed: leave as after Ctrl-C
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    exercises = exercises_of(folder, update.chapter_called(folder, chapter))
+    news = give_out(folder, exercises)
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        Checker(heavy_modules(exercises[0].given)) as checker,
+        keys() as read,
+    ):
+        Session(exercises, out, checker, read, news=news).run()
+    out.print("Your files are kept. The same command continues from here.")

@@ -1,0 +1,1 @@
+"""The layout of a graph in layers: which row, which column, and which way around."""

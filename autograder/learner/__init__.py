@@ -1,0 +1,1 @@
+"""Notebook commands that are more than a check: predictions, drills, debriefs, and stale cells."""

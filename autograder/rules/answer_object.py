@@ -1,0 +1,50 @@
+"""What is asked of the answer itself: that it is a class made from another, or can be traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
+from autograder.judge.error_text import came_from, error_text
+from autograder.judge.rule import Rule, Stage, rule
+
+if TYPE_CHECKING:
+    from autograder.judge.evidence import Evidence
+
+
+def _made_from(evidence: Evidence) -> Iterable[Finding]:
+    """The answer is a class made from the class that the exercise names."""
+    said = evidence.outcome.value
+    if isinstance(said, str):
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} is {said}.",
+            "The class is right, look at its methods: which of them is that, and what "
+            "does the same method of the base class give?"
+            if said.startswith("a class whose `trace`")
+            else "Keep the line `class ...` of the cell as it was given.",
+        )
+
+
+# Before all others: nothing else can be said about what is no such class.
+made_from_the_class = Rule(
+    "made from the class", 0, _made_from,  # type: ignore[arg-type]
+    reason="says what the answer is, where all that others see is that nothing was run",
+)  # fmt: skip
+
+
+@rule("traceable", Stage.KIND)
+def traceable(evidence: Evidence) -> Iterable[Finding]:
+    """`symbolic_trace` accepts the function."""
+    value = evidence.outcome.value
+    if isinstance(value, dict) and "trace_error" in value:
+        error = value["trace_error"]
+        yield evidence.finding(
+            "not-traceable",
+            f"`fx.symbolic_trace({evidence.exercise.name})` raised {error_text(error)}."
+            f"{came_from(error)}",
+            advice_for(evidence.exercise, error, "trace")
+            or "Something on this line asks a Proxy for what only a tensor has: a value.",
+        )

@@ -1,0 +1,48 @@
+"""What a graph calls, where convolutions and BatchNorms become one."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from autograder.core.codec import Plain
+from autograder.core.graph_view import target_text
+from autograder.rules.additions import classes_of
+
+CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+CLASSES = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in (*CONVS, *NORMS)}
+_FUNCTIONS = frozenset(
+    f"torch.{space}conv{n}d" for n in (1, 2, 3) for space in ("", "nn.functional.")
+)
+
+
+def times(count: int) -> str:
+    """A number of times in words."""
+    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def kind_of_class(cls: str) -> str:
+    """A layer by the qualified name of its class, in words, such as "an `Identity`"."""
+    name = cls.rpartition(".")[2]
+    return f"{'an' if name[:1] in 'AEIOU' else 'a'} `{name}`"
+
+
+def kinds_of_calls(data: Plain) -> list[tuple[str, str]]:
+    """The name of each call and what is called, in words; a convolution as module or function."""
+    classes, found = classes_of(data), []
+    for row in data["nodes"]:
+        op, target = row["op"], row["target"]
+        if op == "call_module":
+            cls = classes.get(target, "")
+            kind = kind_of_class(cls)
+            if cls in CLASSES:
+                kind = "a convolution" if CLASSES[cls] in CONVS else "a BatchNorm"
+        elif op == "call_function":
+            text = target_text(target)
+            kind = "a convolution" if text in _FUNCTIONS else f"`{text}`"
+        elif op == "call_method":
+            kind = f"`.{target}()`"
+        else:
+            continue
+        found.append((row["name"], kind))
+    return found

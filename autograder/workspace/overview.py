@@ -1,0 +1,53 @@
+"""The overview of the index, for the learner whose record this is. It is loaded without torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.cards.overview import Overview
+from autograder.lessons.course_map import CourseMap, course_map
+from autograder.lessons.standing import Standing
+from autograder.workspace import location, progress_file
+
+
+def overview() -> None:
+    """Show where to go on, your tracks, and all chapters."""
+    from autograder.cards.display import show
+
+    show(replace(overview_so_far(), live=True))
+
+
+def overview_so_far(workspace: Path | None = None) -> Overview:
+    """The content of `overview`.
+
+    Args:
+        workspace: whose record is read; by default that of the current one.
+    """
+    return Overview(standing_so_far(workspace))
+
+
+def standing_so_far(workspace: Path | None = None) -> Standing:
+    """How far the learner is in the chapters of a workspace.
+
+    Args:
+        workspace: whose record is read; by default that of the current one.
+    """
+    return Standing(
+        course_here(workspace),
+        progress_file.verdicts(workspace),
+        progress_file.first_picks(workspace),
+        progress_file.passed_drills(workspace),
+    )
+
+
+def course_here(workspace: Path | None = None) -> CourseMap:
+    """The map of the chapters in a workspace: a class may have some of them.
+
+    Args:
+        workspace: by default the current one. If it has no chapter, this is the whole course.
+    """
+    folder = workspace or location.current()
+    names = {path.stem for path in folder.glob("*.ipynb")} if folder else ()
+    here = course_map().limited_to(names)
+    return here if here.chapters else course_map()

@@ -1,0 +1,1 @@
+"""A toy course about numbers: its models, a classroom and a syllabus."""

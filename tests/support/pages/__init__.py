@@ -1,0 +1,1 @@
+"""Pages for tests: a small book, built pages, and pages as GitHub shows them."""
