@@ -8,10 +8,10 @@ import sys
 
 import nbformat
 import pytest
-from autograder.classroom.fork_servers import imports_of
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.builder.paths import ROOT
+from autograder.classroom.grading.chapter_preload import imports_of
 from autograder.speed import warm_up
 from autograder.speed.imports import FOR_CARDS
 
