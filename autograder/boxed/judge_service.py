@@ -28,6 +28,8 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader import utils
+from nbgrader.preprocessors import LimitOutput
 
 from autograder.boxed.notebook_run import NotebookRun
 from autograder.boxed.remote_graphs import modules_of
@@ -45,7 +47,6 @@ from autograder.speed.warm_up import brings_dynamo, import_dynamo, import_late
 from autograder.submission.case_report import CaseReport
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
-from autograder.submission.nbgrader_parts import LimitOutput, utils
 from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.repair_steps import Repair, RepairKind

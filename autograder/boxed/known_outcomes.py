@@ -3,6 +3,7 @@
 On most cases most answers of a class do what one of these does, byte for byte, wrong answers too: a
 mistake shows on a few cases. A judge is forked from a server that has judged these outcomes before
 anybody's work came, so that it need neither read such an outcome nor have its graph run again.
+Without this, a class of 60 in chapter 03 takes 1.12 times as long (2026-11-30).
 
 No judge adds to them: it has read what a student's process sent, and is believed by no other.
 """

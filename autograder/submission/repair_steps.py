@@ -15,8 +15,8 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbgrader import utils
 
-from autograder.submission.nbgrader_parts import utils
 from autograder.submission.normalize import set_type
 from autograder.submission.source_cells import SourceCell, grade_id, normal
 from autograder.submission.tampering import (

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 
 from nbformat.notebooknode import NotebookNode
+from nbgrader import utils
 
-from autograder.submission.nbgrader_parts import utils
 from autograder.submission.source_cells import checked_exercise
 
 

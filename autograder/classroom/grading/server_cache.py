@@ -30,7 +30,6 @@ def servers_for(config: GradingConfig) -> ChapterServers:
         try:
             if config.proof:
                 prove(made, preload)
-            made.work_ahead()
         except NoBox:
             made.close()
             raise

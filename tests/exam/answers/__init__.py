@@ -29,6 +29,8 @@ from autograder.runner import run, run_cases
 from autograder.speed import fx_tracing
 from tests.exam import caught_on
 
+fx_tracing.install()
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -110,7 +112,6 @@ def examine(answer: Answer) -> Examined:
     """
     known = _of(answer.exercise)
     if answer not in known.examined:
-        fx_tracing.install()
         exercise = EXERCISES[answer.exercise]
         outcomes = run_cases(exercise, answer.write, exercise.cases)
         texts = {outcome.case: _written(outcome) for outcome in outcomes}
@@ -181,7 +182,6 @@ _ENDLESS = Limits(cpu=2.0)
 
 def _finding_on(answer: Answer, name: str) -> Finding | None:
     """The finding that a wrong answer must get, if the case of that name shows it."""
-    fx_tracing.install()
     exercise = EXERCISES[answer.exercise]
     for case in exercise.cases:
         if case.name == name:

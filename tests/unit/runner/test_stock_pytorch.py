@@ -46,11 +46,19 @@ print(verdict.status)
 
 _ANSWERS = {
     "a right answer": """
-from tests.exam.answers import answers_to
+import operator
 name = "add_to_mul"
-right = next(each.write for each in answers_to(name) if each.finding is None)
 def answer(model):
-    return look(right(model))
+    gm = look(fx.symbolic_trace(model))
+    for node in gm.graph.nodes:
+        called = node.op == "call_function" and node.target in (operator.add, torch.add)
+        if (called or (node.op == "call_method" and node.target == "add")):
+            kwargs = dict(node.kwargs)
+            if kwargs.pop("alpha", 1) == 1:
+                node.target = torch.mul if called else "mul"
+                node.kwargs = kwargs
+    gm.recompile()
+    return look(gm)
 """,
     "an answer that raises": """
 name = "relu_to_gelu"
