@@ -73,7 +73,7 @@ def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
     assert any(name.endswith("workspace/jupyter/labconfig/page_config.json") for name in names)
     lessons = {Path(name).stem for name in names if re.match(r"autograder/lessons/.*\.json", name)}
     assert lessons == {"map", *(path.stem for path in (ROOT / "course").glob("*.ipynb"))}
-    assert "autograder/core/tried_versions.json" in names
+    assert "autograder/environment/tried_versions.json" in names
     assert not [name for name in names if "hidden" in name or "solutions/" in name]
     sources = [name for name in names if name.endswith(".py")]
     assert all(name.startswith("autograder/") for name in sources)

@@ -67,7 +67,8 @@ def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
             continue
         row = rows[target_path(node)]
         layer = rows.get(f"{row.get('same_as', row['path'])}.linear", {})
-        layer = rows.get(layer.get("same_as", ""), layer)
+        if "same_as" in layer:
+            layer = rows[layer["same_as"]]
         weight = layer.get("params", {}).get("weight")
         if not (weight and weight["origin"]):
             yield evidence.finding(
