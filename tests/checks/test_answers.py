@@ -1,7 +1,8 @@
 """The exam of the checks: a right answer passes, wrong ones fail with the finding meant for them.
 
 One test tries all wrong answers to an exercise: each takes milliseconds, and what they share is
-worked out once. `thorough/test_right_answers.py` tries the other right answers.
+computed once. The right answer is the course's own solution; `thorough/test_right_answers.py` tries
+the other right ones.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.builder.outputs.references import solution_of, solutions_of
 from autograder.exercises import EXERCISES
 from tests.exam import caught_on
 from tests.exam.answers import Answer, answers_to, caught_by, examine, finding_meant_for, names
@@ -36,9 +38,11 @@ def complaints(answer: Answer) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_a_right_answer_passes(name: str, total: Callable[..., None]) -> None:
-    assert complaints(right_answers(name)[0]) == []
-    total("right answers that pass")
+def test_the_solution_passes(name: str, total: Callable[..., None]) -> None:
+    exercise = EXERCISES[name]
+    solution = solution_of(exercise, solutions_of(exercise.chapter))
+    assert complaints(Answer(name, "the solution", solution)) == []
+    total("solutions that pass")
 
 
 @pytest.mark.parametrize("name", EXERCISES)
