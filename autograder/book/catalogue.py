@@ -20,7 +20,7 @@ from autograder.builder.paths import ROOT
 from autograder.core.exercise import Exercise
 
 CARDS = ROOT / "autograder" / "cards"
-JUDGED = ("judge/*.py", "rules/*.py", "grading.py", "exercises/**/rubric.py")
+JUDGED = ("judge/*.py", "rules/*.py", "grading.py", "exercises/**/key*.py")
 """Where it is written what is found in answers, below the package's folder."""
 ASKED = "exercises/*/*/cases.py"
 """Where cases say themselves where to look: as ``advice=``."""
@@ -70,7 +70,7 @@ def of_cards(folder: Path = CARDS) -> Iterator[Message]:
 
 
 def of_findings(folder: Path = ROOT / "autograder") -> Iterator[Message]:
-    """What is said of answers: by the judge, its rules, and rubric and cases of each exercise."""
+    """What is said of answers: by the judge, its rules, and key and cases of each exercise."""
     for pattern in JUDGED:
         yield from _said_in(folder.glob(pattern), lambda tree: [tree], _PATTERN)
     yield from _said_in(folder.glob(ASKED), _looks, _PATTERN)

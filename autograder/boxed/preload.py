@@ -125,7 +125,7 @@ def configure(state: StudentState, head: dict[str, Any], blobs: list[bytes]) -> 
     for name in head["modules"]:
         importlib.import_module(name)
     for row in head["exercises"]:
-        state.exercises[row["name"]] = Exercise(**row, aspects=(), cases=(), rubric="")
+        state.exercises[row["name"]] = Exercise(**row, aspects=(), cases=(), key="")
     install_spies(pickle.loads(base64.b64decode(head["forbidden"])))
     held = sorted(not_allowed(sys.modules))
     if held:

@@ -1,7 +1,7 @@
 """What an exercise tells after a pass: its solution, another right answer, and a trap.
 
 The other answer is the one of the exam's that is marked so, ``@right("style", debrief=True)`` in
-``tests/exam/answers/NAME.py``; the trap is the text ``TRAP`` in the exercise's ``rubric.py``. Both
+``tests/exam/answers/NAME.py``; the trap is the text ``TRAP`` in the exercise's ``key.py``. Both
 are read as text: who builds notebooks needs no answer keys.
 """
 
@@ -32,7 +32,7 @@ def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
 def lacking(name: str) -> list[str]:
     """Which parts of an exercise's debrief are not written."""
     marked = [] if other_answer(name) else ["no answer is marked debrief=True"]
-    return marked if trap_of(name) else [*marked, "its rubric has no TRAP"]
+    return marked if trap_of(name) else [*marked, "its key has no TRAP"]
 
 
 @lru_cache(maxsize=256)
@@ -61,8 +61,8 @@ def other_answer(name: str) -> tuple[str, str] | None:
 
 
 def trap_of(name: str) -> str:
-    """The trap that an exercise's rubric tells; nothing, where it tells none."""
-    for path in EXERCISES.glob(f"ch*/{name}/rubric.py"):
+    """The trap in an exercise's key, or nothing if there is none."""
+    for path in EXERCISES.glob(f"ch*/{name}/key.py"):
         for part in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(part, ast.Assign) and _defined(part) == {"TRAP"}:
                 return str(ast.literal_eval(part.value)).strip()

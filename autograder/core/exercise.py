@@ -166,7 +166,7 @@ class Exercise:
         kind: the kind of answer: the name of a module in `runner.kinds`.
         aspects: how the points are shared out; without the first, none are earned.
         cases: the situations, simplest first.
-        rubric: the module that holds the answer key as ``KEY``; ``module:NAME`` for another name.
+        key: the module that holds the answer key as ``KEY``; ``module:NAME`` for another name.
         hints: markdown, from "where to look" to "a skeleton"; never the solution.
         random: models drawn at random on which the answer is tried besides.
         number: its place in the chapter, from 1.
@@ -191,7 +191,7 @@ class Exercise:
     kind: str
     aspects: tuple[Aspect, ...]
     cases: tuple[Case, ...]
-    rubric: str
+    key: str
     hints: tuple[str, ...]
     random: RandomCases | None = None
     number: int = 0

@@ -24,7 +24,7 @@ PACKAGE = "own_exercises"
 FOLDER = "exercises"
 """The folder in a classroom."""
 
-PARTS = ("cases.py", "rubric.py")
+PARTS = ("cases.py", "key.py")
 """What a folder must have to be an exercise."""
 
 _CLASSROOM = "nbgrader_config.py"

@@ -2,7 +2,7 @@
 
 An exercise is imported when it is first asked for: each trace of `torch.fx` takes time for every
 class of modules there is, and the models of the cases are hundreds. What must come of an answer
-lies beside the question, in ``rubric.py``; see `judge.answer_key`.
+lies beside the question, in ``key.py``; see `judge.answer_key`.
 """
 
 from __future__ import annotations

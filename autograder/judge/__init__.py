@@ -1,4 +1,4 @@
-"""Holds outcomes against a rubric and the references. Runs no learner's code.
+"""Compares outcomes with the answer key and the references. Runs no learner's code.
 
 A learner's graph module reaches the judge as a description, which it reads, and has run: in a
 classroom by a process that holds no expectation (see `core.graph_jobs`).

@@ -1,6 +1,6 @@
 """The answer key of an exercise: what a good result has, and what must come of each case.
 
-It lies beside the question, in a module of its own (``rubric.py``), which no process that runs
+It lies beside the question, in a module of its own (``key.py``), which no process that runs
 answers can import.
 """
 
@@ -83,12 +83,12 @@ def is_known(exercise: Exercise, case: Case) -> bool:
 
 def module_of(exercise: Exercise) -> str:
     """The name of the module that holds an exercise's key."""
-    return exercise.rubric.partition(":")[0]
+    return exercise.key.partition(":")[0]
 
 
 @lru_cache(maxsize=256)
-def _key(rubric: str) -> AnswerKey:
-    module, _, name = rubric.partition(":")
+def _key(place: str) -> AnswerKey:
+    module, _, name = place.partition(":")
     key: AnswerKey = getattr(importlib.import_module(module), name or "KEY")
     return key
 
@@ -101,4 +101,4 @@ def forget() -> None:
 
 def key_of(exercise: Exercise) -> AnswerKey:
     """The answer key of an exercise."""
-    return _key(exercise.rubric)
+    return _key(exercise.key)

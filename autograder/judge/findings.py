@@ -1,4 +1,4 @@
-"""Judges one outcome: how the call ended, then the rubric, stage by stage."""
+"""Judges one outcome: how the call ended, then the rules of the key, stage by stage."""
 
 from __future__ import annotations
 

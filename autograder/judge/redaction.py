@@ -31,7 +31,7 @@ LONGEST = 60
 PIECE = 16
 """So many characters of a text tell what it says, wherever a message was cut."""
 _SPEAKERS = tuple(f"autograder.{room}" for room in ("core.codec", "judge", "rules"))
-"""What says things of any exercise; an exercise's own rules lie in modules called ``rubric``."""
+"""What says things of any exercise; an exercise's own rules are in modules called ``key``."""
 _WORD, _PATH = re.compile(r"\w+"), re.compile(r"[\w.]+")
 _LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, torch.Tensor,
               torch.special, torch.fft, torch.linalg, torch.fx)  # fmt: skip
@@ -180,7 +180,7 @@ def own_words(key: str) -> frozenset[str]:
         key: the module of the exercise's answer key. What its chapter shares says things, too.
     """
     chapter = ".".join(key.split(".")[:-2])
-    own = key, f"{chapter}.rubric"
+    own = key, f"{chapter}.keys"
     modules = [
         module for name, module in sys.modules.items() if name.startswith((*_SPEAKERS, *own))
     ]

@@ -29,7 +29,7 @@ class Rule:
     """One thing a good result has.
 
     Attributes:
-        name: stable key, unique within a rubric.
+        name: stable key, unique within an answer key.
         stage: when it is looked at.
         find: yields a finding for each way in which it is missing.
         reason: why it is there, where no wrong answer of the exam needs it.
@@ -44,7 +44,7 @@ class Rule:
         return (replace(finding, rule=self.name) for finding in self.find(evidence))
 
     def because(self, reason: str) -> Rule:
-        """The same rule, with a reason for standing in a rubric."""
+        """The same rule, with a reason for its place in an answer key."""
         return replace(self, reason=reason)
 
 

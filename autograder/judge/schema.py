@@ -1,7 +1,7 @@
 """The complete form of an outcome: checks that are made from the types of its records.
 
 What was not run did not hold. An outcome that lacks a run, or a field of a description, is not a
-record of what the answer did, and no rule of a rubric reads it. A wrong kind of result is
+record of what the answer did, and no rule of a key reads it. A wrong kind of result is
 complete all the same: the rules describe it in better words.
 """
 

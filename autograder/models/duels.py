@@ -54,7 +54,7 @@ def duel(
         kind="witness",
         aspects=(Aspect("witness", 1, "a model on which the suspect is wrong"),),
         cases=tuple(Case(f"made under seed {s}", "witness", MadeUnder(s)) for s in SEEDS),
-        rubric=f"{home}.rubric",
+        key=f"{home}.key",
         hints=hints,
         not_random="the learner gives the model",
     )

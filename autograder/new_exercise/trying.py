@@ -78,13 +78,13 @@ def _ask_the_key(exercise: Exercise) -> None:
     try:
         key = key_of(exercise)
     except Exception as error:
-        raise DoesNotWork(f"KEY cannot be imported from rubric.py: {_told(error)}") from None
+        raise DoesNotWork(f"KEY cannot be imported from key.py: {_told(error)}") from None
     for case in exercise.cases:
         try:
             key.reference(exercise, case)
         except MissingReference:
             raise DoesNotWork(
-                f"KEY in rubric.py has no expected result for {case.name!r}. Give it an oracle."
+                f"KEY in key.py has no expected result for {case.name!r}. Give it an oracle."
             ) from None
         except Exception as error:
             raise DoesNotWork(f"The oracle fails on {case.name!r}: {_told(error)}") from None

@@ -67,7 +67,7 @@ def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     notebooks = {Path(name).name for name in names if name.endswith(".ipynb")}
     assert notebooks == {path.name for path in (ROOT / "course").glob("*.ipynb")}
-    assert any(name.endswith("/rubric.py") for name in names)
+    assert any(name.endswith("/key.py") for name in names)
     assert any(name.endswith("/references.jsonl") for name in names)
     assert any(name.endswith("core/operations.json") for name in names)
     assert any(name.endswith("workspace/jupyter/labconfig/page_config.json") for name in names)

@@ -49,7 +49,7 @@ TOY = Exercise(
         model_case("nested", "nested", Nested, (T(2, 3),), (T(5, 3), 0.5)),
         model_case("hidden", "task", OneAdd, (T(7),) * 2, hidden=True),
     ),
-    rubric=__name__,
+    key=__name__,
     hints=("Look at the targets.",),
 )
 

@@ -12,7 +12,7 @@ from autograder.builder.problems import BuildRefused, Problem
 _PARTS = {
     "__init__.py": ("", "one line, a docstring that says what the exercise is"),
     "cases.py": ("EXERCISE", "the card, hints and cases"),
-    "rubric.py": ("KEY", "the rules that a result must keep, and the oracle"),
+    "key.py": ("KEY", "the rules that a result must keep, and the oracle"),
 }
 """The files that an exercise must have, the name that each must define, and what that is."""
 

@@ -1,4 +1,4 @@
-"""What the rubrics of this part ask of what runs say: it is whole, and the graph is sound."""
+"""Rules for recorded runs and sound graphs, which answer keys of this chapter share."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import torch
 from torch import fx, nn
 
+from autograder.exercises.ch13b_lowering.partition.key import fewest
 from autograder.exercises.ch13b_lowering.partition.models import TakesNodes
-from autograder.exercises.ch13b_lowering.partition.rubric import fewest
 from tests.exam.answers.partition import levels, quotient_is_sound, the_first_that_fits
 
 

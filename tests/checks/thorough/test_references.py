@@ -40,7 +40,7 @@ def test_few_references_are_stored() -> None:
 def test_an_exercise_is_what_its_folder_says(name: str) -> None:
     exercise = EXERCISES[name]
     home = f"autograder.exercises.ch{exercise.chapter}.{name}"
-    assert (exercise.name, exercise.rubric) == (name, f"{home}.rubric")
+    assert (exercise.name, exercise.key) == (name, f"{home}.key")
 
 
 @pytest.mark.parametrize("chapter", STEMS)

@@ -14,9 +14,9 @@ from autograder.core.exercise import Case
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.exercises import EXERCISES
-from autograder.exercises.ch12b_metadata.meta_lies.rubric import lies_of
+from autograder.exercises.ch12b_metadata.meta_lies.key import lies_of
 from autograder.exercises.ch12b_metadata.models import Teller
-from autograder.exercises.ch12b_metadata.refresh_meta.rubric import differs, ours
+from autograder.exercises.ch12b_metadata.refresh_meta.key import differs, ours
 
 REFRESH, LIES = EXERCISES["refresh_meta"], EXERCISES["meta_lies"]
 LARGE = ("terabytes", "images", "made of nothing")

@@ -38,7 +38,7 @@ def _graph(
 ) -> Attack:
     """An attacker who answers rightly, but whose graphs say something else besides.
 
-    The rubric of `add_to_mul` does not mind other nodes before it runs what was rebuilt.
+    The key of `add_to_mul` does not mind other nodes before it runs what was rebuilt.
     """
     cell = forging_graphs(f"def spoil(graph):\n{spoil}")
     answers, may = {"add_to_mul": ADD_TO_MUL}, {"add_to_mul": most}

@@ -330,7 +330,7 @@ import importlib, sys
 for name in ("judge", "judge.references", "rules", "builder", "classroom", "grading",
              "judge.oracles", "judge.evidence", "rules.passes", "cli", "submission.seeds",
              "exercises.ch03_manipulation.relu_to_gelu.cases",
-             "exercises.ch03_manipulation.relu_to_gelu.rubric", "exercises.ch05_proxy.rubric"):
+             "exercises.ch03_manipulation.relu_to_gelu.key", "exercises.ch05_proxy.keys"):
     name = "autograder." + name
     if name in sys.modules:
         print("LOOT", name, "is there")
@@ -342,7 +342,7 @@ for name in ("judge", "judge.references", "rules", "builder", "classroom", "grad
     ),
     Attack(
         "leaking-memory",
-        "The memory of the process is searched for other work and for texts of rubrics.",
+        "The memory of the process is searched for other work and for texts of answer keys.",
         "The process it was forked from has never held another student's work, nor a secret.",
         """\
 import ctypes

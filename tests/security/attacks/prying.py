@@ -36,7 +36,7 @@ def node_names(model):
     frame = sys._getframe(1)
     while frame:
         for name, value in frame.f_locals.items():
-            for what in ("oracle", "reference", "expect", "rubric", "expected"):
+            for what in ("oracle", "reference", "expect", "key", "expected"):
                 found = getattr(value, what, None)
                 if found and type(value).__module__.startswith("autograder"):
                     print("LOOT", name, what, found)
@@ -63,8 +63,8 @@ def count_ops(model):
         kind = type(value).__name__
         if kind in ("Reference", "Verdict", "Evidence", "Rule", "Submission", "Gradebook"):
             print("LOOT", kind, str(value)[:200])
-        if isinstance(value, dict) and "rubric" in value and "cases" in value:
-            print("LOOT", str(value.get("rubric"))[:200])
+        if isinstance(value, dict) and "key" in value and "cases" in value:
+            print("LOOT", str(value.get("key"))[:200])
 """
         },
     ),
@@ -260,7 +260,7 @@ for start in [*up, "/tmp", "/home", "/root", "/run", "/var", "/dev/shm", "/mnt",
 import importlib, types
 
 def decompose(model, rules):
-    answers = "autograder.exercises.ch05_proxy.decompose.rubric"
+    answers = "autograder.exercises.ch05_proxy.decompose.key"
     for name in ("autograder.runner.kinds.decomposition_rules", "autograder.judge.splice", answers):
         try:
             module = importlib.import_module(name)

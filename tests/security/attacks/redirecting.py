@@ -22,7 +22,7 @@ CASES = ["two operations", "one operation twice", "several inputs and a dead nod
 
 def node_names(model):
     for case in CASES:
-        value = stored("autograder.exercises.ch00_start.node_names.rubric")[case]["value"]
+        value = stored("autograder.exercises.ch00_start.node_names.key")[case]["value"]
         names = [item for item in value["list"]]
         if len(names) == len(fx.symbolic_trace(model).graph.nodes):
             print("LOOT", names)
@@ -60,7 +60,7 @@ def node_names(model):
 import types
 
 def count_ops(model):
-    from autograder.exercises.ch02_nodes.count_ops.rubric import KEY
+    from autograder.exercises.ch02_nodes.count_ops.key import KEY
     found = KEY.oracle(types.SimpleNamespace(args=(model,), kwargs={}, functions={})).value
     print("LOOT", found)
     return found
@@ -69,7 +69,7 @@ def count_ops(model):
 import types
 
 def dead_nodes(model):
-    from autograder.exercises.ch02_nodes.dead_nodes.rubric import KEY
+    from autograder.exercises.ch02_nodes.dead_nodes.key import KEY
     found = KEY.oracle(types.SimpleNamespace(args=(model,), kwargs={}, functions={})).value
     print("LOOT", found)
     return found
@@ -97,8 +97,8 @@ def relu_to_gelu(model):
         },
     ),
     Attack(
-        "redirecting-rubric",
-        "The answer asks the rubric and the judge what they would say, and searches for a result.",
+        "redirecting-key",
+        "The answer asks the key and the judge what they would say, and searches for a result.",
         ABSENT,
         answers={
             "add_to_mul": """\

@@ -409,7 +409,7 @@ def test_what_cards_say_is_in_a_catalogue() -> None:
 
 
 def test_what_is_said_of_answers_is_in_a_catalogue() -> None:
-    """The judge's words, those of a rule and of a rubric, what a case asks, and every trap."""
+    """The judge's words, those of a rule and of a key, what a case asks, and every trap."""
     from autograder.builder.debriefs import trap_of
     from autograder.exercises import EXERCISES
 

@@ -276,7 +276,7 @@ def folders(tmp_path: Path) -> Path:
     (home.parent / "__init__.py").write_text('"""Numbers."""\n')
     (home / "__init__.py").write_text('"""The next number."""\n')
     (home / "cases.py").write_text("EXERCISE = 1\n")
-    (home / "rubric.py").write_text("KEY: int = 1\n")
+    (home / "key.py").write_text("KEY: int = 1\n")
     (home.with_name("gone") / "__pycache__").mkdir(parents=True)
     build_fixture.write(tmp_path)
     return tmp_path
@@ -291,7 +291,7 @@ def test_whole_folders_are_not_refused(folders: Path) -> None:
     assert missing(folders) == missing(folders, "07_numbers") == missing(folders, "08_x") == []
 
 
-@pytest.mark.parametrize("file", ["__init__.py", "cases.py", "rubric.py"])
+@pytest.mark.parametrize("file", ["__init__.py", "cases.py", "key.py"])
 def test_a_missing_part_of_an_exercise_is_named(folders: Path, file: str) -> None:
     path = folders / "exercises" / "ch07_numbers" / "after" / file
     path.unlink()
@@ -312,7 +312,7 @@ def test_a_missing_source_of_a_chapter_is_named(folders: Path) -> None:
     assert "07_numbers.py:1: " in line and "their chapter is not there. Write it" in line
 
 
-@pytest.mark.parametrize(("file", "name"), [("cases.py", "EXERCISE"), ("rubric.py", "KEY")])
+@pytest.mark.parametrize(("file", "name"), [("cases.py", "EXERCISE"), ("key.py", "KEY")])
 def test_a_part_that_does_not_define_its_name_is_named(folders: Path, file: str, name: str) -> None:
     path = folders / "exercises" / "ch07_numbers" / "after" / file
     path.write_text("def unfinished(\n")
@@ -323,11 +323,11 @@ def test_a_part_that_does_not_define_its_name_is_named(folders: Path, file: str,
 
 
 def test_build_says_what_an_exercise_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    lacks = builder.BuildRefused(Path("rubric.py"), [builder.Problem(1, "No rubric.", "Write it.")])
+    lacks = builder.BuildRefused(Path("key.py"), [builder.Problem(1, "No key.", "Write it.")])
     monkeypatch.setattr(exercise_folders, "examine", lambda chapters: [lacks])
     result = CliRunner().invoke(main.app, ["build", "--check"])
     assert result.exit_code == 1
-    assert "rubric.py:1: No rubric." in result.output and "up to date" not in result.output
+    assert "key.py:1: No key." in result.output and "up to date" not in result.output
 
 
 def test_a_cell_that_uses_an_exercise_that_there_is_not(tmp_path: Path) -> None:

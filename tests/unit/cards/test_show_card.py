@@ -19,7 +19,7 @@ HINTS = (
 )
 EXERCISE = Exercise(
     name="relu_after_add", chapter="03_manipulation", title="A relu after every sum", stars=2,
-    minutes=15, points=4, kind="pass", aspects=(), cases=(), rubric="", hints=HINTS,
+    minutes=15, points=4, kind="pass", aspects=(), cases=(), key="", hints=HINTS,
 )  # fmt: skip
 BEFORE = (
     NodeBox("x", "placeholder", "x", ()), NodeBox("add", "call_function", "x + 1", ("x",)),

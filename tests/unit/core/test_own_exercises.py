@@ -22,13 +22,13 @@ def nothing_left() -> Iterator[None]:
 ])  # fmt: skip
 def test_an_old_name_is_told_with_the_new_one(line: str, words: str) -> None:
     cases = f"from autograder.core.exercise import Expect\nEXERCISE = {line}\n"
-    own_exercises.install({"mine/cases.py": cases, "mine/rubric.py": ""})
+    own_exercises.install({"mine/cases.py": cases, "mine/key.py": ""})
     with pytest.raises(TypeError, match=words):
         own_exercises.exercise("mine")
 
 
 def test_an_old_name_in_a_key() -> None:
-    rubric = "from autograder.judge.answer_key import OfChoice\n"
-    own_exercises.install({"mine/cases.py": "", "mine/rubric.py": rubric})
+    key = "from autograder.judge.answer_key import OfChoice\n"
+    own_exercises.install({"mine/cases.py": "", "mine/key.py": key})
     with pytest.raises(ImportError, match="`OfChoice` is now called `RecipeOracle`"):
-        __import__("own_exercises.mine.rubric")
+        __import__("own_exercises.mine.key")

@@ -15,8 +15,8 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
 from autograder.core.user_code import substitute_user_code
-from autograder.exercises.ch03_manipulation.relu_after_add.rubric import one_relu_for_each_sum
-from autograder.exercises.ch05_proxy.build_with_proxies.rubric import nothing_unused
+from autograder.exercises.ch03_manipulation.relu_after_add.key import one_relu_for_each_sum
+from autograder.exercises.ch05_proxy.build_with_proxies.key import nothing_unused
 from autograder.judge import Evidence, findings_of
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.derived_graph import DerivedGraph

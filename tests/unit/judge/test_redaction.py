@@ -127,7 +127,7 @@ def test_own_words_come_to_an_end_where_builtins_hold_themselves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So it is once somebody has run code in `vars(builtins)`, as PyTorch does."""
-    key = "autograder.exercises.ch03_manipulation.retarget.rubric"
+    key = "autograder.exercises.ch03_manipulation.retarget.key"
     plain = own_words.__wrapped__(key)
     monkeypatch.setitem(vars(builtins), "__builtins__", vars(builtins))
     assert own_words.__wrapped__(key) == plain

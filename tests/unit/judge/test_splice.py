@@ -11,7 +11,7 @@ from torch import fx
 from autograder.core.exercise import Case
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
-from autograder.exercises.ch05_proxy.decompose.rubric import decomposed_graph
+from autograder.exercises.ch05_proxy.decompose.key import decomposed_graph
 from autograder.judge import Evidence, findings_of
 from autograder.judge.answer_key import key_of
 from autograder.runner import run

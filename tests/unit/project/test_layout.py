@@ -77,7 +77,7 @@ def test_no_folder_is_a_heap() -> None:
 
 SECRET = re.compile(
     r"autograder\.(judge|rules|grading|builder|classroom|submission|fuzz\.random_models|api)\b"
-    r"|autograder\.exercises\..*\.(cases|rubric)\w*$"
+    r"|autograder\.exercises\..*\.(cases|keys?)\w*$"
 )
 """Modules that say what must come out, or lead there."""
 
@@ -129,7 +129,7 @@ def test_models_lead_to_nothing_that_says_what_must_come_out() -> None:
 def test_questions_do_not_lead_to_their_keys() -> None:
     cases = [_name_of(path) for path in EXERCISES.rglob("cases*.py")]
     assert len(cases) > 20
-    keys = re.compile(r"autograder\.(judge|rules)\b|.*\.rubric\w*$")
+    keys = re.compile(r"autograder\.(judge|rules)\b|.*\.keys?\w*$")
     bad = {name: sorted(filter(keys.match, _reached(name))) for name in cases}
     assert {name: found for name, found in bad.items() if found} == {}
 
@@ -140,6 +140,6 @@ def test_an_exercise_is_a_folder() -> None:
             if folder.name == "__pycache__":
                 continue
             names = {path.name for path in folder.iterdir() if path.is_file()}
-            assert {"__init__.py", "cases.py", "rubric.py"} <= names, folder.name
+            assert {"__init__.py", "cases.py", "key.py"} <= names, folder.name
             text = (folder / "__init__.py").read_text(encoding="utf-8")
             assert len(ast.parse(text).body) == 1, f"{folder.name}: only a docstring"

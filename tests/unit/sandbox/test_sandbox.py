@@ -124,7 +124,7 @@ else:
 
 def is_secret(name):
     inside = f"{name}.".startswith(tuple(f"{room}." for room in secret))
-    return inside or name.endswith((".cases", ".rubric"))
+    return inside or name.endswith((".cases", ".key"))
 
 def public(chapter):
     config = {"syllabus": "autograder.exercises", "chapter": chapter}
@@ -145,7 +145,7 @@ def known(told):
         "found": [*found, *filter(is_secret, sys.modules)],
         "modules": sorted(preload.not_allowed(sys.modules)),
         "threads": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1,
-        "cases": sum(len(exercise.cases) + bool(exercise.rubric) + bool(exercise.random)
+        "cases": sum(len(exercise.cases) + bool(exercise.key) + bool(exercise.random)
                      for exercise in state.exercises.values()),
         "exercises": len(state.exercises) > 0,
     }

@@ -59,7 +59,7 @@ EXERCISE = Exercise(
         model_case("another graph", "places", models.KeywordCalls, hidden=True),
         model_case("redraw: a graph module within", "places", models.TracedWithin, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, perhaps_renamed),
 )

@@ -364,7 +364,7 @@ EXERCISE = Exercise(
         Aspect("errors", 1, "errors of tracing, of the model and of the trace"),
     ),
     cases=(*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "`1` is neither `1.0` nor `True`.": (
             "one, not true",

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         model_case("redraw: star arguments", "task", models.StarArguments, hidden=True),
         model_case("redraw: names of builtins", "users", models.BuiltinNames, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, perhaps_renamed),
 )

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
             "redraw: no dimension", "shapes", (7, torch.int16), (-7, torch.int8), hidden=True
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     not_random="it takes a tensor, no model",
 )

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("symbolic_trace", "trace"),
     not_random="it takes a linear layer and a tensor, no model",

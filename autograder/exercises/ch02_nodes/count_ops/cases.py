@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         model_case("redraw: plain tensors", "graphs", models.PlainTensors, hidden=True),
         looked_at_later("redraw: one after the other", "graphs", shared.AllSix),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, perhaps_renamed),
 )

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         dead_case("redraw: one node without readers", "names", shared.Nested, hidden=True),
         dead_case("redraw: a buffer read twice", "ways", models.DeadReadOfABuffer, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("eliminate_dead_code",),
     random=RandomModels(VOCABULARY, models.without_elimination, count=14),

@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         graph_case("redraw: nested", "nested", shared.ThroughContainers, hidden=True),
         graph_case("redraw: everything in everything", "once", models.by_hand_wide, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("all_input_nodes", "_input_nodes"),
     random=RandomModels(VOCABULARY, models.as_its_trace, count=14),

@@ -274,7 +274,7 @@ EXERCISE = Exercise(
         Aspect("sound", 1, "sound modules that look suspicious get an empty list"),
     ),
     cases=(*TASK, *SOUND, *PLACES, *SEVERAL),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "A foreign or erased node is only `foreign-node`, not `undefined-use`.": (
             "an argument from another graph",

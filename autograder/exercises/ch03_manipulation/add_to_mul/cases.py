@@ -161,7 +161,7 @@ EXERCISE = Exercise(
         model_case("redraw: in place", "in place", additions.InPlaceAdd, (T(5), T(5)), hidden=True),
         model_case("redraw: nested", "rest", additions.NestedAdds, (T(1, 3),), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "If `alpha` is computed in the model, it is a node, so it is not 1.": (
             "an alpha that is computed",

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         model_case("redraw: chains", "every", additions.LaterMul, (T(5), T(5)), hidden=True),
         model_case("redraw: others", "others", additions.AlphaMethod, (T(5), T(5)), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

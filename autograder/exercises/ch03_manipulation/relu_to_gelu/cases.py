@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         model_case("redraw: a leaf", "shared", models.OwnedByALeaf, (T(2, 3, 4),), hidden=True),
         model_case("redraw: others", "others", models.OtherModules, (T(1, 3),), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "A leaf module such as `nn.TransformerEncoderLayer` may hold a ReLU of its own. "

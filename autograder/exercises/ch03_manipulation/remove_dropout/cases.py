@@ -155,7 +155,7 @@ EXERCISE = Exercise(
             "redraw: training mode", "caller", models.Chain, (WIDE,), training=True, hidden=True
         ),
     ),  # fmt: skip
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "`F.dropout(x)` alone is active even in eval mode. It goes, too.": ("always active",),
         (

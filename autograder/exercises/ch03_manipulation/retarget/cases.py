@@ -236,7 +236,7 @@ EXERCISE = Exercise(
             extra=(torch.relu, torch.neg),
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_functions),
 )

@@ -213,7 +213,7 @@ EXERCISE = Exercise(
     ),  # fmt: skip
     # The graph calls the probe, or what the learner wrote around it. So targets need not be
     # known, and the judge cannot run the graph itself.
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "The probes run in the order in which the nodes are executed, each right after its node.": (
             "a value changed later",

@@ -210,7 +210,7 @@ EXERCISE = Exercise(
             "redraw: pure", "pure", models.Logic, (T(4, dtype=torch.int64),) * 2, hidden=True
         ),
     ),  # fmt: skip
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "`torch._assert` and `print` stay, too, and so do `operator.setitem`, "

@@ -243,7 +243,7 @@ EXERCISE = Exercise(
             expect=REFUSED,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "Parameters that are not used remain, and so do assertions that the function "

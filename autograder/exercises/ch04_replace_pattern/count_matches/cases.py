@@ -177,7 +177,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_pattern),
 )

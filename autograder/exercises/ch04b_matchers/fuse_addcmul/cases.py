@@ -198,7 +198,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "`x * x + z` and `x * y + x` count as well.": ("a square", "the same value again"),
         "Everything else stays as it is, the methods `.mul` and `.add` too.": (

@@ -157,7 +157,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Everything else stays as it is, even calls in place that no node reads.": (
             "a call in place that nobody reads",

@@ -63,7 +63,7 @@ EXERCISE = Exercise(
         inputs_case("redraw: two dtypes", "inputs", (T(3, dtype=torch.float32), T(2)), hidden=True),
         inputs_case("redraw: two vectors", "task", (T(5), T(1)), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("symbolic_trace", "trace"),
     not_random="it takes no model: there is one formula to record",

@@ -307,7 +307,7 @@ EXERCISE = Exercise(
         ),
         case("redraw: the rest", "rest", models.Nested, {}, (WIDE,), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "What a rule returns may be the result of the model.": (
             "as the output",

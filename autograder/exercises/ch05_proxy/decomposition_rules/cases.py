@@ -144,7 +144,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     not_random="it takes no model: its rules are tried on the numbers that are hard for them",
 )

@@ -223,7 +223,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "The `alpha` of `add` and `sub` is a factor of the second value: `torch.add(x, "

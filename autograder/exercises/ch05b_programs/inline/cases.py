@@ -241,7 +241,7 @@ EXERCISE = Exercise(
             "redraw: an encoder", "rest", networks.Encoder, "feed.0", (T(3, 6),), hidden=True
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "Tracing keeps the submodule a leaf, whatever its class; which other modules "

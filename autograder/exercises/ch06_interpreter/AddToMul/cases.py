@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         ),
         add_case("redraw: marks", "meta", additions.LaterMul, (X, X), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "An `alpha` that is computed is a Proxy here, and not 1.": ("an alpha that is computed",),
         "In-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`.": (

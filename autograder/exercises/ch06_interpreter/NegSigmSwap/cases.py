@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         class_case("redraw: changed between", "others", models.ChangedBetween, (X,), hidden=True),
         class_case("redraw: gates", "others", models.Gate, (T(1, 3), -1.0), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, on_a_trace),
 )

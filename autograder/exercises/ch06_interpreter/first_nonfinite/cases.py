@@ -188,7 +188,7 @@ EXERCISE = Exercise(
         run_case("redraw: a large integer", "clean", models.LargeInteger, X, hidden=True),
         run_case("redraw: a Python float", "nested", models.AsFloat, Exactly(-INF), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Integers and booleans are finite, as tensors too.": ("integers, booleans and nothing",),
         "Python floats count as tensors do.": (

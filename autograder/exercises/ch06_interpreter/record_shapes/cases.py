@@ -129,7 +129,7 @@ EXERCISE = Exercise(
             "redraw: MobileNetV2", "networks", networks.mobilenet, IMAGE, network=True, hidden=True
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Default arguments and `*args` work.": (
             "defaults not given",

@@ -190,7 +190,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "The time counts whether the processor works or waits.": ("a function that waits",),
         "The error of an operation passes through as it is.": (

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         ),
         run_case("redraw: an encoder", "networks", networks.Encoder, T(1, 3, 6), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "Transposed convolutions, `einsum` and attention count zero, too, although "

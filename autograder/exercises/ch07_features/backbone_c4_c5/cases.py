@@ -70,7 +70,7 @@ EXERCISE = Exercise(
         ),
         resnet_case("redraw: kinds", "kinds", resnets.grouped, WIDE, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     not_random="it is about torchvision's ResNets, whose stages have fixed names",
 )

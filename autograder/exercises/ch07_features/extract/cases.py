@@ -379,7 +379,7 @@ EXERCISE = Exercise(
         replace(unknown("redraw: a part", models.Nested, "body", "head"), hidden=True),
         replace(unknown("redraw: a method", models.Weighted, "sum", "linear"), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "If a name is both a node's and a module's, it means the last call of the module.": (
             "both at once",

@@ -159,7 +159,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.after_others),
 )

@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         ),
         cut("redraw: in place", "in place", models.InPlace, "linear", (WIDE,), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Cut by position, even if nothing reads the node.": ("between two that are dead",),
         "The value of the named node may cross even if no node reads it.": (

@@ -156,7 +156,7 @@ EXERCISE = Exercise(
         ),
         one("redraw: as usual", "defaults", models.Kinds, (Shift,), ("second",), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.some_leaves),
 )

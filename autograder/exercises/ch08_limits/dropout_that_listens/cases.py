@@ -97,7 +97,7 @@ EXERCISE = Exercise(
             "redraw: names", "names", models.TakenNames, (WIDE,), training=True, hidden=True
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )  # fmt: skip

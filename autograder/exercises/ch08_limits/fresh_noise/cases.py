@@ -63,7 +63,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     not_random="it takes a tensor, no model",
 )  # fmt: skip

@@ -171,7 +171,7 @@ EXERCISE = Exercise(
         keep("redraw: deep", "deep", models.BothLevels, (WIDE,), hidden=True),
         keep("redraw: calls", "calls", models.CalledTwice, (WIDE,), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, expect=Expect(trace=trace_around)),
 )

@@ -297,7 +297,7 @@ EXERCISE = Exercise(
         ),
         one("redraw: kept", "kept", models.Trained, 2, 4, training=True, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Only shape and dtype of an example matter.": ("an example that wants a gradient",),
         (

@@ -206,7 +206,7 @@ EXERCISE = Exercise(
         Aspect("draws", 1, "random numbers are drawn under one seed"),
     ),
     cases=CASES,
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "The same result: the same structure of tuples, lists and dictionaries, the same "

@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         passed("redraw: a part in train mode", "modes", models.retrace, models.remove_dropout,
                prepare=models.drop_in_training, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Model and results may be given in any mode. They are compared in eval mode.": (
             "Dropout is removed",

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         edited("redraw: a module and a graph", "given", models.changed_in_turn,
                graphs=(False, True), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "All kinds of nodes count, the output too.": ("another result and default",),
         "Arguments may be nested in any way.": (

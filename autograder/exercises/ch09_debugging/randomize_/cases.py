@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         seeded("redraw: norms", "buffers", models.Norms, number=29, hidden=True),
         seeded("redraw: transposed", "kinds", models.Transposed, number=28, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Tensors with a single entry count, too.": ("single numbers",),
         (

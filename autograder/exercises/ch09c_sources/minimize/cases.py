@@ -159,7 +159,7 @@ EXERCISE = Exercise(
         asked("redraw: asks", "asks", models.Late, models.Begins, "sigmoid", hidden=True),
         asked("redraw: a gradient", "asks", models.Lone, models.Learns, "Linear", hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "Placeholders, the structure of the output and the order of the nodes stay, and "

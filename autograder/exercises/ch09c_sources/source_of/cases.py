@@ -95,7 +95,7 @@ EXERCISE = Exercise(
             "redraw: after one that fails", "traces", models.Inner, models.Undecided, hidden=True
         ),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "The file is the one that the code object has.": (
             "code that is in no file",

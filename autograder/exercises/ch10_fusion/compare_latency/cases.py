@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         _case("redraw: a module", "modules", FAST, Plan((4,), module=True), repeats=2,
               gradients=OFF, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     hints=HINTS,
     not_random="what it is given is called, and never looked at",
 )  # fmt: skip

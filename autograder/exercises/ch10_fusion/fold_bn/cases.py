@@ -140,7 +140,7 @@ EXERCISE = Exercise(
               hidden=True),
         _case("redraw: float32", "dtypes", 1, (2, 4, 3), LINE, dtype=torch.float32, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "The dtype of the parameters is kept.": ("float16", "bfloat16"),
         "In `float64` the result is compared tightly, in `float32` to 1e-4.": (

@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         model_case("redraw: statistics that are read", "gone", models.StatisticsAreRead, X,
                    hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "If the input is changed in place between the two, the new convolution still sees "

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         ),
         model_case("redraw: none writes", "writes", models.InplaceIsFalse, X, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Layers may be nested, and called by keyword.": ("in different parts", "keywords"),
         "A new layer needs a name that is free.": ("names that are taken",),

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
         case("redraw: branches", "branches", models.WithoutGradients, T(4, 3), hidden=True),
         case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "What nobody reads counts.": ("values that nobody reads", "a change in place"),
         "The model is exported in the mode that it is in.": (

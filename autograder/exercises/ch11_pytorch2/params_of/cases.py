@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         case("redraw: training", "mutated", models.Stepwise, X, ROW, training=True,
              decomposed=True, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "Before `run_decompositions`, nothing is mutated by the signature, whatever the graph "

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         case("redraw: gradients in place", "compiled", models.InPlace, (X,),
              drive=CompiledForTraining, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "You may change `gm`, and return any callable that takes the arguments of `gm` and "

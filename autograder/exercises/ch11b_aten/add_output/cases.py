@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         case("redraw: batches", "more", models.Batches, (T(3, 3),), "tanh", (T(6, 3),),
              batches=True, saved=True, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "`torch.export.save` and `load` work on the new program, and sizes that could change "

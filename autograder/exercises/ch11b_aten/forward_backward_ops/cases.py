@@ -81,7 +81,7 @@ EXERCISE = Exercise(
         case("redraw: a layer that nobody calls", "needed", models.OneUnused, X, hidden=True),
         case("redraw: two layers", "task", models.TwoLayers, T(4, 3), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Parameters that need no gradient get none; the arguments need none.": (
             "a frozen layer",

@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         case("redraw: two sizes", "symbolic", models.TwoSizes, T(3, 3), symbolic=BOTH,
              hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "None of the four is left without a reader, even if it had none at the start.": (
             "dead from the start",

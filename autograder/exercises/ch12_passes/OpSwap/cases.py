@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         case("redraw: one around another", "others", models.Guarded, ("squared", torch.exp),
              hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "An entry from a function to itself changes nothing.": (
             "the same again",

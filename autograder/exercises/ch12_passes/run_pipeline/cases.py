@@ -165,7 +165,7 @@ EXERCISE = Exercise(
               models.Needed(torch.sin, torch.tanh), hidden=True),
         piped("redraw: limit", "limit", models.one_more, limit=2, expect=TOO_LONG, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             "A pass is called with a graph module, changes it or not, and returns a `PassResult`, "

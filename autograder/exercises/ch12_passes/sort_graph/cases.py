@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         case("redraw: a cycle", "cycles", sin("n5", "n4"), sin("n4", "n3"), sin("n3", "n2"),
              sin("n2", "n4"), output("x1"), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Inputs are all nodes that a node reads, in lists, slices and keywords, too.": (
             "every kind of node",

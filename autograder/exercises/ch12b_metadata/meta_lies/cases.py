@@ -196,7 +196,7 @@ EXERCISE = Exercise(
         case("redraw: parts of a symbol", "symbols", models.Halves, T(4, 6), True, ((0, 1),),
              relu=Shape(Size("x", 1), Size("x", 0))),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "A `get_attr` is compared with the attribute.": (
             "a false bias",

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         case("redraw: training", "nothing", models.Trains, T(6, 3), training=True, hidden=True),
         case("redraw: edited", "stays", models.Layers, T(1, 3), worn=True, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Values that are not tensors are noted as they are: numbers, `None`, a dtype.": (
             "numbers",

@@ -116,7 +116,7 @@ EXERCISE = Exercise(
              hidden=True),
         case("redraw: builtins", "errors", models.Builtins, Traced(owned=False), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Functions of Python are all that `inspect.signature` can read, `operator.add` too.": (
             "functions of torch and math",

@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         case("redraw: other dimensions", "others", models.OtherDimensions, T(4, 4), hidden=True),
         case("redraw: two values", "others", models.TwoValues, ROWS, ROWS, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "The product with the weight comes after the cast back.": ("the weight before the cast",),
         "Inner values are the square, the mean, the sum and the root.": (

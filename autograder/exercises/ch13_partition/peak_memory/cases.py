@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         run("redraw: taken out late", "nested", models.TakenLate, T(3, 4), hidden=True),
         run("redraw: unread", "unread", models.Unread, T(1, 9), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "A value that no node reads is alive at its own node only.": (
             "a large value that nobody reads",

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         refused("redraw: no such name", models.Chain, "relu", "sin", hidden=True),
         refused("redraw: the path of a layer", models.Layers, "block.0", "mul", hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "A reader that reads a value twice is one reader.": (
             "readers that read it twice",

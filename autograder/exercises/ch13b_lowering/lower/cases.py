@@ -193,7 +193,7 @@ EXERCISE = Exercise(
         refused("redraw: a circle", models.Circle, ("sin", "maximum", "tanh"),
                 ("cos", "minimum", "sub"), inputs=((X, X, X),), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         (
             'An example is the `meta["val"]` of the node in `gm`, in the order of the '

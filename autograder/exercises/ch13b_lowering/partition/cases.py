@@ -178,7 +178,7 @@ EXERCISE = Exercise(
         ),
         offered("redraw: a row", "long", models.another_row, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "A supported call that no node reads is in a set, too.": ("values that nobody reads",),
         "`supported` may say yes to inputs, parameters and the output.": (

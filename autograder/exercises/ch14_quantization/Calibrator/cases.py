@@ -123,7 +123,7 @@ EXERCISE = Exercise(
              hidden=True),
         case("redraw: kinds", "which", models.OtherKinds, (T(3, 3),), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Inputs and attributes count, too.": ("parameters and a module called twice",),
         "Divide a Python number: a `bfloat16` has three digits.": ("few bits, rounded",),

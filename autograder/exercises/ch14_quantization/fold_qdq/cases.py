@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         case("redraw: an unread call reads between", "moves", models.UnreadBetween, hidden=True),
         case("redraw: moves", "moves", models.TwoStages, (T(4, 3),), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Scales are the same if they are equal as numbers.": (
             "other scales",

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
         case("redraw: one of two nodes", "kinds", models.Anchored, {"anchor": 0.3}, hidden=True),
         case("redraw: names", "rest", models.odd_names, {"dequantize_1": 0.04}, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "A reader may have the value in a list, in a dictionary, by keyword, or twice.": (
             "readers that read it twice",

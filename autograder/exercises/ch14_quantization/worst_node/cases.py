@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         case("redraw: one after the other", "task", models.Straight, X, hidden=True),
         case("redraw: layers", "task", models.Weighted, X, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "If several errors are equal, return the first node.": ("equal errors", "no error at all"),
         "A value that is zero everywhere in the float graph does not count.": (

@@ -134,7 +134,7 @@ EXERCISE = Exercise(
         case("redraw: in a row", "together", models.InARow, (T(1, 3, 6, 4),), hidden=True),
         case("redraw: alone", "alone", models.OnlySome, (T(4),), hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "Others may read the result of the operation, too.": ("quantized twice",),
         "The new module has the same nodes, names, order and `meta`.": (

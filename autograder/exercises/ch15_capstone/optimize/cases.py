@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         network("redraw: MNASNet", models.mnasnet, hidden=True),
         network("redraw: ShuffleNet", models.shufflenet, hidden=True),
     ),
-    rubric=f"{__package__}.rubric",
+    key=f"{__package__}.key",
     fine_print={
         "The result computes what the model computes while every dropout does nothing.": (
             "functions",

@@ -29,7 +29,7 @@ def test_a_class_is_graded_on_it_in_boxes(tmp_path: Path) -> None:
     assert "BEGIN SOLUTION" not in nbformat.writes(given)
     spy = (
         "import sys\nheld = [m for m in sys.modules if m.startswith('own_exercises')]\n"
-        "try:\n    import own_exercises.relu_to_tanh.rubric\nexcept ImportError:\n"
+        "try:\n    import own_exercises.relu_to_tanh.key\nexcept ImportError:\n"
         "    held.append('refused')\nprint(sorted(held))\n" + RIGHT
     )
     wrong = RIGHT.replace("torch.tanh", "torch.sigmoid")
@@ -41,8 +41,8 @@ def test_a_class_is_graded_on_it_in_boxes(tmp_path: Path) -> None:
         "none": 0, "right": 4, "spy": 4, "wrong": 0,
     }, [row.notes for row in rows]  # fmt: skip
     said = nbformat.writes(rooms.autograded(room, "spy", NAME))
-    assert "'refused'" in said and "rubric'" not in said.replace(
-        "own_exercises.relu_to_tanh.rubric\\n", ""
+    assert "'refused'" in said and "tanh.key'" not in said.replace(
+        "own_exercises.relu_to_tanh.key\\n", ""
     )
     card = nbformat.writes(rooms.autograded(room, "wrong", NAME))
     assert "class OneCall" in card

@@ -86,11 +86,11 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
         ("cases.py", 'kind="transform"', 'kind="driven"', "is now called 'compiler_backend'"),
         ("cases.py", 'kind="transform"', 'kind="pass"', "but the kinds are analysis, compiler_ba"),
         ("cases.py", "import models", "import nothing", "cases.py cannot be imported: ImportErr"),
-        ("rubric.py", ", exchanging(TanhForRelu)", "", "has no expected result for 'one call'"),
-        ("rubric.py", "is torch.relu else", "is torch.relu_ else (", "rubric.py: SyntaxError"),
-        ("rubric.py", "KEY =", "NO =", "KEY cannot be imported from rubric.py"),
+        ("key.py", ", exchanging(TanhForRelu)", "", "has no expected result for 'one call'"),
+        ("key.py", "is torch.relu else", "is torch.relu_ else (", "key.py: SyntaxError"),
+        ("key.py", "KEY =", "NO =", "KEY cannot be imported from key.py"),
         ("models.py", "import torch", "import torch, autograder.judge", "imports .*der.judge"),
-        ("models.py", "import torch", "import own_exercises.relu_to_tanh.rubric", "imported alone"),
+        ("models.py", "import torch", "import own_exercises.relu_to_tanh.key", "imported alone"),
         ("cases.py", "models.OneCall,", "lambda: models.OneCall(),", "'one call' cannot be sent"),
         ("answers.py", "RIGHT =", "NONE =", "needs a list RIGHT"),
     ],
@@ -99,7 +99,7 @@ def test_what_does_not_work_is_said(
     room: Path, file: str, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(room, file, old, new)
-    if file in ("rubric.py", "answers.py"):  # a process for what is as it was takes its time
+    if file in ("key.py", "answers.py"):  # a process for what is as it was takes its time
         monkeypatch.setattr("autograder.new_exercise.trying._look_at_models", lambda exercise: None)
     with pytest.raises(DoesNotWork, match=said):
         list(tried(room, load(room, NAME)))
@@ -119,17 +119,17 @@ def test_names_that_cannot_be(room: Path) -> None:
 
 def test_a_students_process_gets_what_builds_models_alone(room: Path) -> None:
     texts = own_exercises.texts_in(room / "exercises")
-    assert set(texts) == {f"{NAME}/{part}.py" for part in ("cases", "models", "rubric")}
+    assert set(texts) == {f"{NAME}/{part}.py" for part in ("cases", "models", "key")}
     own_exercises.install(texts)
     sent = own_exercises.texts_for_answers([f"own_exercises.{NAME}.models", "torch"])
     assert set(sent) == {f"{NAME}/models.py"}
     own_exercises.install(sent)
-    for part in ("cases", "rubric"):
+    for part in ("cases", "key"):
         with pytest.raises(ModuleNotFoundError):
             __import__(f"own_exercises.{NAME}.{part}")
     held = {"own_exercises", f"own_exercises.{NAME}", f"own_exercises.{NAME}.models"}
     assert not not_allowed(held & set(sys.modules))
-    bad = {f"own_exercises.{NAME}.cases", f"own_exercises.{NAME}.rubric"}
+    bad = {f"own_exercises.{NAME}.cases", f"own_exercises.{NAME}.key"}
     assert not_allowed(held | bad) >= bad
 
 
@@ -137,7 +137,7 @@ def test_it_goes_with_what_students_are_given(room: Path, tmp_path: Path) -> Non
     _, data = make_wheel({}, own_exercises.texts_in(room / "exercises"))
     files = unpacked(data)
     assert b"redraw" not in files[f"own_exercises/{NAME}/cases.py"]
-    assert f"own_exercises/{NAME}/rubric.py" in files
+    assert f"own_exercises/{NAME}/key.py" in files
     assert not [path for path in files if "answers" in path and "own_exercises" in path]
     for path, text in files.items():
         (tmp_path / "packed" / path).parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.core.verdict import Finding
 from autograder.exercises.ch09_debugging.equivalent.cases import Look
-from autograder.exercises.ch09_debugging.rubric import first_difference
+from autograder.exercises.ch09_debugging.keys import first_difference
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import answer_of

@@ -12,7 +12,7 @@ from autograder.core.exercise import Trial
 from autograder.core.graph_record import NodeRecord
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
-from autograder.exercises.ch14_quantization.rubric import (
+from autograder.exercises.ch14_quantization.keys import (
     DEQUANTIZE,
     QUANTIZE,
     by_name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograder.core.verdict import Finding
-from autograder.exercises.ch12_passes.rubric import said_in
+from autograder.exercises.ch12_passes.keys import said_in
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 

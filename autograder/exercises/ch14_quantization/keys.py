@@ -1,4 +1,4 @@
-"""What the rubrics of chapter 14 have in common: rows by name, pairs, and `meta`."""
+"""Rules for rows by name, pairs and `meta`, which answer keys of chapter 14 share."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from autograder.core.verdict import Finding
-from autograder.exercises.ch11_pytorch2.rubric import compiled_code_runs
+from autograder.exercises.ch11_pytorch2.keys import compiled_code_runs
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence

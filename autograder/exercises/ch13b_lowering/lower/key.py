@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.core.codec import Encoded, kind_of
 from autograder.core.graph_record import GraphRecord, target_path
 from autograder.core.verdict import Finding
-from autograder.exercises.ch13b_lowering.lower.rubric_places import (
+from autograder.exercises.ch13b_lowering.lower.key_places import (
     attributes,
     examples,
     meta_kept,

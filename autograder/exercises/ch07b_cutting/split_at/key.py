@@ -14,7 +14,7 @@ from autograder.core.execution import CallResult, run_once
 from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
 from autograder.core.outcome import RunRecord, Way
 from autograder.core.verdict import Finding
-from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
+from autograder.exercises.ch07b_cutting.split_at.key_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.error_text import error_text

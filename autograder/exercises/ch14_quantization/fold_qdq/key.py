@@ -10,7 +10,7 @@ from typing import Any
 from autograder.core.codec import Encoded
 from autograder.core.graph_record import NodeRecord
 from autograder.core.verdict import Finding
-from autograder.exercises.ch14_quantization.rubric import (
+from autograder.exercises.ch14_quantization.keys import (
     DEQUANTIZE,
     QUANTIZE,
     by_name,

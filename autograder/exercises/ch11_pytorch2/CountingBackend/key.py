@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11_pytorch2.CountingBackend.models import Training, TrainingByHand
-from autograder.exercises.ch11_pytorch2.rubric import compiled_code_runs
+from autograder.exercises.ch11_pytorch2.keys import compiled_code_runs
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence

@@ -10,7 +10,7 @@ from typing import Any
 from autograder.core.codec import Encoded, Encoder, show
 from autograder.core.graph_record import NodeRecord, target_path
 from autograder.core.verdict import Finding
-from autograder.exercises.ch13b_lowering.lower.rubric_values import Lowered, Piece, reads_of
+from autograder.exercises.ch13b_lowering.lower.key_values import Lowered, Piece, reads_of
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule

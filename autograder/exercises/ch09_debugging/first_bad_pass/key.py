@@ -10,7 +10,7 @@ from torch import nn
 
 from autograder.core.codec import kind_of
 from autograder.core.verdict import Finding
-from autograder.exercises.ch09_debugging.rubric import Made, first_difference
+from autograder.exercises.ch09_debugging.keys import Made, first_difference
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import answer_of

@@ -13,9 +13,9 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from autograder.core.codec import Encoded, Encoder, kind_of, show
 from autograder.core.verdict import Finding
-from autograder.exercises.ch12_passes.rubric import driving, said_in
+from autograder.exercises.ch12_passes.keys import driving, said_in
+from autograder.exercises.ch12b_metadata.keys import modes_are_left
 from autograder.exercises.ch12b_metadata.models import nothing_logged
-from autograder.exercises.ch12b_metadata.rubric import modes_are_left
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.findings import unrecorded

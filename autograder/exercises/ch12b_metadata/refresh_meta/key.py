@@ -11,9 +11,9 @@ from torch import fx, nn
 from autograder.core.codec import Encoded, Encoder, show
 from autograder.core.torch_private import fake_tensor_mode, own_buffers, own_parameters
 from autograder.core.verdict import Finding
-from autograder.exercises.ch12_passes.rubric import driving, said_in
+from autograder.exercises.ch12_passes.keys import driving, said_in
+from autograder.exercises.ch12b_metadata.keys import modes_are_left
 from autograder.exercises.ch12b_metadata.models import Teller, vals_of
-from autograder.exercises.ch12b_metadata.rubric import modes_are_left
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference, ordinal
 from autograder.judge.evidence import Evidence

@@ -12,7 +12,7 @@ from autograder.rules import passes, values, wellformed
 from tests.checks.test_answers import wrong_answers
 from tests.exam.answers import examine
 
-# Rules that many rubrics share are shown to be needed once, in any of them.
+# Rules that many keys share are shown to be needed once, in any of them.
 SHARED = {
     rule.name
     for room in (passes, values, wellformed)

@@ -11,7 +11,7 @@ from torch.fx.passes.infra.pass_base import PassResult
 
 from autograder.core.codec import Encoded, kind_of, show
 from autograder.core.verdict import Finding
-from autograder.exercises.ch12_passes.rubric import (
+from autograder.exercises.ch12_passes.keys import (
     argument_finding,
     driving,
     kind_named,

@@ -11,7 +11,7 @@ from torch import fx
 
 from autograder.core.codec import Encoded, show
 from autograder.core.verdict import Finding
-from autograder.exercises.ch12_passes.rubric import argument_finding, driving, said_in
+from autograder.exercises.ch12_passes.keys import argument_finding, driving, said_in
 from autograder.exercises.ch12_passes.sort_graph.models import shortened
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference

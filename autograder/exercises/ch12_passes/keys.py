@@ -1,4 +1,4 @@
-"""What the rubrics of chapter 12 read in what was reported."""
+"""Readers of reported texts, which answer keys of chapter 12 share."""
 
 from __future__ import annotations
 

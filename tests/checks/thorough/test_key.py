@@ -1,4 +1,4 @@
-"""Every property in a rubric is needed: without it some wrong answer would pass."""
+"""Every property in an answer key is needed: without it some wrong answer would pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.rule import Rule
 from autograder.runner import run
 from tests.checks.test_answers import wrong_answers
-from tests.checks.test_rubric import NEEDED_IN, SHARED
+from tests.checks.test_key import NEEDED_IN, SHARED
 from tests.exam.answers import Answer, finding_meant_for, is_held
 
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from autograder.core.codec import Encoded, show
 from autograder.core.verdict import Finding
-from autograder.exercises.ch06_interpreter.rubric import values_of
+from autograder.exercises.ch06_interpreter.keys import values_of
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
