@@ -43,7 +43,8 @@ _ALWAYS = (
 )  # fmt: skip
 
 ALLOWED = frozenset(
-    "autograder autograder.alive autograder.api autograder.boxed "
+    "autograder autograder.alive autograder.api autograder.authoring "
+    "autograder.authoring.models autograder.boxed "
     "autograder.boxed.graph_service autograder.boxed.preload autograder.boxed.shell "
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "

@@ -45,10 +45,19 @@ def __getattr__(kind: str) -> AnswerKey:
 def _exercise(name: str, kind: str) -> Exercise:
     case = Case("a small model", "all", kinds.KINDS[kind].canary_trial)
     return Exercise(
-        name, CHAPTER, kind, 1, 1, 1, kind,
-        (Aspect("all", 1, "a small model"),), (case,), f"{__name__}:{kind}", (),
+        name=name,
+        chapter=CHAPTER,
+        title=kind,
+        stars=1,
+        minutes=1,
+        points=1,
+        kind=kind,
+        aspects=(Aspect("all", 1, "a small model"),),
+        cases=(case,),
+        key=f"{__name__}:{kind}",
+        hints=(),
         not_random="its scores are known",
-    )  # fmt: skip
+    )
 
 
 def exercises() -> dict[str, Exercise]:

@@ -22,8 +22,8 @@ from pathlib import Path
 from autograder.environment.package_folder import PACKAGE_FOLDER
 
 GRADING = (
-    "boxed", "core", "exercises", "fuzz", "judge", "models", "rules", "runner", "speed",
-    "submission",
+    "authoring", "boxed", "core", "exercises", "fuzz", "judge", "models", "rules", "runner",
+    "speed", "submission",
 )  # fmt: skip
 """Packages of the course that decide grades. What cards look like, for one, does not."""
 

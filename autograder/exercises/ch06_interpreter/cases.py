@@ -8,9 +8,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Case, Expect
-from autograder.fuzz.grammar import COMMON
-from autograder.models import T
+from autograder.authoring.question import COMMON, Case, Expect, T
 from autograder.models.running import ClassTrial, Make, RunTrial
 
 CHAPTER = "06_interpreter"

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.torch_private import codegen_of
+from autograder.authoring.key import codegen_of
 
 
 def values_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:

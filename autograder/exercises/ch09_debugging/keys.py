@@ -9,9 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.execution import seed_all
-from autograder.judge.compare import difference
+from autograder.authoring.key import Encoded, Encoder, difference, seed_all
 
 Made = Callable[[int], tuple[Any, ...]]
 

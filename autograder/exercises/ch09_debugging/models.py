@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from autograder.models import T, tensor_of
+from autograder.authoring.models import T, tensor_of
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
+from autograder.authoring.key import (
+    Evidence,
+    Finding,
+    Stage,
+    advice_for,
+    came_from,
+    error_text,
+    rule,
+)
 
 _LOOK = (
     "A backend is called with a graph module and example inputs, and returns a callable: what does "

@@ -15,9 +15,7 @@ import torch
 from torch import fx, nn
 from torch.export import Dim, ExportedProgram
 
-from autograder.core.exercise import Trial
-from autograder.models import T, fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import T, Trial, arguments, fresh
 
 
 @dataclass(frozen=True)

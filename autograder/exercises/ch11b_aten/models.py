@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 
 Row = tuple[Any, ...]
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Encoded, show
-from autograder.core.verdict import Finding
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
+from autograder.authoring.key import Encoded, Evidence, Finding, show, unrecorded
 
 OF_A_RUN = ("result", "loaded")
 """A record of one run, and not of the graph."""

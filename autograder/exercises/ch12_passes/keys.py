@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.core.codec import Encoded, show
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import Oracle
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
+from autograder.authoring.key import (
+    Encoded,
+    Evidence,
+    Finding,
+    Oracle,
+    Reference,
+    Trial,
+    difference,
+    runs_of,
+    show,
+)
 
 Said = dict[str, Encoded]
 

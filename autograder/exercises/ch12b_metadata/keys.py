@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.verdict import Finding
+from autograder.authoring.key import Evidence, Finding, Stage, rule
 from autograder.exercises.ch12_passes.keys import said_in
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
 
 
 @rule("modes are left", Stage.CALLER)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.torch_private import fake_tensor_class
+from autograder.authoring.models import fake_tensor_class
 
 Told = tuple[Any, ...]
 """The report about a value: a word for its kind, and what belongs to it."""

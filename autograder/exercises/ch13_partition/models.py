@@ -9,10 +9,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import fresh
-from autograder.models.build import arguments
-from autograder.models.renaming import renamed
+from autograder.authoring.models import Trial, arguments, fresh, renamed
 
 
 def itself(gm: nn.Module) -> fx.GraphModule:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from autograder.core.codec import Encoded, Encoder, show
-from autograder.core.graph_record import GraphRecord, NodeRecord
-from autograder.core.verdict import Finding
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
+from autograder.authoring.key import (
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    GraphRecord,
+    NodeRecord,
+    Stage,
+    rule,
+    show,
+)
 
 QUANTIZE, DEQUANTIZE = {"case": "quantize"}, {"case": "dequantize"}
 

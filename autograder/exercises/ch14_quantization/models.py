@@ -9,10 +9,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, arguments, fresh
 from autograder.given import dequantize, quantize
-from autograder.models import fresh
-from autograder.models.build import arguments
 from autograder.models.running import filled
 
 GIVEN = {"quantize": quantize, "dequantize": dequantize}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from torch import nn
 
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import answer_of
-from autograder.judge.oracles.trace_nodes import nodes_made
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns, right_value_of
+from autograder.authoring.key import (
+    AnswerKey,
+    answer_of,
+    caller_untouched,
+    nodes_made,
+    returns,
+    right_value_of,
+)
 
 
 def names_of(model: nn.Module) -> list[str]:

@@ -9,9 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import Aspect, Case, Exercise, Expect, T
 from autograder.exercises.ch01_tracing.is_faithful import models
-from autograder.models import T
 
 X = (T(4, 3),)
 GAPS = torch.tensor([[1.0, float("nan")], [float("nan"), -2.0]])

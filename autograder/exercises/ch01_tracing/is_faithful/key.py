@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.outcome import Part
-from autograder.core.verdict import Finding
+from autograder.authoring.key import AnswerKey, Evidence, Finding, Part, Stage, returns, rule
 from autograder.exercises.ch01_tracing.is_faithful.cases import Judgement
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.values import returns
 
 
 @rule("left as given", Stage.CALLER)

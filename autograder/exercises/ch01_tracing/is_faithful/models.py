@@ -14,10 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.core.global_state import RandomState
-from autograder.models import fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import RandomState, Trial, arguments, fresh
 
 # ------------------------------------------------------------------ branches
 

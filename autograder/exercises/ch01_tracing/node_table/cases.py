@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.core.exercise import Aspect, Exercise
-from autograder.fuzz.calls import CALLS, KINDS, MISLEADING
-from autograder.fuzz.grammar import COMMON, Vocabulary
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import model_case
+from autograder.authoring.question import (
+    CALLS,
+    COMMON,
+    KINDS,
+    MISLEADING,
+    Aspect,
+    Exercise,
+    RandomModels,
+    Vocabulary,
+    model_case,
+    perhaps_renamed,
+)
 from autograder.models import tracing as models
-from autograder.models.renaming import perhaps_renamed
 
 HINTS = (
     "Take the model of the failing card and draw it. Count the arrows that go into a box and "

@@ -8,14 +8,17 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.oracles.trace_nodes import nodes_made
-from autograder.judge.rule import Rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns, right_value_of
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Rule,
+    answer_of,
+    caller_untouched,
+    nodes_made,
+    returns,
+    right_value_of,
+)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

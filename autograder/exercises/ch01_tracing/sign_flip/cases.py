@@ -7,9 +7,8 @@ from typing import Any
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch01_tracing.sign_flip.models import Tensors
-from autograder.models import T
 
 F64, F32, F16, BF16 = torch.float64, torch.float32, torch.float16, torch.bfloat16
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.core.codec import Encoded
-from autograder.core.execution import CallResult
-from autograder.core.graph_record import reads
-from autograder.core.graph_view import target_text
-from autograder.core.outcome import Way
-from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.answer_object import traceable
-from autograder.rules.wellformed import wellformed
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    Way,
+    advice_for,
+    came_from,
+    difference,
+    error_text,
+    reads,
+    rule,
+    target_text,
+    traceable,
+    wellformed,
+)
 
 
 @rule("nothing hidden", Stage.KIND)

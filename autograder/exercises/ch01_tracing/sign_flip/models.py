@@ -7,8 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.core.exercise import Trial
-from autograder.models import T, tensor_of
+from autograder.authoring.models import T, Trial, tensor_of
 
 
 @dataclass(frozen=True, eq=False)

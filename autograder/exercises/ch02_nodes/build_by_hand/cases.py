@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch02_nodes.build_by_hand.models import LinearAndShift
-from autograder.models import T
 
 HINTS = (
     "Write the formula as a list of steps, one operation a step, and decide for each of them: "

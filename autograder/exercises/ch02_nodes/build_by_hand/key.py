@@ -7,14 +7,22 @@ from collections.abc import Iterable
 
 import torch
 
-from autograder.core.codec import Encoded, show
-from autograder.core.graph_record import Signature, target_path
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import GRAPH_MODULE, copies, runs, same_result
-from autograder.rules.values import nothing_forbidden
+from autograder.authoring.key import (
+    GRAPH_MODULE,
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Signature,
+    Stage,
+    copies,
+    nothing_forbidden,
+    rule,
+    runs,
+    same_result,
+    show,
+    target_path,
+)
 
 _NINE = {
     "placeholder": 2,

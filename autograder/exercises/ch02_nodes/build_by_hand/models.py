@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import T, fresh, tensor_of
+from autograder.authoring.models import T, Trial, fresh, tensor_of
 
 NO_TRACING = ((fx.Tracer, "trace", "anywhere"),)
 

@@ -8,14 +8,21 @@ from functools import partial
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    CALLS,
+    COMMON,
+    KINDS,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    Vocabulary,
+    model_case,
+    perhaps_renamed,
+)
 from autograder.exercises.ch02_nodes import models as shared
 from autograder.exercises.ch02_nodes.count_ops import models
-from autograder.fuzz.calls import CALLS, KINDS
-from autograder.fuzz.grammar import COMMON, Vocabulary
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import model_case, tracing
-from autograder.models.renaming import perhaps_renamed
+from autograder.models import tracing
 
 HINTS = (
     "Section 2.1 shows a loop over the nodes of a graph. The worked example `readers` counts in "

@@ -7,15 +7,18 @@ from collections.abc import Iterable
 
 from torch import nn
 
-from autograder.core.codec import show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.oracles.trace_nodes import nodes_made
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    nodes_made,
+    returns,
+    rule,
+    show,
+)
 
 _COUNT = "Trace the model, print the graph of the trace with `print_tabular` and count its rows."
 _LATER = (

@@ -8,13 +8,19 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    KINDS,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch02_nodes import models as shared
 from autograder.exercises.ch02_nodes.dead_nodes import models
-from autograder.fuzz.calls import KINDS
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import model_case
 
 HINTS = (
     "A node is alive if it is the output, or if a node that is alive reads it. "

@@ -7,15 +7,19 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import kind_of
-from autograder.core.graph_record import NodeRecord
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import nothing_forbidden, returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    answer_of,
+    caller_untouched,
+    kind_of,
+    nothing_forbidden,
+    returns,
+    rule,
+)
 
 
 @rule("right names", Stage.RESULT)

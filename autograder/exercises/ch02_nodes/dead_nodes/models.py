@@ -8,8 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models.renaming import perhaps_renamed
+from autograder.authoring.models import Trial, perhaps_renamed
 
 fx.wrap("pick")
 

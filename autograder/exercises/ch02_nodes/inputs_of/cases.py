@@ -6,13 +6,21 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    CALLS,
+    COMMON,
+    KINDS,
+    Aspect,
+    Case,
+    Exercise,
+    Op,
+    RandomModels,
+    Vocabulary,
+    Wrapped,
+    ops,
+)
 from autograder.exercises.ch02_nodes import models as shared
 from autograder.exercises.ch02_nodes.inputs_of import models
-from autograder.fuzz.calls import CALLS, KINDS
-from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.wrapped import Wrapped
 
 HINTS = (
     "Section 2.2 lists the four containers in which a node can be. "

@@ -7,15 +7,20 @@ from collections.abc import Iterable
 
 from torch import fx
 
-from autograder.core.codec import Encoded, kind_of
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import nothing_forbidden, returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    kind_of,
+    nothing_forbidden,
+    returns,
+    rule,
+)
 
 
 @rule("inputs of each node", Stage.RESULT)

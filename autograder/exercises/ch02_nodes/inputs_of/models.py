@@ -11,8 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import fresh
+from autograder.authoring.models import Trial, fresh
 
 
 class SameTwice(nn.Module):

@@ -6,7 +6,19 @@ from collections.abc import Callable
 
 from torch import fx
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    CALLS,
+    COMMON,
+    KINDS,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    Recipe,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch02b_lint.wellformed import models
 from autograder.exercises.ch02b_lint.wellformed import models_broken as plain
 from autograder.exercises.ch02b_lint.wellformed import models_broken_places as places
@@ -15,10 +27,6 @@ from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere a
 from autograder.exercises.ch02b_lint.wellformed import models_sound as harmless
 from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
 from autograder.exercises.ch02b_lint.wellformed.models_random import chosen, with_faults
-from autograder.fuzz.calls import CALLS, KINDS
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.recipe import Recipe
 
 HINTS = (
     "Take the codes one after the other: each is a few lines, and none needs `lint`. "

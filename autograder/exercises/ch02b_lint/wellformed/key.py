@@ -7,19 +7,23 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import show
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    RecipeOracle,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    returns,
+    rule,
+    show,
+)
 from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
 from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
 from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
 from autograder.exercises.ch02b_lint.wellformed.models_random import GROUPS, spoilt
-from autograder.judge.answer_key import AnswerKey, RecipeOracle
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
 
 CODES = (
     "foreign-node",

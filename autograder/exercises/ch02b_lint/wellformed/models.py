@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import torch
 from torch import fx, nn
 
-from autograder.core.execution import seed_all
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, seed_all
 
 GM = fx.GraphModule
 Nodes = SimpleNamespace

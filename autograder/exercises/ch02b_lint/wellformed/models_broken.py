@@ -15,7 +15,7 @@ import operator
 import torch
 from torch import fx, nn
 
-from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+from autograder.authoring.models import own_buffers, own_modules, own_parameters
 from autograder.exercises.ch02b_lint.wellformed.models import erased, of_another_graph
 
 # ------------------------------------------------------------------ each fault, alone and plain

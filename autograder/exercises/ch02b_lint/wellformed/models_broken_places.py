@@ -10,7 +10,7 @@ import copy
 import torch
 from torch import fx, nn
 
-from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+from autograder.authoring.models import own_buffers, own_modules, own_parameters
 from autograder.exercises.ch02b_lint.wellformed.models import erased, of_another_graph
 
 # ------------------------------------------------------------------ stale code

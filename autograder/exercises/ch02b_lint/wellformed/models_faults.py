@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+from autograder.authoring.models import own_buffers, own_modules, own_parameters
 
 GM = fx.GraphModule
 Step = Callable[[GM, Random], None]

@@ -8,7 +8,7 @@ from random import Random
 
 from torch import fx
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
 from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
 from autograder.exercises.ch02b_lint.wellformed.models_faults import GM, Step

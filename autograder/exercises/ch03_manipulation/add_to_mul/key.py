@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import exchanging
-from autograder.judge.oracles.add_as_mul import AddsByMultiplying
-from autograder.rules.additions import additions_replaced
-from autograder.rules.passes import PASS
+from autograder.authoring.key import (
+    PASS,
+    AddsByMultiplying,
+    AnswerKey,
+    additions_replaced,
+    exchanging,
+)
 
 KEY = AnswerKey((*PASS, additions_replaced), exchanging(AddsByMultiplying))
 

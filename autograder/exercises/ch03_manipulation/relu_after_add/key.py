@@ -9,21 +9,26 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.graph_record import CallRecord, NodeRecord
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import exchanging
-from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import (
+from autograder.authoring.key import (
     OPERATOR_ADD,
+    PASS,
     TORCH_ADD,
     TORCH_RELU,
+    AnswerKey,
+    CallRecord,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    Table,
+    call_of,
     calls,
+    exchanging,
+    expressions,
     keyword,
+    missing_and_extra,
+    rule,
 )
-from autograder.rules.canonical import Table, call_of, expressions, missing_and_extra
-from autograder.rules.passes import PASS
 
 
 def _about_relu(readers: list[NodeRecord]) -> str:

@@ -9,19 +9,20 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.graph_record import NodeRecord
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import exchanging
-from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import keyword
-from autograder.rules.passes import PASS
-from autograder.rules.removed_modules import (
+from autograder.authoring.key import (
+    PASS,
     RELU_MODULE,
+    AnswerKey,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    exchanging,
+    keyword,
     leaves_as_they_are,
     no_relu_left,
     none_overwritten,
+    rule,
 )
 
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.models.build import TracedInPart
+from autograder.authoring.models import TracedInPart
 
 # FX records calls of it instead of tracing into it.
 fx.wrap("relu")

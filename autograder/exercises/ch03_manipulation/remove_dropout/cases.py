@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Exercise,
+    InEvaluation,
+    RandomModels,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch03_manipulation.remove_dropout import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import InEvaluation, T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 LAYERED = T(1, 3, 4)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import without_dropout
-from autograder.rules.passes import PASS
-from autograder.rules.removed_modules import (
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
     leaves_as_they_are,
     no_dropout_left,
     nothing_for_dropout,
+    without_dropout,
 )
 
 KEY = AnswerKey((*PASS, no_dropout_left, leaves_as_they_are, nothing_for_dropout), without_dropout)

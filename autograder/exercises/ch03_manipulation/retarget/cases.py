@@ -6,12 +6,20 @@ import operator
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Exercise,
+    InEvaluation,
+    RandomModels,
+    T,
+    Vocabulary,
+    Wrapped,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch03_manipulation.retarget import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.wrapped import Wrapped
-from autograder.models import InEvaluation, T, additions, model_case
+from autograder.models import additions
 
 X, WIDE = T(2, 3), T(4, 3)
 

@@ -7,19 +7,25 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import NodeRecord
-from autograder.core.graph_view import target_text
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import exchanging
-from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import calls
-from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.passes import PASS
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Reference,
+    Stage,
+    Table,
+    Trial,
+    calls,
+    exchanging,
+    expressions,
+    missing_and_extra,
+    rule,
+    target_text,
+)
 
 
 @rule("calls replaced", Stage.STRUCTURE)

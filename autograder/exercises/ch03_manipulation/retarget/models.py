@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.models import additions
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "Read section 3.3 of chapter 3 once more: what does `replace_all_uses_with` do to the new "

@@ -6,8 +6,7 @@ import torch
 from torch import fx
 
 from autograder import suspects
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
+from autograder.authoring.key import Fight, duel_key
 
 TRAP = (
     "A sum that is written with `+`, or as a method, is not touched by the suspect: nothing is "

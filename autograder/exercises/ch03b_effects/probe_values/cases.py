@@ -8,12 +8,21 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    InEvaluation,
+    RandomModels,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch03b_effects.probe_values import models
 from autograder.exercises.ch03b_effects.probe_values.models import with_probe
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import InEvaluation, T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 

@@ -8,28 +8,35 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, show
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import NodeRecord, reads
-from autograder.core.outcome import Part, Reference
-from autograder.core.verdict import Finding
-from autograder.exercises.ch03b_effects.probe_values import models
-from autograder.exercises.ch03b_effects.probe_values.cases import Stops
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Rule, Stage, rule
-from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.passes import (
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Part,
+    Reference,
+    Rule,
+    Stage,
+    Table,
+    Trial,
     caller_untouched,
     copies,
+    difference,
+    expressions,
+    missing_and_extra,
+    reads,
     returns_graph_module,
+    rule,
     runs,
+    runs_of,
     same_result,
+    show,
     signature_kept,
+    wellformed,
 )
-from autograder.rules.wellformed import wellformed
+from autograder.exercises.ch03b_effects.probe_values import models
+from autograder.exercises.ch03b_effects.probe_values.cases import Stops
 
 
 @rule("not probed yet", Stage.KIND)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 
 Log = list[tuple[str, Any]]
 Probe = Callable[[str, Any], Any]

@@ -7,17 +7,23 @@ import operator
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    Aspect,
+    Exercise,
+    Op,
+    RandomModels,
+    T,
+    Vocabulary,
+    Wrapped,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch03b_effects.sound_dce import models
 from autograder.exercises.ch03b_effects.sound_dce.models import (
     switch_first_norm,
     switch_norms,
     with_a_frozen_norm,
 )
-from autograder.fuzz.grammar import Op, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.wrapped import Wrapped
-from autograder.models import T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)

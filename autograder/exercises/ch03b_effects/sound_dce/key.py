@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.graph_record import ModuleRecord, NodeRecord, target_path
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.effects import has_effect, modules_by_path, needed
-from autograder.rules.passes import PASS
-from autograder.rules.removed_modules import no_unused_modules
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    ModuleRecord,
+    NodeRecord,
+    Stage,
+    Table,
+    expressions,
+    has_effect,
+    missing_and_extra,
+    model_itself,
+    modules_by_path,
+    needed,
+    no_unused_modules,
+    rule,
+    target_path,
+)
 
 
 @rule("only what is needed", Stage.STRUCTURE)

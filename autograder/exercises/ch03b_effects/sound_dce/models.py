@@ -27,8 +27,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.core.torch_private import BatchNorm
+from autograder.authoring.models import BatchNorm, Trial
 
 # FX records these calls instead of making them while it traces.
 for _name in (

@@ -8,13 +8,20 @@ from typing import Any
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    Recipe,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch03b_effects.specialize import models
 from autograder.exercises.ch03b_effects.specialize.models import with_constants, wrong_name
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.recipe import Recipe
-from autograder.models import T
 
 X, INF = T(2, 3), math.inf
 REFUSED = Expect(raises="TypeError")

@@ -11,23 +11,28 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import NodeRecord, Signature, target_path
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import (
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Reference,
+    Signature,
+    Stage,
+    Trial,
     caller_untouched,
     copies,
+    known_targets,
     returns_graph_module,
+    rule,
     runs,
+    runs_of,
     same_result_by,
+    target_path,
+    wellformed,
 )
-from autograder.rules.wellformed import known_targets, wellformed
 
 
 def _assertions(evidence: Evidence) -> list[NodeRecord]:

@@ -15,9 +15,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import Trial, arguments, fresh
 
 
 def relu_or_neg(x, flag):

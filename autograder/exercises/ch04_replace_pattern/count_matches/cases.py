@@ -8,7 +8,18 @@ from functools import partial
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    Traced,
+    TracedInPart,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch04_replace_pattern.count_matches import models
 from autograder.exercises.ch04_replace_pattern.models import (
     OneWave,
@@ -17,10 +28,6 @@ from autograder.exercises.ch04_replace_pattern.models import (
     relu_of_relu,
     sum_of_two,
 )
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import model_case
-from autograder.models.build import Traced, TracedInPart
 
 HINTS = (
     "`replace_pattern` returns a list with one entry for each place that it rewrote. "

@@ -6,10 +6,7 @@ from typing import Any
 
 from torch import fx
 
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import answer_of
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns, right_value
+from autograder.authoring.key import AnswerKey, answer_of, caller_untouched, returns, right_value
 
 
 def marked(*values: Any) -> Any:

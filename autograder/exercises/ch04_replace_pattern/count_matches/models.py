@@ -12,13 +12,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Traced, Trial
 from autograder.exercises.ch04_replace_pattern.models import (
     OneWave,
     relu_of_relu,
     sum_of_two,
 )
-from autograder.models.build import Traced
 
 # ------------------------------------------------------------------ patterns
 

@@ -9,13 +9,21 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    TracedInPart,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch04_replace_pattern.models import OneWave, ReluChain
 from autograder.exercises.ch04_replace_pattern.replace_until_done import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
-from autograder.models.build import TracedInPart
 
 HINTS = (
     "Section 4.4 has a loop that ends when a round makes no replacement. "

@@ -9,19 +9,29 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import kind_of
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import GraphRecord, target_path
-from autograder.core.outcome import Reference, ResultRecord
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    GraphRecord,
+    Reference,
+    ResultRecord,
+    Stage,
+    Trial,
+    caller_untouched,
+    copies,
+    kind_of,
+    known_targets,
+    rule,
+    runs,
+    runs_of,
+    same_result,
+    signature_kept,
+    target_path,
+    wellformed,
+)
 from autograder.exercises.ch04_replace_pattern.replace_until_done.cases import Counts
 from autograder.exercises.ch04_replace_pattern.replace_until_done.models import CANCEL, COLLAPSE
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched, copies, runs, same_result, signature_kept
-from autograder.rules.wellformed import known_targets, wellformed
 
 
 @rule("returns a module and a count", Stage.KIND)

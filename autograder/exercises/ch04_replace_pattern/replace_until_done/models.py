@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.exercises.ch04_replace_pattern.models import (
     ReluChain,
     one_relu,

@@ -6,12 +6,20 @@ from functools import partial
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    ONE_DTYPE,
+    SMOOTH,
+    Aspect,
+    Exercise,
+    RandomModels,
+    T,
+    Traced,
+    TracedInPart,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch04b_matchers.fuse_addcmul import models
-from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
-from autograder.models.build import Traced, TracedInPart
 
 XY, XYZ = (T(2, 3), T(2, 3)), (T(2, 3), T(2, 3), T(2, 3))
 WIDE = (T(2, 1), T(3), T(4, 1, 1))

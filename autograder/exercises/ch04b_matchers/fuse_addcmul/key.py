@@ -8,11 +8,14 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.rules.passes import PASS
-from autograder.rules.places import Place, places_rewritten
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Place,
+    model_itself,
+    places_rewritten,
+)
 
 
 class _Tensors(fx.Interpreter):

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    ONE_DTYPE,
+    SMOOTH,
+    Aspect,
+    Exercise,
+    RandomModels,
+    T,
+    Traced,
+    TracedInPart,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch04b_matchers.fuse_linear_relu import models
-from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
-from autograder.models.build import Traced, TracedInPart
 
 X3 = (T(2, 3),)
 

@@ -8,15 +8,20 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.graph_record import target_path
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import PASS
-from autograder.rules.places import Place, class_of, places_rewritten
-from autograder.rules.removed_modules import overwritten
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    Place,
+    Stage,
+    class_of,
+    model_itself,
+    overwritten,
+    places_rewritten,
+    rule,
+    target_path,
+)
 
 _FUSED = "autograder.given.LinearReLU"
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch05_proxy.build_with_proxies.models import InputsTrial
-from autograder.models import T
 
 HINTS = (
     """**Where to look.** Section 5.1 builds a graph in five steps.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from autograder.core.codec import show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import GRAPH_MODULE, copies, runs, same_result
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.authoring.key import (
+    GRAPH_MODULE,
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    copies,
+    rule,
+    runs,
+    same_result,
+    show,
+)
 
 
 @rule("proxies, no tracing", Stage.KIND)

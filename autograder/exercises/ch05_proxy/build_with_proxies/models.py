@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import fx
 
-from autograder.core.exercise import Trial
-from autograder.models.build import T, arguments
+from autograder.authoring.models import T, Trial, arguments
 
 WATCHED = (
     (fx.Tracer, "trace", "anywhere"),

@@ -8,12 +8,19 @@ from typing import Any
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch05_proxy.decompose import models
 from autograder.exercises.ch05_proxy.decompose.models import with_rules
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 

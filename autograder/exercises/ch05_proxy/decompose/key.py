@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import fx
 from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
 
-from autograder.core.codec import Encoded, Encoder, unwrap
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import CallRecord, reads
-from autograder.core.graph_view import target_text
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import exchanging
-from autograder.judge.rule import Stage, rule
-from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.passes import PASS
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
-
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    CallRecord,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    Stage,
+    Table,
+    Trial,
+    exchanging,
+    expressions,
+    missing_and_extra,
+    reads,
+    rule,
+    target_text,
+    unwrap,
+)
 
 Rules = Mapping[Callable[..., Any], Callable[..., Any]]
 RECORDED = "recorded by a rule"

@@ -15,8 +15,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Trial
-from autograder.models.build import TracedInPart
+from autograder.authoring.models import TracedInPart, Trial
 from autograder.models.networks import Encoder
 
 # ------------------------------------------------------------------ rules

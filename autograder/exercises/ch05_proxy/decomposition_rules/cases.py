@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise
 from autograder.exercises.ch05_proxy.decomposition_rules import models
 
 INF, NAN = float("inf"), float("nan")

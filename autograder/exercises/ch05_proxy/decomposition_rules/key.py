@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from autograder.core.codec import Encoded, kind_of
-from autograder.core.execution import CallResult
-from autograder.core.graph_record import called_function
-from autograder.core.graph_view import target_text
-from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.wellformed import known_targets, wellformed
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    advice_for,
+    called_function,
+    came_from,
+    error_text,
+    kind_of,
+    known_targets,
+    model_itself,
+    rule,
+    target_text,
+    wellformed,
+)
 
 _WANTED = {
     "torch.relu": "torch.relu",

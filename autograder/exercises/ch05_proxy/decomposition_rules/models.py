@@ -12,8 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.core.exercise import Trial
-from autograder.models.build import fresh
+from autograder.authoring.models import Trial, fresh
 
 
 @dataclass(frozen=True)

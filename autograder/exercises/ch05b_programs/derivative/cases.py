@@ -7,12 +7,9 @@ from typing import Any
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, RandomModels, T, Vocabulary, ops
 from autograder.exercises.ch05b_programs.derivative import models
 from autograder.exercises.ch05b_programs.derivative.models import as_function
-from autograder.fuzz.grammar import Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 X, POINT, CUBE = T(5), T(), T(2, 1, 3)
 SINGLE = T(4, dtype=torch.float32)

@@ -7,30 +7,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoded, Encoder, Tagged, kind_of
-from autograder.core.execution import CallResult
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import Signature
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import (
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    Signature,
+    Stage,
+    Tagged,
+    Trial,
     caller_untouched,
     copies,
+    kind_of,
+    known_targets,
     returns_graph_module,
+    rule,
     runs,
     same_result,
+    wellformed,
 )
-from autograder.rules.wellformed import known_targets, wellformed
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
 
 _ORDINAL = {1: "derivative", 2: "second derivative"}
 

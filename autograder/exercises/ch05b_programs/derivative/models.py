@@ -15,9 +15,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.exercise import Trial
-from autograder.models.build import T, arguments
-from autograder.models.renaming import renamed
+from autograder.authoring.models import T, Trial, arguments, renamed
 
 
 def add_one(x):

@@ -8,14 +8,23 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    InEvaluation,
+    RandomModels,
+    Recipe,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch05b_programs.inline import models
 from autograder.exercises.ch05b_programs.inline.models import PARTS, with_target
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.recipe import Recipe
-from autograder.models import T, model_case, networks
-from autograder.models.build import InEvaluation
+from autograder.models import networks
 
 X, WIDE = T(2, 3), T(4, 3)
 _MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"

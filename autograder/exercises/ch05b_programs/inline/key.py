@@ -10,22 +10,28 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from torch import fx, nn
 
-from autograder.core.graph_record import ModuleRecord, TensorRecord, target_path
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    ModuleRecord,
+    Stage,
+    Table,
+    TensorRecord,
+    Trial,
+    expressions,
+    missing_and_extra,
+    model_itself,
+    rule,
+    same_result,
+    same_result_by,
+    target_path,
+)
 from autograder.exercises.ch05b_programs.inline.models import KeepTarget
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.passes import PASS, same_result, same_result_by
-
-if TYPE_CHECKING:
-    from autograder.core.exercise import Trial
-    from autograder.judge import Evidence
 
 # Constants of a trace have names of the tracer's making.
 _CONSTANT = re.compile(r"_tensor_constant\d+$")

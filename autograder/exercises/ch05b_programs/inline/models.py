@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 
 TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
 """Which submodule of a random model is to be opened."""

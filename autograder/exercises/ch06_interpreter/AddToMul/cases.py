@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, RandomModels, T
 from autograder.exercises.ch03_manipulation.add_to_mul.cases import VOCABULARY
 from autograder.exercises.ch06_interpreter.AddToMul import models
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, X, class_case
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, additions, networks
+from autograder.models import additions, networks
 from autograder.models.running import Make
 
 HINTS = (

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Encoded, Encoder, show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import exchanging
-from autograder.judge.oracles.add_as_mul import AddsByMultiplying
-from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import additions_replaced
-from autograder.rules.answer_object import made_from_the_class
-from autograder.rules.passes import PASS
+from autograder.authoring.key import (
+    PASS,
+    AddsByMultiplying,
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Stage,
+    additions_replaced,
+    exchanging,
+    made_from_the_class,
+    rule,
+    show,
+)
 
 
 @rule("meta kept", Stage.STRUCTURE)

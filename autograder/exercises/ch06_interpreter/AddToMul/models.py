@@ -8,9 +8,8 @@ import torch
 from torch import fx, nn
 from torch.overrides import handle_torch_function, has_torch_function
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import TracedInPart, Trial
 from autograder.models import networks
-from autograder.models.build import TracedInPart
 from autograder.models.running import on_a_trace
 
 

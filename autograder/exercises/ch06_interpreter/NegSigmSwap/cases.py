@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import COMMON, Aspect, Exercise, RandomModels, T, Vocabulary, ops
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, KINDS, X, class_case
 from autograder.exercises.ch06_interpreter.NegSigmSwap import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, networks
+from autograder.models import networks
 from autograder.models.running import NothingToSwap, on_a_trace
 
 HINTS = (

@@ -8,13 +8,15 @@ import torch
 from torch import fx
 from torch.overrides import TorchFunctionMode
 
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.oracles import runs_of
-from autograder.rules.answer_object import made_from_the_class
-from autograder.rules.passes import caller_untouched
-from autograder.rules.runs import runs_as_asked
+from autograder.authoring.key import (
+    AnswerKey,
+    Reference,
+    Trial,
+    caller_untouched,
+    made_from_the_class,
+    runs_as_asked,
+    runs_of,
+)
 
 
 class _Exchanged(TorchFunctionMode):

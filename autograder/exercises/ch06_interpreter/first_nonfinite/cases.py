@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import Aspect, Exercise, RandomModels, T, Vocabulary, ops
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, IMAGE, KINDS, OTHERS, X, run_case
 from autograder.exercises.ch06_interpreter.first_nonfinite import models
 from autograder.exercises.ch06_interpreter.first_nonfinite.models import INF, NAN
-from autograder.fuzz.grammar import Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, networks
+from autograder.models import networks
 from autograder.models.running import Exactly
 
 HINTS = (

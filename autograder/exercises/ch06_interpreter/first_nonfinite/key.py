@@ -8,14 +8,17 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import kind_of
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    kind_of,
+    rule,
+)
 from autograder.exercises.ch06_interpreter.keys import values_of
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 
 def _numbers(value: Any) -> Iterator[torch.Tensor]:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.models import networks
 from autograder.models.running import Exactly, with_inputs
 

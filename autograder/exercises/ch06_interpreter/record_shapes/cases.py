@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import COMMON, Aspect, Exercise, RandomModels, T, Vocabulary, ops
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, IMAGE, KINDS, X, run_case
 from autograder.exercises.ch06_interpreter.record_shapes import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, networks
+from autograder.models import networks
 from autograder.models.running import Exactly, with_inputs
 
 HINTS = (

@@ -8,16 +8,20 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoded, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    difference,
+    returns,
+    rule,
+    show,
+)
 from autograder.exercises.ch06_interpreter.keys import values_of
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
 
 
 def shapes_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:

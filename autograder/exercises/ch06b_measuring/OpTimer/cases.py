@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.core.exercise import Aspect, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch06_interpreter.cases import KINDS, X, class_case
 from autograder.exercises.ch06b_measuring.OpTimer import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, networks
+from autograder.models import networks
 from autograder.models.running import Exactly
 
 HINTS = (

@@ -17,21 +17,29 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoded, Tagged, kind_of, show
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference, TimerRecord
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Reference,
+    Stage,
+    Tagged,
+    TimerRecord,
+    Trial,
+    advice_for,
+    caller_untouched,
+    came_from,
+    error_text,
+    kind_of,
+    made_from_the_class,
+    rule,
+    runs_as_asked,
+    runs_of,
+    show,
+)
 from autograder.exercises.ch06b_measuring.OpTimer.cases import Timing
 from autograder.exercises.ch06b_measuring.OpTimer.models import SPIN
-from autograder.judge.advice import advice_for
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.answer_object import made_from_the_class
-from autograder.rules.passes import caller_untouched
-from autograder.rules.runs import runs_as_asked
 
 # Clocks tick: a time may be shorter than the work by this factor, and a sum of times longer.
 AT_LEAST, AT_MOST, TICK = 0.8, 1.5, 0.005

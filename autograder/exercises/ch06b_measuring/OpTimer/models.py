@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.models.running import on_a_trace
 
 SPIN = 0.012

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import Aspect, Exercise, RandomModels, T, Vocabulary, ops
 from autograder.exercises.ch06_interpreter.cases import IMAGE, KINDS, OTHERS, X, run_case
 from autograder.exercises.ch06b_measuring.count_flops import models
-from autograder.fuzz.grammar import Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, networks
+from autograder.models import networks
 from autograder.models.running import NothingToSwap, with_inputs
 
 HINTS = (

@@ -9,13 +9,16 @@ import torch
 from torch import fx, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    returns,
+    rule,
+)
 
 
 def counted(model: nn.Module, *inputs: Any) -> int:

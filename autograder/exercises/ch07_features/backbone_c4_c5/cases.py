@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch07_features.backbone_c4_c5 import models
-from autograder.models import T, resnets
+from autograder.models import resnets
 
 IMAGE, PAIR, WIDE = T(1, 3, 32, 32), T(2, 3, 40, 40), T(1, 3, 32, 64)
 

@@ -6,20 +6,33 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from autograder.core.codec import Encoder, kind_of, leaves
-from autograder.core.execution import CallResult
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import classes_of, signature_of, target_path
-from autograder.core.outcome import InsideRecord, Reference, RunRecord, Way
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoder,
+    Evidence,
+    Finding,
+    InsideRecord,
+    Reference,
+    Rule,
+    RunRecord,
+    Stage,
+    Trial,
+    Way,
+    caller_untouched,
+    classes_of,
+    difference,
+    kind_of,
+    leaves,
+    rule,
+    runs,
+    runs_of,
+    same_result_by,
+    signature_of,
+    target_path,
+    wellformed,
+)
 from autograder.exercises.ch07_features.backbone_c4_c5.models import MADE_BY
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Rule, Stage, rule
-from autograder.rules.passes import caller_untouched, runs, same_result_by
-from autograder.rules.wellformed import wellformed
 
 
 @rule("returns a module", Stage.KIND)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from autograder.core.exercise import Trial
-from autograder.models import T, networks
-from autograder.models.build import arguments
+from autograder.authoring.models import T, Trial, arguments
+from autograder.models import networks
 from autograder.models.torchvision_parts import DualGraphModule
 
 MADE_BY = "__init__"

@@ -7,29 +7,37 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.execution import CallResult
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import NodeRecord
-from autograder.core.graph_view import target_text
-from autograder.core.outcome import Reference, Way
-from autograder.core.storage import Recorder, recorded
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import (
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Recorder,
+    Reference,
+    Stage,
+    Trial,
+    Way,
     caller_untouched,
+    came_from,
     copies,
+    difference,
+    error_text,
+    kind_of,
+    known_targets,
+    no_unused_modules,
+    recorded,
     returns_graph_module,
+    rule,
     runs,
+    runs_of,
+    show,
     signature_kept,
+    target_text,
+    wellformed,
 )
-from autograder.rules.removed_modules import no_unused_modules
-from autograder.rules.wellformed import known_targets, wellformed
 
 _COPIES = ("clone", "copy_of")
 """Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""

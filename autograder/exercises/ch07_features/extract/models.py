@@ -13,9 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.core.storage import recorded
-from autograder.models.renaming import renamed
+from autograder.authoring.models import Trial, recorded, renamed
 
 
 class Small(nn.Module):

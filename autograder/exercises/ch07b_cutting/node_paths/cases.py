@@ -7,10 +7,16 @@ from functools import partial
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch07b_cutting.node_paths import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
 from autograder.models import networks, resnets
 
 HINTS = (

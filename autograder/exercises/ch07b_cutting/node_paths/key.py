@@ -9,16 +9,22 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.execution import CallResult
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Rule, Stage
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    Rule,
+    Stage,
+    Trial,
+    caller_untouched,
+    kind_of,
+    returns,
+    show,
+)
 
 Words = tuple[str, str, str, tuple[str, ...]]
 """Code, message and place to look of a finding, and the nodes it speaks of."""

@@ -12,8 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import fresh
+from autograder.authoring.models import Trial, fresh
 
 Make = Callable[[], nn.Module]
 

@@ -8,13 +8,22 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    InEvaluation,
+    RandomModels,
+    Recipe,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+    renumbered,
+)
 from autograder.exercises.ch07b_cutting.split_at import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.recipe import Recipe
-from autograder.models import InEvaluation, T, model_case
-from autograder.models.renaming import renumbered
 
 X, WIDE = T(2, 3), T(4, 3)
 

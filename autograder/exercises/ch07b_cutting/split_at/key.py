@@ -5,28 +5,38 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from autograder.core.codec import Encoder, kind_of
-from autograder.core.execution import CallResult, run_once
-from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
-from autograder.core.outcome import RunRecord, Way
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    DerivedGraph,
+    Encoder,
+    Evidence,
+    Exercise,
+    Finding,
+    GraphRecord,
+    NodeRecord,
+    RunRecord,
+    Stage,
+    Trial,
+    Way,
+    caller_untouched,
+    classes_of,
+    copies,
+    difference,
+    error_text,
+    kind_of,
+    known_targets,
+    model_itself,
+    rule,
+    run_once,
+    target_path,
+    wellformed,
+)
 from autograder.exercises.ch07b_cutting.split_at.key_crossing import Cut, what_crosses
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.error_text import error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched, copies
-from autograder.rules.wellformed import known_targets, wellformed
-
-if TYPE_CHECKING:
-    from autograder.core.exercise import Exercise, Trial
-    from autograder.judge.derived_graph import DerivedGraph
 
 PARTS = ("head", "tail")
 _WAYS: dict[Way, str] = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}

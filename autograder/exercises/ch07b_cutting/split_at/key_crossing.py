@@ -9,13 +9,21 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder, kind_of, unwrap
-from autograder.core.outcome import Way
-from autograder.core.storage import Recorder, copy_of, run_recorder
-from autograder.core.verdict import Finding
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
+from autograder.authoring.key import (
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Recorder,
+    Stage,
+    Way,
+    copy_of,
+    difference,
+    kind_of,
+    rule,
+    run_recorder,
+    unwrap,
+)
 
 
 class AtCut(Recorder):

@@ -11,8 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models.renaming import renamed
+from autograder.authoring.models import Trial, renamed
 
 
 class Straight(nn.Module):

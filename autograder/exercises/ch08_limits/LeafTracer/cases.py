@@ -6,11 +6,17 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch08_limits.LeafTracer import models
 from autograder.exercises.ch08_limits.LeafTracer.models import Block, Gate, Make, Shift, Tree
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
     """**Where to look.** `KeepGates` in section 8.5 answers one question for the Tracer: is this

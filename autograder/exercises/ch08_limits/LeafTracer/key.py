@@ -8,17 +8,20 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder
-from autograder.core.execution import CallResult
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import describe_nodes
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.answer_object import made_from_the_class
-from autograder.rules.passes import caller_untouched
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    describe_nodes,
+    made_from_the_class,
+    rule,
+)
 
 
 def _calls(run: CallResult) -> Counter[str]:

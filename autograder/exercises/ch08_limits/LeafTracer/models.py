@@ -14,8 +14,7 @@ import torch
 from torch import fx, nn
 from torch.ao.nn import quantizable
 
-from autograder.core.exercise import Trial
-from autograder.models import fresh
+from autograder.authoring.models import Trial, fresh
 
 Make = Callable[[], nn.Module]
 

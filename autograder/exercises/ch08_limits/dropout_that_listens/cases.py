@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch08_limits.dropout_that_listens import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 LAYERED = T(1, 4, 3)

@@ -9,16 +9,23 @@ from typing import Any
 from torch import fx
 from torch.nn import functional as F
 
-from autograder.core.codec import Tagged
-from autograder.core.graph_record import GraphRecord, ModuleRecord, NodeRecord, target_path
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import exchanging
-from autograder.judge.rule import Stage, rule
-from autograder.rules.additions import calls, keyword
-from autograder.rules.passes import PASS
-from autograder.rules.removed_modules import none_overwritten
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    GraphRecord,
+    ModuleRecord,
+    NodeRecord,
+    Stage,
+    Tagged,
+    calls,
+    exchanging,
+    keyword,
+    none_overwritten,
+    rule,
+    target_path,
+)
 
 DROPOUT: Tagged = {"function": "torch.nn.functional.dropout"}
 MODULE = "torch.nn.modules.dropout.Dropout"

@@ -12,8 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import T, fresh, tensor_of
+from autograder.authoring.models import T, Trial, fresh, tensor_of
 
 
 class OneSite(nn.Module):

@@ -6,9 +6,8 @@ import math
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch08_limits.fresh_noise.models import Tensors, laid_out_otherwise
-from autograder.models import T
 
 HINTS = (
     "Print `fx.symbolic_trace(fresh_noise).code`. How is the noise written there: as a call, or "

@@ -11,19 +11,24 @@ from collections.abc import Iterable
 
 import torch
 
-from autograder.core.codec import kind_of
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference, Way
-from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Rule, Stage
-from autograder.rules.answer_object import traceable
-from autograder.rules.wellformed import wellformed
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Reference,
+    Rule,
+    Stage,
+    Trial,
+    Way,
+    advice_for,
+    came_from,
+    difference,
+    error_text,
+    kind_of,
+    runs_of,
+    traceable,
+    wellformed,
+)
 
 WAYS: dict[Way, str] = {
     "eager": "{you} itself",

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from autograder.core.exercise import Trial
-from autograder.models import T, tensor_of
+from autograder.authoring.models import T, Trial, tensor_of
 
 
 def laid_out_otherwise(seed: int) -> Trial:

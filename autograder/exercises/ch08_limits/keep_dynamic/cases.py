@@ -7,13 +7,22 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    InEvaluation,
+    RandomModels,
+    T,
+    TracedInPart,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch08_limits.keep_dynamic import models
 from autograder.exercises.ch08_limits.keep_dynamic.models import Choose, Deciding, Halves, Repeat
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import InEvaluation, T, model_case
-from autograder.models.build import TracedInPart
 
 X, WIDE = T(2, 3), T(4, 3)
 DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict, models.Clipped)

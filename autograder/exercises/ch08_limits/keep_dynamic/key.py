@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from autograder.core.graph_record import GraphRecord, target_path
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.passes import PASS
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    GraphRecord,
+    Stage,
+    Table,
+    expressions,
+    missing_and_extra,
+    model_itself,
+    rule,
+    target_path,
+)
 
 
 def _calls(data: GraphRecord) -> Counter[str]:

@@ -7,12 +7,19 @@ from typing import Literal
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch08b_shapes.MetaTracer import models
 from autograder.exercises.ch08b_shapes.MetaTracer.models import Example, Make
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     """**Where to look.** Three things are needed, and you can write them one by one: a meta tensor

@@ -6,19 +6,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict, cast
 
-from autograder.core.codec import Encoded, kind_of
-from autograder.core.execution import ErrorRecord
-from autograder.core.graph_record import CallRecord
-from autograder.core.outcome import Part
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    CallRecord,
+    Encoded,
+    ErrorRecord,
+    Evidence,
+    Finding,
+    Part,
+    Stage,
+    came_from,
+    error_text,
+    kind_of,
+    made_from_the_class,
+    rule,
+)
 from autograder.exercises.ch08b_shapes.MetaTracer.cases import Told
 from autograder.exercises.ch08b_shapes.MetaTracer.oracle import worked_out
 from autograder.exercises.ch08b_shapes.MetaTracer.reading import Reading, first_difference
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.answer_object import made_from_the_class
 
 
 class Traced(TypedDict):

@@ -14,9 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.core.global_state import RandomState
-from autograder.models import T, fresh, tensor_of
+from autograder.authoring.models import RandomState, T, Trial, fresh, tensor_of
 
 Make = Callable[[], nn.Module]
 

@@ -15,10 +15,7 @@ from typing import Any, cast
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.runner.kinds.shape_tracer import told
+from autograder.authoring.key import Encoded, Encoder, Reference, Trial, told
 
 VALUE = "that is a value, which no shape tells"
 NO_EXAMPLE = "it hangs on a parameter without an example"

@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.core.codec import Encoded, unwrap
-from autograder.core.graph_record import CallRecord
-from autograder.core.graph_view import target_text
+from autograder.authoring.key import CallRecord, Encoded, target_text, unwrap
 
 LONGEST = 70
 _FIELDS = ("op", "name", "target", "args", "kwargs")

@@ -9,12 +9,19 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch09_debugging.equivalent import models
 from autograder.exercises.ch09_debugging.models import Draws, DrawsWithNaN, SetsTheSeed
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     "A run has more than a result. What can differ after it: the arguments, the buffers, the "

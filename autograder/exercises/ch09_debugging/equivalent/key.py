@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.core.verdict import Finding
+from autograder.authoring.key import AnswerKey, Evidence, Finding, Stage, answer_of, returns, rule
 from autograder.exercises.ch09_debugging.equivalent.cases import Look
 from autograder.exercises.ch09_debugging.keys import first_difference
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.values import returns
 
 TRAP = (
     "A pass that forgets a BatchNorm or a Dropout shows in one mode only, and one that changes an "

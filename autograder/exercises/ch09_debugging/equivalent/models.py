@@ -14,9 +14,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.core.global_state import RandomState
-from autograder.models import fresh
+from autograder.authoring.models import RandomState, Trial, fresh
 
 
 class Net(nn.Module):

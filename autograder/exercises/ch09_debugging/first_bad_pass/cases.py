@@ -6,12 +6,18 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch09_debugging.first_bad_pass import models
 from autograder.exercises.ch09_debugging.models import Draws
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     "Each pass gets the result of the one before. Each result is compared with the same thing: "

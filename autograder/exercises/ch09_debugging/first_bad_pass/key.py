@@ -8,13 +8,8 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.codec import kind_of
-from autograder.core.verdict import Finding
+from autograder.authoring.key import AnswerKey, Evidence, Finding, Stage, answer_of, kind_of, rule
 from autograder.exercises.ch09_debugging.keys import Made, first_difference
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
 
 TRAP = (
     "A trace shares its weights with the model, and some passes edit what they are given. So the "

@@ -14,9 +14,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, fresh
 from autograder.exercises.ch09_debugging.equivalent.models import DrawsLike
-from autograder.models import fresh
 
 Pass = Callable[[nn.Module], fx.GraphModule]
 

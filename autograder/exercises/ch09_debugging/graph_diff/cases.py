@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import COMMON, Aspect, Case, Exercise, RandomModels, Vocabulary
 from autograder.exercises.ch09_debugging.graph_diff import models
 from autograder.exercises.ch09_debugging.graph_diff.models import Edit, nothing
-from autograder.fuzz.grammar import COMMON, Vocabulary
-from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
     "Two nodes of two graphs are never equal: they are two objects. What can you compare that has "

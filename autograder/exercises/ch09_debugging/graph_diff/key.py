@@ -7,13 +7,19 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.values import returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    kind_of,
+    returns,
+    rule,
+    show,
+)
 
 TRAP = (
     "`node.args` of two graphs are never equal, because the nodes in them are two objects. Names "

@@ -15,10 +15,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 from torch.fx.node import Argument
 
-from autograder.core.exercise import Trial
-from autograder.core.torch_private import rename
-from autograder.models import fresh
-from autograder.models.renaming import renamed
+from autograder.authoring.models import Trial, fresh, rename, renamed
 
 _LIKE_A_NODE: tuple[Argument, ...] = (
     *("%scale", "@scale", "$scale", "<scale>", "node:scale", "node_scale", "Node(scale)"),

@@ -10,15 +10,24 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import kind_of
-from autograder.core.exercise import Trial
-from autograder.core.outcome import CALLS, GIVEN, Part, Reference
-from autograder.core.torch_private import BatchNorm, own_buffers, own_modules, own_parameters
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    CALLS,
+    GIVEN,
+    AnswerKey,
+    BatchNorm,
+    Evidence,
+    Finding,
+    Part,
+    Reference,
+    Stage,
+    Trial,
+    kind_of,
+    own_buffers,
+    own_modules,
+    own_parameters,
+    rule,
+)
 from autograder.exercises.ch09_debugging.randomize_.cases import Shallow
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
 
 TRAP = (
     "`model.parameters()` alone leaves the buffers as they are, and a BatchNorm with a mean of 0 "

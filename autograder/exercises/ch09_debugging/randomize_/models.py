@@ -13,9 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.execution import seed_all
-from autograder.core.exercise import Trial
-from autograder.models.build import arguments
+from autograder.authoring.models import Trial, arguments, seed_all
 
 
 class Net(nn.Module):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "The suspect looks at `node.name`, not at `node.target`. Trace a model with one call, and "

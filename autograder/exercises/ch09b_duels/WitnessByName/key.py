@@ -7,9 +7,8 @@ from torch import fx
 from torch.nn import functional as F
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import argument, exchange
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "On many models the suspect is right, because their functions have the names that it expects. "

@@ -5,9 +5,8 @@ from __future__ import annotations
 from torch import fx
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import as_it_is, is_pure
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "A dead call of `torch.rand_like`, or of `torch._assert`, convicts nobody: PyTorch keeps "

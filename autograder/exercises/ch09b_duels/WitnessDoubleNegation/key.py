@@ -6,9 +6,8 @@ import torch
 from torch import fx
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, argument, as_it_is, exchange
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "A pattern is about values. Two negations give a new tensor, and the replacement gives the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "The suspect joins two calls with the same target and equal arguments. When do two such calls "

@@ -7,9 +7,8 @@ from typing import Any
 from torch import fx
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is, exchange
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "Two calls with equal arguments are one only if the operation is a function of its arguments, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "For numbers `x + 0` is `x`. For tensors, compare more than the values: which other properties "

@@ -8,9 +8,8 @@ import torch
 from torch import fx
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is, exchange
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "On floating point tensors of any size and value, the sum and the tensor compare as equal. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "`(x > 0) * x` is right for ordinary numbers. Which floating point numbers are not ordinary? "

@@ -6,9 +6,8 @@ import torch
 from torch import fx
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import argument, exchange
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "NaN looks like the number to try, but both give NaN for it. Multiplying by a mask is safe "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "Fusing a BatchNorm into a convolution changes the convolution's weights. Who else may "

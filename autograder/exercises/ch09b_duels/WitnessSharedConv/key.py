@@ -6,10 +6,8 @@ from torch import fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from autograder import suspects
+from autograder.authoring.key import CONVS, NORMS, Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import as_it_is, exchange
-from autograder.judge.duels import Fight
-from autograder.rules.conv_bn import CONVS, NORMS
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "A new BatchNorm hides the fault: its statistics are zeros and ones, so the fused weights are "

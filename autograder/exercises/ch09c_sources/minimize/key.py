@@ -9,26 +9,33 @@ from unittest import mock
 
 from torch import fx
 
-from autograder.core.codec import Decoder, Encoded, Encoder
-from autograder.core.execution import CallResult
-from autograder.core.graph_program import NotListed
-from autograder.core.graph_record import NodeRecord, describe
-from autograder.core.outcome import Outcome, Reference, Way
-from autograder.core.verdict import Finding
-from autograder.exercises.ch09c_sources.minimize.models import Ran
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.duels import nothing_compiled
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import (
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Decoder,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    NodeRecord,
+    NotListed,
+    Outcome,
+    Reference,
+    Stage,
+    Way,
     caller_untouched,
     copies,
+    describe,
+    difference,
+    known_targets,
+    no_unused_modules,
+    nothing_compiled,
     returns_graph_module,
+    rule,
     signature_kept,
+    wellformed,
 )
-from autograder.rules.removed_modules import no_unused_modules
-from autograder.rules.wellformed import known_targets, wellformed
+from autograder.exercises.ch09c_sources.minimize.models import Ran
 
 TRAP = (
     "After one round through all nodes, a call may be left that can be removed only now: "

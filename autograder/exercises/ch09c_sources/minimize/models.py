@@ -14,10 +14,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.core.limits import bounded_output
-from autograder.models import fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import Trial, arguments, bounded_output, fresh
 
 # ------------------------------------------------------------------ what a question is made of
 

@@ -7,10 +7,8 @@ from functools import partial
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import COMMON, Aspect, Case, Exercise, RandomModels, Vocabulary
 from autograder.exercises.ch09c_sources.source_of import models
-from autograder.fuzz.grammar import COMMON, Vocabulary
-from autograder.fuzz.random_models import RandomModels
 from autograder.models.tracing import SineChain
 
 HINTS = (

@@ -10,17 +10,24 @@ from typing import Any
 from torch import fx, nn
 from torch.fx.proxy import TraceError
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.execution import CallResult, error_record
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    error_record,
+    kind_of,
+    returns,
+    rule,
+    show,
+)
 from autograder.exercises.ch09c_sources.source_of.models import TORCH
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
 
 TRAP = (
     "A test such as `'torch' in file` also excludes torchvision, and every folder called "

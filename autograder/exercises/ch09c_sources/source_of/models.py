@@ -15,8 +15,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import fresh
+from autograder.authoring.models import Trial, fresh
 from autograder.models.networks import real
 
 TORCH = str(Path(torch.__file__).parent)

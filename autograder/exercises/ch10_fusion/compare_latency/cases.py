@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import Aspect, Case, Exercise, Expect
 from autograder.exercises.ch10_fusion.compare_latency.models import LatencyTrial, Plan
 
 HINTS = (

@@ -10,18 +10,24 @@ from collections.abc import Iterable, Iterator
 from statistics import median, median_high, median_low
 from typing import Any
 
-from autograder.core.codec import Encoder, kind_of
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference, RunRecord
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    ON,
+    AnswerKey,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    RunRecord,
+    Stage,
+    Trial,
+    caller_untouched,
+    came_from,
+    error_text,
+    kind_of,
+    rule,
+)
 from autograder.exercises.ch10_fusion.compare_latency.cases import Latency
 from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.runner.kinds.latency import ON
 
 DEFAULT = 20
 AT_LEAST, AT_MOST = 0.9, 1.5

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 
 UNIT = 0.001
 """Seconds: callables sleep for multiples of it."""

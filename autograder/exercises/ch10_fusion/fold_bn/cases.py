@@ -6,9 +6,8 @@ from typing import Any
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import Aspect, Case, Exercise, Expect, T
 from autograder.exercises.ch10_fusion.fold_bn.models import PairTrial
-from autograder.models import T
 
 HINTS = (
     "**Where to look.** The two formulas of section 10.1: one for the weight, one for the bias. "

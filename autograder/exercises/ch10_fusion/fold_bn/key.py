@@ -8,19 +8,28 @@ from dataclasses import replace
 
 import torch
 
-from autograder.core.codec import Encoder, kind_of, show
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import ModuleRecord
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import Difference, difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched, copies, runs, ways_to_run
-from autograder.rules.wellformed import wellformed
-from autograder.runner.kinds.layer import LAYER
+from autograder.authoring.key import (
+    LAYER,
+    AnswerKey,
+    Difference,
+    Encoder,
+    Evidence,
+    Finding,
+    ModuleRecord,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    copies,
+    difference,
+    kind_of,
+    rule,
+    runs,
+    runs_of,
+    show,
+    ways_to_run,
+    wellformed,
+)
 
 TOLERANCE = {
     torch.float64: 1e-10,

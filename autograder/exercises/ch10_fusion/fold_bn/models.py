@@ -10,9 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Trial
-from autograder.models import T
-from autograder.models.build import arguments, fresh
+from autograder.authoring.models import T, Trial, arguments, fresh
 
 
 @dataclass(frozen=True, eq=False)

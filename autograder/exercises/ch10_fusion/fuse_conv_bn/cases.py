@@ -6,11 +6,17 @@ from functools import partial
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch10_fusion.fuse_conv_bn import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
 
 LINE_AND_SPACE = (T(1, 2, 4), T(1, 1, 2, 2, 2))
 X, Y = (T(1, 2, 3, 3),), (T(2, 2, 4, 3),)

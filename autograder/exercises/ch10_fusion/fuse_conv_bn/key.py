@@ -8,14 +8,23 @@ from dataclasses import dataclass, replace
 
 from torch import fx, nn
 
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.conv_bn import CLASSES, CONVS, NORMS, kinds_of_calls, times
-from autograder.rules.passes import PASS, same_result
-from autograder.rules.removed_modules import none_overwritten, unused_modules
+from autograder.authoring.key import (
+    CLASSES,
+    CONVS,
+    NORMS,
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    kinds_of_calls,
+    model_itself,
+    none_overwritten,
+    rule,
+    same_result,
+    times,
+    unused_modules,
+)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,17 @@ from functools import partial
 
 import torch
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch10b_parallel.merge_parallel_linears import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
 
 X, LINE, DEEP = (T(2, 3),), (T(3),), (T(2, 4, 3),)
 

@@ -7,16 +7,21 @@ from collections.abc import Iterable, Iterator
 
 from torch import fx, nn
 
-from autograder.core.graph_record import GraphRecord, classes_of, target_path
-from autograder.core.graph_view import target_text
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.effects import modules_by_path
-from autograder.rules.passes import PASS
-from autograder.rules.removed_modules import none_overwritten
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    GraphRecord,
+    Stage,
+    classes_of,
+    model_itself,
+    modules_by_path,
+    none_overwritten,
+    rule,
+    target_path,
+    target_text,
+)
 
 LINEAR = "a linear layer"
 

@@ -8,10 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch11_pytorch2.CountingBackend import models
 from autograder.exercises.ch11_pytorch2.models import Driven
-from autograder.models import T
 
 X = T(2, 3)
 

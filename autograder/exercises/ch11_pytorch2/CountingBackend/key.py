@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from autograder.core.codec import Encoded, kind_of, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    kind_of,
+    rule,
+    show,
+)
 from autograder.exercises.ch11_pytorch2.CountingBackend.models import Training, TrainingByHand
 from autograder.exercises.ch11_pytorch2.keys import compiled_code_runs
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 
 def _table(data: Encoded) -> dict[str, Encoded]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch11_pytorch2.export_ops import models
-from autograder.models import T
 
 X = T(2, 3)
 

@@ -12,8 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import library, nn
 
-from autograder.core.exercise import Trial
-from autograder.models.build import ModelTrial
+from autograder.authoring.models import ModelTrial, Trial
 
 _TENSOR = "(Tensor x) -> Tensor"
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch11_pytorch2.models import Held, Program
 from autograder.exercises.ch11_pytorch2.params_of import models
-from autograder.models import T
 
 X, ROW = T(2, 3), T(3)
 

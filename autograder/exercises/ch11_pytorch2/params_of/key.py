@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.core.codec import Encoded, kind_of, show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    kind_of,
+    returns,
+    rule,
+    show,
+)
 
 KEYS = ("parameters", "buffers", "constants", "inputs", "mutated")
 

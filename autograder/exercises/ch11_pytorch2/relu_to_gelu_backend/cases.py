@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch11_pytorch2.models import (
     ByHand,
     Compiled,
@@ -16,7 +16,6 @@ from autograder.exercises.ch11_pytorch2.models import (
     Driven,
 )
 from autograder.exercises.ch11_pytorch2.relu_to_gelu_backend import models
-from autograder.models import T
 
 X = T(2, 3)
 MORE = T(5, 3, dtype=torch.float32)

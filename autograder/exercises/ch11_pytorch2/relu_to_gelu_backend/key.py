@@ -12,14 +12,18 @@ import torch
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    rule,
+    runs_of,
+    same_result_by,
+)
 from autograder.exercises.ch11_pytorch2.keys import compiled_code_runs
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched, same_result_by
 
 SPELLINGS: dict[Callable[..., Any], str] = {
     torch.relu: "`torch.relu`",

@@ -8,12 +8,18 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    Recipe,
+    T,
+    Vocabulary,
+)
 from autograder.exercises.ch11b_aten.add_output import models
-from autograder.fuzz.grammar import COMMON, Vocabulary
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.recipe import Recipe
-from autograder.models import T
 
 X, ROW = T(2, 3), T(3)
 

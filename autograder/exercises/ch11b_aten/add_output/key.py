@@ -8,18 +8,24 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    difference,
+    kind_of,
+    rule,
+    runs_of,
+    show,
+)
 from autograder.exercises.ch11b_aten.add_output.models import facts_of
 from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 
 def table(data: Encoded) -> dict[str, Encoded]:

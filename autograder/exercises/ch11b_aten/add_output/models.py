@@ -16,8 +16,7 @@ import torch
 from torch import nn
 from torch.export import Dim, ExportedProgram
 
-from autograder.core.exercise import Trial
-from autograder.core.exported import is_exported
+from autograder.authoring.models import T, Trial, arguments, fresh, is_exported
 from autograder.exercises.ch11b_aten.models import (
     SameTrial,
     attempt,
@@ -25,8 +24,6 @@ from autograder.exercises.ch11b_aten.models import (
     lint_text,
     row_of,
 )
-from autograder.models import T, fresh
-from autograder.models.build import arguments
 
 
 class Small(nn.Module):

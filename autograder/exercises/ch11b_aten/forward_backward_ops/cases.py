@@ -7,9 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch11b_aten.forward_backward_ops import models
-from autograder.models import T
 
 X, IMAGE = T(2, 3), T(2, 1, 4, 4)
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Encoded, kind_of, show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    kind_of,
+    rule,
+    show,
+    unrecorded,
+)
 
 
 def _table(data: Encoded) -> dict[str, Encoded]:

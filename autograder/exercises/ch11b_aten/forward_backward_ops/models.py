@@ -13,9 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.core.exercise import Trial
-from autograder.models import T, fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import T, Trial, arguments, fresh
 
 
 class TwoLayers(nn.Module):

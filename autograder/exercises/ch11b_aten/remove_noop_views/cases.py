@@ -7,11 +7,17 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch11b_aten.remove_noop_views import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 X, LONG, TALL, SQUARE = T(2, 3), T(2, 6), T(4, 3), T(4, 4)
 

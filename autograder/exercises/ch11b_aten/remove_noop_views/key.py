@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    kind_of,
+    model_itself,
+    rule,
+    show,
+)
 from autograder.exercises.ch11b_aten.models import row_of
 from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
 from autograder.exercises.ch11b_aten.remove_noop_views.views import (
@@ -17,12 +29,6 @@ from autograder.exercises.ch11b_aten.remove_noop_views.views import (
     readers,
     rows_of,
 )
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 
 def _said(evidence: Evidence, i: int = 0) -> dict[str, Encoded]:

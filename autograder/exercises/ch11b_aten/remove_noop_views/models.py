@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import T, Trial, arguments, fresh
 from autograder.exercises.ch11b_aten.models import (
     SameTrial,
     attempt,
@@ -24,9 +24,7 @@ from autograder.exercises.ch11b_aten.models import (
     lint_text,
     row_of,
 )
-from autograder.models import T, fresh
 from autograder.models.aten_graphs import aten_graph, known_of
-from autograder.models.build import arguments
 
 aten = torch.ops.aten
 END = sys.maxsize

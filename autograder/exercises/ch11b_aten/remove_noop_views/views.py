@@ -14,7 +14,7 @@ import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from autograder.core.codec import Encoded, Encoder
+from autograder.authoring.key import Encoded, Encoder
 
 aten = torch.ops.aten
 _FUNCTION = Encoder().function

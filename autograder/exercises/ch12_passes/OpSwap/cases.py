@@ -10,11 +10,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch12_passes.OpSwap import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     "**Where to look.** Which nodes have a function as their target? When is a target *another* "

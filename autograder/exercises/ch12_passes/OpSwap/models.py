@@ -20,10 +20,8 @@ from torch.fx.passes.infra.pass_manager import PassManager
 from torch.nn import functional as F
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, arguments, fresh
 from autograder.exercises.ch12_passes.models import attempt, is_recompiled, rows_of, target_text
-from autograder.models import fresh
-from autograder.models.build import arguments
 
 Table = dict[Callable[..., Any], Callable[..., Any]]
 Pair = tuple[Callable[..., Any] | str, Callable[..., Any] | str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.models.duels import duel
+from autograder.authoring.question import duel
 
 HINTS = (
     "The suspect looks at inputs alone. Which calls must come before another call that does not "

@@ -6,9 +6,8 @@ from torch import fx
 from torch.fx.passes.tools_common import stable_topological_sort
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "Inputs tell in which order values are made. They do not tell that a call in place comes "

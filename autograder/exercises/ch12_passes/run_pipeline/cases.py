@@ -7,11 +7,17 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch12_passes.run_pipeline import models
 from autograder.exercises.ch12_passes.run_pipeline.models import Check, Net, Pass, Swap, ThreeSins
-from autograder.fuzz.grammar import Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
     "**Where to look.** Three things can go wrong: a pass raises, it returns something else, "

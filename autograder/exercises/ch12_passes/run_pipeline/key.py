@@ -9,8 +9,19 @@ from typing import Any
 from torch import fx
 from torch.fx.passes.infra.pass_base import PassResult
 
-from autograder.core.codec import Encoded, kind_of, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    kind_of,
+    rule,
+    show,
+    unrecorded,
+)
 from autograder.exercises.ch12_passes.keys import (
     argument_finding,
     driving,
@@ -18,12 +29,6 @@ from autograder.exercises.ch12_passes.keys import (
     said_in,
     table,
 )
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 FREE = "(any text)"
 """What our report says where the text is free."""

@@ -16,9 +16,8 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, fresh
 from autograder.exercises.ch12_passes.models import attempt, is_recompiled, target_text
-from autograder.models import fresh
 
 Pass = Callable[[fx.GraphModule], Any]
 Check = Callable[[fx.GraphModule], Any]

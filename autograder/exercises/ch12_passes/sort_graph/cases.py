@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import COMMON, Aspect, Case, Exercise, RandomModels, Vocabulary
 from autograder.exercises.ch12_passes.sort_graph import models
 from autograder.exercises.ch12_passes.sort_graph.models import Entry, add, output, sin
-from autograder.fuzz.grammar import COMMON, Vocabulary
-from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
     "**Where to look.** Take paper, and a graph of five nodes. Write down, from the old order, the "

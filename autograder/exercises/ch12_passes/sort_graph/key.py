@@ -9,16 +9,20 @@ from itertools import pairwise
 
 from torch import fx
 
-from autograder.core.codec import Encoded, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    rule,
+    show,
+    unrecorded,
+)
 from autograder.exercises.ch12_passes.keys import argument_finding, driving, said_in
 from autograder.exercises.ch12_passes.sort_graph.models import shortened
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 
 def _graph(evidence: Evidence) -> fx.Graph:

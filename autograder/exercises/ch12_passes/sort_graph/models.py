@@ -16,9 +16,8 @@ import torch
 from torch import fx, nn
 from torch.fx.node import map_aggregate
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, fresh
 from autograder.exercises.ch12_passes.models import attempt, is_recompiled, rows_of
-from autograder.models import fresh
 
 
 @dataclass(frozen=True)

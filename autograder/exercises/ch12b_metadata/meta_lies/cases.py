@@ -7,7 +7,16 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch12b_metadata.meta_lies import models
 from autograder.exercises.ch12b_metadata.meta_lies.models import (
     Dtype,
@@ -24,9 +33,6 @@ from autograder.exercises.ch12b_metadata.meta_lies.models import (
     only_first,
     turned,
 )
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 X, BOTH, TALL, LONG = T(2, 3), (T(2, 3), T(2, 3)), T(4, 3), T(4, 6)
 SQUARES, IMAGES = (T(4, 4), T(4, 4)), T(2, 3, 8, 8)

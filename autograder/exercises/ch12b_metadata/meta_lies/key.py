@@ -11,16 +11,22 @@ import torch
 from torch import fx
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    kind_of,
+    rule,
+    show,
+    unrecorded,
+)
 from autograder.exercises.ch12_passes.keys import driving, said_in
 from autograder.exercises.ch12b_metadata.keys import modes_are_left
 from autograder.exercises.ch12b_metadata.models import nothing_logged
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 
 @rule("a list of names", Stage.KIND)

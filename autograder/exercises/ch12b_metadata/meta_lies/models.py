@@ -15,12 +15,9 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Trial
-from autograder.core.torch_private import leave_modes, modes_entered
+from autograder.authoring.models import T, Trial, arguments, fresh, leave_modes, modes_entered
 from autograder.exercises.ch12b_metadata.models import notes_of, nothing_logged, vals_of
-from autograder.models import T, fresh
 from autograder.models.aten_graphs import aten_graph, known_of
-from autograder.models.build import arguments
 
 aten = torch.ops.aten
 END = 9223372036854775807

@@ -7,11 +7,18 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Op,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch12b_metadata.refresh_meta import models
-from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 X, SQUARE, LONG = T(2, 3), T(3, 3), T(4, 2, 3)
 

@@ -8,18 +8,26 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoded, Encoder, show
-from autograder.core.torch_private import fake_tensor_mode, own_buffers, own_parameters
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    Stage,
+    caller_untouched,
+    difference,
+    fake_tensor_mode,
+    ordinal,
+    own_buffers,
+    own_parameters,
+    rule,
+    show,
+    unrecorded,
+)
 from autograder.exercises.ch12_passes.keys import driving, said_in
 from autograder.exercises.ch12b_metadata.keys import modes_are_left
 from autograder.exercises.ch12b_metadata.models import Teller, vals_of
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference, ordinal
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 Vals = dict[str, Encoded]
 

@@ -15,13 +15,17 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Trial
-from autograder.core.torch_private import fake_tensor_mode, leave_modes, modes_entered
+from autograder.authoring.models import (
+    Trial,
+    arguments,
+    fake_tensor_mode,
+    fresh,
+    leave_modes,
+    modes_entered,
+    renamed,
+)
 from autograder.exercises.ch12b_metadata.models import notes_of, vals_of
-from autograder.models import fresh
 from autograder.models.aten_graphs import aten_graph
-from autograder.models.build import arguments
-from autograder.models.renaming import renamed
 
 Make = Callable[[], nn.Module]
 aten = torch.ops.aten

@@ -8,20 +8,28 @@ from typing import Any, cast
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoded, Encoder, kind_of, show
-from autograder.core.execution import CallResult
-from autograder.core.exercise import Trial
-from autograder.core.node_label import function_label
-from autograder.core.outcome import Reference
-from autograder.core.torch_private import OpOverload, schema_of
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.findings import unrecorded
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
+from autograder.authoring.key import (
+    AnswerKey,
+    CallResult,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    OpOverload,
+    Reference,
+    Stage,
+    Trial,
+    caller_untouched,
+    came_from,
+    difference,
+    error_text,
+    function_label,
+    kind_of,
+    rule,
+    schema_of,
+    show,
+    unrecorded,
+)
 
 
 class Wanted(CallResult, total=False):

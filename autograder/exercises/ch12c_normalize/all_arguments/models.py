@@ -18,9 +18,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Trial
-from autograder.models import T, fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import T, Trial, arguments, fresh
 
 
 def scaled(value, factor=2.0, *, shift=0, mode="sum"):

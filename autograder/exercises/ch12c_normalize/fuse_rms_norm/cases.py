@@ -6,14 +6,21 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    Recipe,
+    T,
+    Vocabulary,
+    ops,
+    program_of,
+)
 from autograder.exercises.ch12c_normalize.fuse_rms_norm import models
 from autograder.exercises.ch12c_normalize.fuse_rms_norm.models import BFLOAT, FLOAT, HALF
-from autograder.fuzz.codegen import program_of
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.fuzz.recipe import Recipe
-from autograder.models import T
 
 HINTS = (
     "**Where to look.** Begin at the end: which node can only be the last step of a norm, or the "

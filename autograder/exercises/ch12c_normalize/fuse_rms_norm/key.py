@@ -8,11 +8,26 @@ from functools import lru_cache
 
 import torch
 
-from autograder.core.codec import kind_of, show
-from autograder.core.fake_values import mode_of, val_text
-from autograder.core.graph_record import NodeRecord
-from autograder.core.torch_private import schema_of
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    copies,
+    kind_of,
+    known_targets,
+    mode_of,
+    model_itself,
+    rule,
+    runs,
+    same_result,
+    schema_of,
+    show,
+    signature_kept,
+    val_text,
+    wellformed,
+)
 from autograder.exercises.ch12c_normalize.fuse_rms_norm.norms import (
     NORM,
     Call,
@@ -24,12 +39,6 @@ from autograder.exercises.ch12c_normalize.fuse_rms_norm.norms import (
     arguments,
     computed,
 )
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import copies, runs, same_result, signature_kept
-from autograder.rules.wellformed import known_targets, wellformed
 
 OPERATOR = "torch.ops.fxcourse.rms_norm.default"
 

@@ -16,9 +16,7 @@ import torch
 from torch import fx, nn
 
 import autograder.given  # noqa: F401 - its import registers the operator
-from autograder.core.exercise import Trial
-from autograder.models import T, fresh
-from autograder.models.build import arguments
+from autograder.authoring.models import T, Trial, arguments, fresh
 
 HALF, BFLOAT, FLOAT = torch.float16, torch.bfloat16, torch.float32
 

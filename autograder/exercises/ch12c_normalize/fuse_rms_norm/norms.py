@@ -16,8 +16,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.graph_record import NodeRecord, reads, target_path
+from autograder.authoring.key import Encoded, Encoder, NodeRecord, reads, target_path
 
 aten = torch.ops.aten
 _NAME = Encoder().function

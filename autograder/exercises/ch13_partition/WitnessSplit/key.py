@@ -5,9 +5,8 @@ from __future__ import annotations
 from torch import fx
 
 from autograder import suspects
+from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
-from autograder.judge.duels import Fight
-from autograder.rules.duels import duel_key
 
 TRAP = (
     "A splitter orders two pieces if one reads a value of the other. A call in place "

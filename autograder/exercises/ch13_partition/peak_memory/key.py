@@ -8,13 +8,17 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoded, kind_of
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    kind_of,
+    rule,
+)
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:

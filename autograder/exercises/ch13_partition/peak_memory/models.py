@@ -13,10 +13,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, arguments, fresh
 from autograder.exercises.ch13_partition.models import as_graph_module, graph_module_of, tagged
-from autograder.models import fresh
-from autograder.models.build import arguments
 from autograder.models.running import filled, with_inputs
 
 

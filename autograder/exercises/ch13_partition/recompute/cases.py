@@ -7,12 +7,19 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch13_partition.models import Given, itself
 from autograder.exercises.ch13_partition.recompute import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 X = T(2, 3)
 

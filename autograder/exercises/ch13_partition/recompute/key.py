@@ -6,14 +6,19 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
-from autograder.core.codec import Encoded, Encoder, show
-from autograder.core.graph_record import NodeRecord
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import PASS
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    model_itself,
+    rule,
+    show,
+)
 
 Words = tuple[str, str, str, tuple[str, ...]]
 """The code of a finding, what is wrong, where to look, and the nodes."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.exercises.ch13_partition.models import as_graph_module
 
 

@@ -7,14 +7,21 @@ from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch13_partition.models import itself
 from autograder.exercises.ch13b_lowering.lower import models
 from autograder.exercises.ch13b_lowering.lower.models import Divided
 from autograder.exercises.ch13b_lowering.partition.models import InADictionary
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     "**Where to look.** Take a graph of this section and its sets, and a sheet of paper. For each "

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autograder.core.codec import Encoded, kind_of
-from autograder.core.graph_record import GraphRecord, target_path
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    DerivedGraph,
+    Encoded,
+    Evidence,
+    Exercise,
+    Finding,
+    GraphRecord,
+    Stage,
+    caller_untouched,
+    copies,
+    kind_of,
+    known_targets,
+    model_itself,
+    returns_graph_module,
+    rule,
+    runs,
+    same_result,
+    signature_kept,
+    target_path,
+    wellformed,
+)
 from autograder.exercises.ch13b_lowering.lower.key_places import (
     attributes,
     examples,
@@ -18,24 +37,6 @@ from autograder.exercises.ch13b_lowering.lower.key_places import (
     what_comes_in,
     what_goes_out,
 )
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import (
-    caller_untouched,
-    copies,
-    returns_graph_module,
-    runs,
-    same_result,
-    signature_kept,
-)
-from autograder.rules.wellformed import known_targets, wellformed
-
-if TYPE_CHECKING:
-    from autograder.core.exercise import Exercise
-    from autograder.judge.derived_graph import DerivedGraph
-
 
 # ------------------------------------------------------------------ what compile was called with
 

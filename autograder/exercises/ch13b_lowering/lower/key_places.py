@@ -7,13 +7,19 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from autograder.core.codec import Encoded, Encoder, show
-from autograder.core.graph_record import NodeRecord, target_path
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    Encoded,
+    Encoder,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    difference,
+    rule,
+    show,
+    target_path,
+)
 from autograder.exercises.ch13b_lowering.lower.key_values import Lowered, Piece, reads_of
-from autograder.judge.compare import difference
-from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Stage, rule
 
 
 @lru_cache(maxsize=1)

@@ -15,8 +15,10 @@ from typing import Any
 
 import torch
 
-from autograder.core.codec import Encoded, Encoder
-from autograder.core.graph_record import (
+from autograder.authoring.key import (
+    Encoded,
+    Encoder,
+    Evidence,
     GraphRecord,
     ModuleRecord,
     NodeRecord,
@@ -24,7 +26,6 @@ from autograder.core.graph_record import (
     describe,
     target_path,
 )
-from autograder.judge.evidence import Evidence
 
 GETITEM = {"function": "operator.getitem"}
 

@@ -16,14 +16,12 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, arguments, fresh
 from autograder.exercises.ch13_partition.models import (
     as_graph_module,
     graph_module_of,
     stirred,
 )
-from autograder.models import fresh
-from autograder.models.build import arguments
 
 # ------------------------------------------------------------------ the compiler
 

@@ -9,11 +9,18 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch13_partition.models import itself
 from autograder.exercises.ch13b_lowering.partition import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
 
 HINTS = (
     "**Where to look.** Follow a path with your finger. From which call on can a call no longer "

@@ -15,14 +15,19 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, kind_of, show
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    kind_of,
+    returns,
+    rule,
+    show,
+)
 
 
 def _is_taken(node: fx.Node, supported: Callable[[fx.Node], bool]) -> bool:

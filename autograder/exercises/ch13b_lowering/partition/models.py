@@ -15,14 +15,13 @@ import torch
 from torch import fx, nn
 from torch.overrides import resolve_name
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, fresh
 from autograder.exercises.ch13_partition.models import (
     as_graph_module,
     graph_module_of,
     stirred,
     tagged,
 )
-from autograder.models import fresh
 
 # ------------------------------------------------------------------ backends
 

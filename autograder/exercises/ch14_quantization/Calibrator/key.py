@@ -10,17 +10,23 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import Encoded, kind_of, show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    Stage,
+    advice_for,
+    caller_untouched,
+    came_from,
+    difference,
+    error_text,
+    kind_of,
+    model_itself,
+    rule,
+    show,
+)
 from autograder.exercises.ch14_quantization.models import floats
-from autograder.judge.advice import advice_for
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
-from autograder.judge.error_text import came_from, error_text
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
 
 CLOSE = 1e-5
 """How much a scale may be off, as a share: an answer may divide in float32."""

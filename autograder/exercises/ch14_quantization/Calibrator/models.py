@@ -14,13 +14,11 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, arguments, fresh, renamed
 from autograder.exercises.ch14_quantization.models import floats, traced
 from autograder.given import quantize
-from autograder.models.build import arguments, fresh
 from autograder.models.networks import mobilenet as with_writes_in_place
 from autograder.models.networks import not_in_place, real
-from autograder.models.renaming import renamed
 from autograder.models.running import filled
 
 

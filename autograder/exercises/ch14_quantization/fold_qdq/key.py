@@ -7,9 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.core.codec import Encoded
-from autograder.core.graph_record import NodeRecord
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Stage,
+    model_itself,
+    rule,
+)
 from autograder.exercises.ch14_quantization.keys import (
     DEQUANTIZE,
     QUANTIZE,
@@ -19,11 +27,6 @@ from autograder.exercises.ch14_quantization.keys import (
     lost_meta,
     same_number,
 )
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import model_itself
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import PASS
 
 MOVES = ("reshape", "flatten", "transpose", "permute")
 Rows = dict[str, NodeRecord]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial
 from autograder.exercises.ch14_quantization.models import GIVEN, mark, traced
 from autograder.given import dequantize, quantize
 

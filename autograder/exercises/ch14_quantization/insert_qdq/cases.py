@@ -9,12 +9,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch14_quantization.insert_qdq import models
 from autograder.exercises.ch14_quantization.models import GraphTrial, itself
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     "**Where to look.** In section 14.2 a call of `torch.neg` is put after one node. What is "

@@ -7,11 +7,20 @@ from typing import Any
 
 from torch import fx
 
-from autograder.core.codec import Encoded, show
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import NodeRecord
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Reference,
+    Stage,
+    Trial,
+    rule,
+    runs_of,
+    show,
+)
 from autograder.exercises.ch14_quantization.keys import (
     DEQUANTIZE,
     QUANTIZE,
@@ -24,11 +33,6 @@ from autograder.exercises.ch14_quantization.keys import (
     same_number,
 )
 from autograder.given import dequantize, quantize
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import PASS
 
 Rows = dict[str, NodeRecord]
 

@@ -13,10 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, renamed
 from autograder.exercises.ch14_quantization.models import GIVEN, floats, mark, traced
 from autograder.given import dequantize, quantize
-from autograder.models.renaming import renamed
 
 
 class OneRelu(nn.Module):

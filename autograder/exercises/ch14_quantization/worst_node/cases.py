@@ -7,9 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch14_quantization.worst_node import models
-from autograder.models import T
 from autograder.models.running import Exactly
 
 HINTS = (

@@ -9,15 +9,18 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.core.codec import show
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    caller_untouched,
+    returns,
+    rule,
+    show,
+)
 from autograder.exercises.ch14_quantization.models import floats
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import answer_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns
 
 
 def errors(float_gm: fx.GraphModule, quant_gm: fx.GraphModule, *inputs: Any) -> dict[str, float]:

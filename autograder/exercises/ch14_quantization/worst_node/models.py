@@ -13,10 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
+from autograder.authoring.models import Trial, arguments, fresh
 from autograder.exercises.ch14_quantization.models import GIVEN
 from autograder.given import dequantize, quantize
-from autograder.models.build import arguments, fresh
 from autograder.models.running import filled
 
 

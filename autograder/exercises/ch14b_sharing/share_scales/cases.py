@@ -8,12 +8,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    Expect,
+    RandomModels,
+    T,
+    Vocabulary,
+    ops,
+)
 from autograder.exercises.ch14_quantization.models import GIVEN, GraphTrial, itself
 from autograder.exercises.ch14b_sharing.share_scales import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T
 
 HINTS = (
     "**Where to look.** Which calls must have one scale? On paper, draw a dot "

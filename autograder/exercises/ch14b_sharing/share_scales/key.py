@@ -13,11 +13,20 @@ import torch
 from torch import fx
 from torch.nn import functional as F
 
-from autograder.core.codec import Encoded, show
-from autograder.core.exercise import Trial
-from autograder.core.graph_record import NodeRecord
-from autograder.core.outcome import Reference
-from autograder.core.verdict import Finding
+from autograder.authoring.key import (
+    PASS,
+    AnswerKey,
+    Encoded,
+    Evidence,
+    Finding,
+    NodeRecord,
+    Reference,
+    Stage,
+    Trial,
+    rule,
+    runs_of,
+    show,
+)
 from autograder.exercises.ch14_quantization.keys import (
     DEQUANTIZE,
     QUANTIZE,
@@ -29,11 +38,6 @@ from autograder.exercises.ch14_quantization.keys import (
     same_number,
 )
 from autograder.given import dequantize, quantize
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
-from autograder.rules.passes import PASS
 
 METHODS = ("reshape", "flatten", "transpose", "permute")
 

@@ -6,12 +6,19 @@ from functools import partial
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.authoring.question import (
+    COMMON,
+    Aspect,
+    Case,
+    Exercise,
+    RandomModels,
+    T,
+    Traced,
+    Vocabulary,
+    model_case,
+    ops,
+)
 from autograder.exercises.ch15_capstone.optimize import models
-from autograder.fuzz.grammar import COMMON, Vocabulary, ops
-from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
-from autograder.models.build import Traced
 
 X, Y = (T(1, 2, 3, 3),), (T(2, 2, 4, 3),)
 LINE_AND_SPACE = (T(1, 2, 4), T(1, 1, 2, 2, 2))

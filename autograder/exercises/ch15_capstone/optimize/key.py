@@ -6,23 +6,34 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from autograder.core.graph_record import GraphRecord, ModuleRecord, NodeRecord, target_path
-from autograder.core.graph_view import target_text
-from autograder.core.verdict import Finding
-from autograder.judge.answer_key import AnswerKey
-from autograder.judge.evidence import Evidence
-from autograder.judge.oracles import without_dropout
-from autograder.judge.rule import Stage, rule
-from autograder.rules.conv_bn import CLASSES, CONVS, NORMS, kind_of_class, kinds_of_calls, times
-from autograder.rules.effects import has_effect, modules_by_path, needed
-from autograder.rules.passes import PASS
-from autograder.rules.removed_modules import (
+from autograder.authoring.key import (
+    CLASSES,
+    CONVS,
     DROPOUT_FUNCTIONS,
     DROPOUT_MODULES,
+    NORMS,
+    PASS,
+    AnswerKey,
+    Evidence,
+    Finding,
+    GraphRecord,
+    ModuleRecord,
+    NodeRecord,
+    Stage,
+    has_effect,
+    kind_of_class,
+    kinds_of_calls,
     leaves_as_they_are,
+    modules_by_path,
+    needed,
     no_dropout_left,
     no_unused_modules,
     none_left,
+    rule,
+    target_path,
+    target_text,
+    times,
+    without_dropout,
 )
 
 IDENTITY = "torch.nn.modules.linear.Identity"

@@ -13,9 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.core.exercise import Trial
-from autograder.models import T, networks
-from autograder.models.build import arguments
+from autograder.authoring.models import T, Trial, arguments
+from autograder.models import networks
 
 # FX records such calls instead of making them while it traces.
 for _name in ("print", "not_", "is_"):

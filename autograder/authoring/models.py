@@ -1,0 +1,56 @@
+"""Names for the ``models.py`` of an exercise, which is imported where a learner's code runs.
+
+Collections of models that exercises share, such as `autograder.models.networks`, are not here: each
+class of modules in a process makes each trace slower.
+"""
+
+from __future__ import annotations
+
+from autograder.core.execution import seed_all
+from autograder.core.exercise import Trial
+from autograder.core.exported import is_exported
+from autograder.core.global_state import RandomState
+from autograder.core.limits import bounded_output
+from autograder.core.storage import recorded
+from autograder.core.torch_private import (
+    BatchNorm,
+    fake_tensor_class,
+    fake_tensor_mode,
+    leave_modes,
+    modes_entered,
+    own_buffers,
+    own_modules,
+    own_parameters,
+    rename,
+)
+from autograder.models.build import (
+    InEvaluation,
+    ModelTrial,
+    T,
+    Traced,
+    TracedInPart,
+    arguments,
+    fresh,
+    randomize_,
+    tensor_of,
+)
+from autograder.models.renaming import perhaps_renamed, renamed, renumbered
+
+__all__ = [
+    # the objects of one call of an answer
+    "Trial",
+    # fresh models and inputs, from short declarations
+    "InEvaluation", "ModelTrial", "T", "Traced", "TracedInPart", "arguments", "fresh",
+    "randomize_", "tensor_of",
+    # graph modules whose nodes have other names
+    "perhaps_renamed", "renamed", "renumbered",
+    # the state of a process: random numbers, and the length of what is printed
+    "seed_all", "RandomState", "bounded_output",
+    # a record of the changes that an answer makes
+    "recorded",
+    # programs of `torch.export`, without an import of it
+    "is_exported",
+    # private names of PyTorch
+    "BatchNorm", "fake_tensor_class", "fake_tensor_mode", "leave_modes", "modes_entered",
+    "own_buffers", "own_modules", "own_parameters", "rename",
+]  # fmt: skip
