@@ -22,8 +22,10 @@ from autograder.core.exercise import Exercise
 CARDS = ROOT / "autograder" / "cards"
 JUDGED = ("judge/*.py", "rules/*.py", "grading.py", "exercises/**/key*.py")
 """Where it is written what is found in answers, below the package's folder."""
-ASKED = "exercises/*/*/cases.py"
-"""Where cases say themselves where to look: as ``advice=``."""
+ASKED = "exercises/*/*/*.py"
+"""The files of exercises. Cases say themselves where to look: as ``advice=``."""
+TRAPS = "exercises/*/*/trap.md"
+"""The traps of debriefs."""
 _SAID = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _VALUE = re.compile(r"\{[^}]*\}")
 _MARKUP = re.compile(r"[<>;\\]|^\w+:")
@@ -74,6 +76,8 @@ def of_findings(folder: Path = ROOT / "autograder") -> Iterator[Message]:
     for pattern in JUDGED:
         yield from _said_in(folder.glob(pattern), lambda tree: [tree], _PATTERN)
     yield from _said_in(folder.glob(ASKED), _looks, _PATTERN)
+    for path in sorted(folder.glob(TRAPS)):
+        yield path.read_text(encoding="utf-8").strip(), path.relative_to(ROOT).as_posix()
 
 
 def _looks(tree: ast.AST) -> list[ast.AST]:

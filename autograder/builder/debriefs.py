@@ -1,7 +1,7 @@
 """What an exercise tells after a pass: its solution, another right answer, and a trap.
 
 The other answer is the one of the exam's that is marked so, ``@right("style", debrief=True)`` in
-``tests/exam/answers/NAME.py``; the trap is the text ``TRAP`` in the exercise's ``key.py``. Both
+``tests/exam/answers/NAME.py``; the trap is the exercise's ``trap.md``. Both
 are read as text: who builds notebooks needs no answer keys.
 """
 
@@ -15,6 +15,7 @@ from functools import lru_cache
 from autograder.builder.paths import EXERCISES, ROOT
 from autograder.builder.solution_regions import without_gaps, without_markers
 from autograder.builder.source import Chapter
+from autograder.core.exercise_folder import TRAP
 from autograder.lessons import Debrief
 
 ANSWERS = ROOT / "tests" / "exam" / "answers"
@@ -32,7 +33,7 @@ def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
 def lacking(name: str) -> list[str]:
     """Which parts of an exercise's debrief are not written."""
     marked = [] if other_answer(name) else ["no answer is marked debrief=True"]
-    return marked if trap_of(name) else [*marked, "its key has no TRAP"]
+    return marked if trap_of(name) else [*marked, f"it has no {TRAP}"]
 
 
 @lru_cache(maxsize=256)
@@ -61,12 +62,9 @@ def other_answer(name: str) -> tuple[str, str] | None:
 
 
 def trap_of(name: str) -> str:
-    """The trap in an exercise's key, or nothing if there is none."""
-    for path in EXERCISES.glob(f"ch*/{name}/key.py"):
-        for part in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(part, ast.Assign) and _defined(part) == {"TRAP"}:
-                return str(ast.literal_eval(part.value)).strip()
-    return ""
+    """The trap of an exercise as markdown, or nothing if there is none."""
+    found = (path.read_text(encoding="utf-8") for path in EXERCISES.glob(f"ch*/{name}/{TRAP}"))
+    return next(found, "").strip()
 
 
 def _marked(part: ast.stmt) -> str:

@@ -97,10 +97,10 @@ class Case:
         aspect: key of the `Aspect` whose points depend on this case.
         make: builds a fresh `Trial`; the same seed gives the same trial. It is pickled by
             reference and sent to where answers run, so it is made of what `models` modules hold.
-        hidden: tried when a submission is graded, not in the learner's check cell.
-            Hidden cases are redraws of visible ones: they catch answers that
-            were fitted to the visible cases and no others.
         expect: what the case demands beyond the reference.
+        hidden: whether the case is tried only when a submission is graded, and not in the learner's
+            check cell. Hidden cases are redraws of visible ones, and reject answers that are
+            fitted to the visible cases. `exercise_folder` hides the cases of ``redraws.py``.
         recipe: what a random model was made from; only its maker reads it.
         cache: what a judge has worked out about it, which is the same for every answer.
     """
@@ -108,8 +108,8 @@ class Case:
     name: str
     aspect: str
     make: Callable[[int], Trial]
-    hidden: bool = False
     expect: Expect = Expect()
+    hidden: bool = False
     recipe: object = None
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -157,16 +157,13 @@ class Exercise:
     """One exercise of a chapter.
 
     Attributes:
-        name: the name of what the learner writes.
-        chapter: stem of the chapter's file, such as ``03_manipulation``.
         title: a short heading.
         stars: 1 (warm-up) to 4 (open-ended).
         minutes: how long it should take.
         points: full marks.
         kind: the kind of answer: the name of a module in `runner.kinds`.
         aspects: how the points are shared out; without the first, none are earned.
-        cases: the situations, simplest first.
-        key: the module that holds the answer key as ``KEY``; ``module:NAME`` for another name.
+        cases: the situations, simplest first, and hidden ones last.
         hints: markdown, from "where to look" to "a skeleton"; never the solution.
         random: models drawn at random on which the answer is tried besides.
         number: its place in the chapter, from 1.
@@ -180,10 +177,12 @@ class Exercise:
             not the learner's, and does not count as an attempt.
         fine_print: sentences of the task's fine print, each with the names of the cases that stand
             on it. A learner whose answer fails there may not have read it.
+        name: the name of what the learner writes. This and the next two are filled in from the
+            exercise's folder; see `exercise_folder`.
+        chapter: stem of the chapter's file, such as ``03_manipulation``.
+        key: the module that holds the answer key as ``KEY``; ``module:NAME`` for another name.
     """
 
-    name: str
-    chapter: str
     title: str
     stars: int
     minutes: int
@@ -191,7 +190,6 @@ class Exercise:
     kind: str
     aspects: tuple[Aspect, ...]
     cases: tuple[Case, ...]
-    key: str
     hints: tuple[str, ...]
     random: RandomCases | None = None
     number: int = 0
@@ -200,6 +198,9 @@ class Exercise:
     own_code: Literal["refused", "copies", "skipped"] = "refused"
     first_try: str = ""
     fine_print: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    name: str = ""
+    chapter: str = ""
+    key: str = ""
 
     def __post_init__(self) -> None:
         """Refuse the name that a kind had in version 0.1."""

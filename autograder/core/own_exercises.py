@@ -1,8 +1,8 @@
-"""An instructor's own exercises: folders beside a classroom, which are imported from their text.
+"""An instructor's own exercises: folders in a classroom, imported from their text.
 
-They are the package ``own_exercises``, as ``own_exercises.NAME.cases``. A process that grades is
-sent their text and reads no file; one that runs answers is sent the text of what builds models, and
-has nothing else of them. In what students are given, the package lies on disk.
+They are modules of the package ``own_exercises``, such as ``own_exercises.NAME.cases``. A process
+that grades receives their text and reads no file. A process that runs answers receives only the
+text of ``models.py``. In a student's installation, the package is on disk.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # whoever keeps the gradebook needs no PyTorch
+from autograder.core.exercise_folder import REDRAWS, load_exercise
+
+if TYPE_CHECKING:  # a process with a gradebook has no PyTorch
     from autograder.core.exercise import Exercise
 
 PACKAGE = "own_exercises"
@@ -25,7 +27,13 @@ FOLDER = "exercises"
 """The folder in a classroom."""
 
 PARTS = ("cases.py", "key.py")
-"""What a folder must have to be an exercise."""
+"""The files that make a folder an exercise."""
+
+_NOT_PART = ("answers.py",)
+"""Files that grading does not need: the answers with which an exercise is tested."""
+
+_OLD_KEY = "rubric.py"
+"""The name of ``key.py`` in version 0.1."""
 
 _CLASSROOM = "nbgrader_config.py"
 
@@ -33,7 +41,16 @@ _RENAMED = {
     "OfChoice": "RecipeOracle", "as_it_is": "no_completion", "look": "advice", "made": "built_by",
     "oracle_alone": "oracle_only", "still": "still_holds",
 }  # fmt: skip
-"""Names in version 0.1 of what an exercise is written with, and their names now."""
+"""Names for authors of exercises: in version 0.1, and now."""
+
+_OLD_ARGUMENTS = {
+    "procedure": "procedure=… of an Exercise is now kind=…",
+    "rubric": "In cases.py, delete rubric=…, name=… and chapter=… (unless it is another notebook's)"
+    " of EXERCISE: the folder says them. And rename rubric.py to key.py.",
+    "hidden": "Hidden cases now belong into a file of their own, redraws.py. Move them there, into"
+    " a tuple REDRAWS, without hidden=True and without `redraw: ` before their names.",
+}
+"""Arguments in version 0.1, and sentences about what to change."""
 
 
 class _FromTexts(MetaPathFinder, InspectLoader):
@@ -86,18 +103,29 @@ class _FromTexts(MetaPathFinder, InspectLoader):
 def texts_in(folder: Path) -> dict[str, str]:
     """The texts of the exercises in a folder, by paths such as ``NAME/cases.py``.
 
-    Answers that they are tried with (``answers.py``) are not among them.
+    A key of version 0.1 counts as ``key.py``: so its exercise is not lost, and says what to change.
     """
     found = {}
     for path in sorted(folder.glob("*/*.py")):
-        home = path.parent
-        if all((home / part).is_file() for part in PARTS) and path.name != "answers.py":
-            found[f"{home.name}/{path.name}"] = path.read_text(encoding="utf-8")
+        parts = {_name_now(part) for part in path.parent.glob("*.py")}
+        if parts.issuperset(PARTS) and path.name not in _NOT_PART:
+            found[f"{path.parent.name}/{_name_now(path)}"] = path.read_text(encoding="utf-8")
     return found
 
 
+def _name_now(path: Path) -> str:
+    return "key.py" if path.name == _OLD_KEY else path.name
+
+
+def texts_for_students(folder: Path) -> dict[str, str]:
+    """The texts of the exercises in a folder that students may have: no hidden cases."""
+    texts = texts_in(folder)
+    return {path: text for path, text in texts.items() if path.rpartition("/")[2] != REDRAWS}
+
+
 def install(texts: Mapping[str, str]) -> None:
-    """Have the package hold these modules, and no others; what was imported of it is dropped."""
+    """Make these the modules of the package, and drop all that were imported before."""
+    _loaded.clear()
     sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _FromTexts)]
     for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
         del sys.modules[name]
@@ -106,10 +134,10 @@ def install(texts: Mapping[str, str]) -> None:
 
 
 def texts_for_answers(modules: Sequence[str]) -> dict[str, str]:
-    """The texts that a process needs which builds models of these modules, and no others.
+    """The texts that a process needs to build models of these modules.
 
     Args:
-        modules: names of modules; those of other packages do not count.
+        modules: names of modules, also of other packages.
     """
     homes = {name.split(".")[1] for name in modules if name.startswith(f"{PACKAGE}.")}
     finder = next((one for one in sys.meta_path if isinstance(one, _FromTexts)), None)
@@ -121,7 +149,7 @@ def texts_for_answers(modules: Sequence[str]) -> dict[str, str]:
 
 
 def names() -> frozenset[str]:
-    """The names of the own exercises that there are."""
+    """The names of all own exercises."""
     finder = next((one for one in sys.meta_path if isinstance(one, _FromTexts)), None)
     if finder is None:
         return frozenset(_on_disk())
@@ -129,7 +157,7 @@ def names() -> frozenset[str]:
 
 
 def _on_disk() -> set[str]:
-    """Those that are installed, as students have them, or in the classroom that one works in."""
+    """The names of exercises that are installed, or are in the classroom around this folder."""
     found = importlib.util.find_spec(PACKAGE)
     homes = list(found.submodule_search_locations or ()) if found else []
     if homes:
@@ -144,6 +172,9 @@ def _on_disk() -> set[str]:
     return set()
 
 
+_loaded: dict[str, Exercise] = {}
+
+
 def exercise(name: str) -> Exercise:
     """The own exercise of that name.
 
@@ -153,10 +184,12 @@ def exercise(name: str) -> Exercise:
     """
     if name not in names():
         raise KeyError(name)
-    try:
-        found: Exercise = importlib.import_module(f"{PACKAGE}.{name}.cases").EXERCISE
-    except TypeError as error:
-        if "argument 'procedure'" not in str(error):
+    if name not in _loaded:
+        try:
+            _loaded[name] = load_exercise(f"{PACKAGE}.{name}", chapter=name)
+        except TypeError as error:
+            for argument, sentence in _OLD_ARGUMENTS.items():
+                if f"argument '{argument}'" in str(error):
+                    raise TypeError(sentence) from error
             raise
-        raise TypeError("procedure=… of an Exercise is now kind=…") from error
-    return found
+    return _loaded[name]

@@ -1,38 +1,40 @@
-"""The exercises of the course, found from their folders: ``chNN_topic/NAME/cases.py``.
+"""The exercises of the course, found in their folders: ``chNN_topic/NAME``.
 
-An exercise is imported when it is first asked for: each trace of `torch.fx` takes time for every
-class of modules there is, and the models of the cases are hundreds. What must come of an answer
-lies beside the question, in ``key.py``; see `judge.answer_key`.
+An exercise is imported when it is first needed, because each class of modules in a process makes
+each trace of `torch.fx` slower, and the cases have hundreds of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 from autograder.core import own_exercises
 from autograder.core.exercise import Exercise
+from autograder.core.exercise_folder import load_exercise
 
 FOLDER = Path(__file__).parent
 
 
 @cache
 def _homes() -> dict[str, str]:
-    """The folder of each exercise's chapter, by the exercise's name."""
+    """The folders of the exercises' chapters, by the exercises' names."""
     found = sorted(FOLDER.glob("ch*/*/cases.py"))
     return {path.parent.name: path.parent.parent.name for path in found}
+
+
+@cache
+def _of_course(name: str) -> Exercise:
+    home = _homes()[name]
+    return load_exercise(f"{__name__}.{home}.{name}", chapter=home.removeprefix("ch"))
 
 
 class _Exercises(Mapping[str, Exercise]):
     """The exercises by name, in the order of the course; an instructor's own only by name."""
 
     def __getitem__(self, name: str) -> Exercise:
-        if name not in _homes():
-            return own_exercises.exercise(name)
-        found: Exercise = import_module(f"{__name__}.{_homes()[name]}.{name}.cases").EXERCISE
-        return found
+        return _of_course(name) if name in _homes() else own_exercises.exercise(name)
 
     def __iter__(self) -> Iterator[str]:
         """The names in the order of the course; all exercises are imported for that."""
@@ -52,7 +54,7 @@ EXERCISES: Mapping[str, Exercise] = _Exercises()
 def of_chapter(chapter: str) -> tuple[Exercise, ...]:
     """The exercises of the chapter with that stem, such as ``03_manipulation``, in order.
 
-    An instructor's own are among them, where their ``EXERCISE`` names the chapter.
+    An instructor's own are among them, if their ``EXERCISE`` names the chapter.
     """
     names = [name for name, home in _homes().items() if home == f"ch{chapter}"]
     own = map(own_exercises.exercise, sorted(own_exercises.names() - _homes().keys()))

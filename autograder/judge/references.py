@@ -15,9 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder.core.codec import JsonValue
-
-FILE = "references.jsonl"
-HIDDEN = "references_hidden.jsonl"
+from autograder.core.exercise_folder import HIDDEN_REFERENCES, REFERENCES
 
 
 class MissingReference(LookupError):
@@ -31,7 +29,8 @@ def path_of(module: str, *, hidden: bool = False) -> Path:
         module: the name of the module that holds the key.
         hidden: those of hidden cases.
     """
-    return Path(str(importlib.import_module(module).__file__)).with_name(HIDDEN if hidden else FILE)
+    file = HIDDEN_REFERENCES if hidden else REFERENCES
+    return Path(str(importlib.import_module(module).__file__)).with_name(file)
 
 
 @lru_cache(maxsize=256)

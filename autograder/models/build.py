@@ -147,7 +147,6 @@ def model_case(
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
     dtype: torch.dtype = torch.float64,
-    hidden: bool = False,
     forbidden: tuple[tuple[Any, ...], ...] = (),
     times: int = 1,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
@@ -168,7 +167,6 @@ def model_case(
         training: the mode of the whole model.
         prepare: last touches on the model, such as the mode of one part.
         dtype: of parameters and of inputs that do not name one.
-        hidden: tried only when a submission is graded.
         forbidden: attributes that the answer may not use.
         times: how often a transform is applied.
         expect: what the case demands beyond the reference.
@@ -177,7 +175,7 @@ def model_case(
         make, inputs, extra, kwargs or {}, functions or {}, training, prepare, dtype, forbidden,
         times,
     )  # fmt: skip
-    return Case(name, aspect, build, hidden, expect)
+    return Case(name, aspect, build, expect)
 
 
 @dataclass(frozen=True)

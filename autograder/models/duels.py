@@ -21,32 +21,24 @@ class MadeUnder:
 
 
 def duel(
-    name: str,
     number: int,
     title: str,
-    home: str,
     hints: tuple[str, ...],
     *,
-    chapter: str,
     stars: int = 2,
     minutes: int = 8,
 ) -> Exercise:
-    """A duel.
+    """A duel, whose answer is a model.
 
     Args:
-        name: the name of the class that is handed in.
         number: its place in the chapter.
         title: a short heading.
-        home: the package of its folder.
         hints: markdown.
-        chapter: stem of the chapter's file.
         stars: how hard it is; each is worth two points.
         minutes: how long it should take.
     """
     return Exercise(
-        name=name,
         number=number,
-        chapter=chapter,
         title=title,
         stars=stars,
         minutes=minutes,
@@ -54,7 +46,6 @@ def duel(
         kind="witness",
         aspects=(Aspect("witness", 1, "a model on which the suspect is wrong"),),
         cases=tuple(Case(f"made under seed {s}", "witness", MadeUnder(s)) for s in SEEDS),
-        key=f"{home}.key",
         hints=hints,
         not_random="the learner gives the model",
     )

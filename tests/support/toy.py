@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -47,7 +48,7 @@ TOY = Exercise(
     cases=(
         model_case("one sum", "task", OneAdd, (T(2, 3), T(2, 3)), (T(4, 1), T(3))),
         model_case("nested", "nested", Nested, (T(2, 3),), (T(5, 3), 0.5)),
-        model_case("hidden", "task", OneAdd, (T(7),) * 2, hidden=True),
+        replace(model_case("hidden", "task", OneAdd, (T(7),) * 2), hidden=True),
     ),
     key=__name__,
     hints=("Look at the targets.",),

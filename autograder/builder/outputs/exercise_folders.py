@@ -12,9 +12,13 @@ from autograder.builder.problems import BuildRefused, Problem
 _PARTS = {
     "__init__.py": ("", "one line, a docstring that says what the exercise is"),
     "cases.py": ("EXERCISE", "the card, hints and cases"),
+    "redraws.py": ("REDRAWS", "the hidden cases"),
     "key.py": ("KEY", "the rules that a result must keep, and the oracle"),
 }
-"""The files that an exercise must have, the name that each must define, and what that is."""
+"""The files of an exercise, the name that each must define, and what that is."""
+
+_OPTIONAL = {"redraws.py"}
+"""Files that an exercise may lack."""
 
 
 def examine(
@@ -50,7 +54,8 @@ def _exercises(home: Path) -> list[Path]:
 def _examine(home: Path) -> Iterator[BuildRefused]:
     for file in _PARTS:
         if not (home / file).is_file():
-            yield _missing(home, file, f"Exercise '{home.name}'")
+            if file not in _OPTIONAL:
+                yield _missing(home, file, f"Exercise '{home.name}'")
         elif problem := _undefined(home / file):
             yield BuildRefused(home / file, [problem])
 

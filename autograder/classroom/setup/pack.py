@@ -21,8 +21,8 @@ import nbformat
 from autograder.builder.outputs import lock
 from autograder.classroom.room.chapter_names import is_called
 from autograder.classroom.room.nbgrader_api import api
-from autograder.classroom.setup.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
+from autograder.core.exercise_folder import HIDDEN_REFERENCES, REDRAWS
 from autograder.environment.errors import ClassroomError
 from autograder.environment.package_folder import PACKAGE_FOLDER
 
@@ -92,7 +92,9 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
     notebooks = _notebooks(room, chapters)
     secret = str(api(room).config.ExecuteChecks.get("secret") or "")
     _look_through(notebooks, secret)
-    wheel, data = make_wheel(notebooks, own_exercises.texts_in(room / own_exercises.FOLDER))
+    wheel, data = make_wheel(
+        notebooks, own_exercises.texts_for_students(room / own_exercises.FOLDER)
+    )
     try:
         pins = lock.requirements("learn")
     except metadata.PackageNotFoundError:
@@ -146,17 +148,17 @@ def make_wheel(
 
     Args:
         notebooks: their texts, by their files' names.
-        own: texts of the instructor's own exercises; see `core.own_exercises`.
+        own: texts of the instructor's own exercises; see `own_exercises.texts_for_students`.
 
     Raises:
-        ClassroomError: the course is not installed, or a hidden case cannot be taken out.
+        ClassroomError: the course is not installed.
 
     Returns:
         What its file must be called, and its bytes.
     """
     files = _package(PACKAGE_FOLDER)
     for path, source in (own or {}).items():
-        files[f"{own_exercises.PACKAGE}/{path}"] = _without_hidden(source, path)
+        files[f"{own_exercises.PACKAGE}/{path}"] = source.encode()
     digest = hashlib.sha256()
     for name, text in sorted((files | dict(notebooks)).items()):
         digest.update(name.encode() + b"\0" + text)
@@ -192,7 +194,7 @@ def _package(home: Path) -> dict[str, bytes]:
         parts = path.relative_to(home).parts
         if path.suffix not in _KINDS or set(parts) & set(_LEFT_OUT) or not path.is_file():
             continue
-        if "hidden" in path.name:
+        if path.name in (REDRAWS, HIDDEN_REFERENCES):
             continue
         found["/".join(("autograder", *parts))] = _for_students(path, parts)
     return found
@@ -200,23 +202,14 @@ def _package(home: Path) -> dict[str, bytes]:
 
 def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
     data = path.read_bytes()
-    if parts[0] == "exercises" and path.suffix == ".py":
-        return _without_hidden(data.decode(), "/".join(parts))
     if path.suffix == ".jsonl":
         lines = data.decode().splitlines(keepends=True)
-        kept = [line for line in lines if not str(json.loads(line).get("case")).startswith(REDRAW)]
-        return "".join(kept).encode()
+        # A line with a name alone is about a hidden case.
+        return "".join(line for line in lines if len(json.loads(line)) > 1).encode()
     if parts[0] == "lessons" and path.suffix == ".json":
         told = json.loads(data) | {"debriefs": {}}
         return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
     return data
-
-
-def _without_hidden(text: str, name: str) -> bytes:
-    try:
-        return without_hidden_cases(text, name).encode()
-    except (NotRemovable, SyntaxError) as error:
-        raise ClassroomError(str(error)) from None
 
 
 def _look_through(files: Mapping[str, bytes], secret: str) -> None:
@@ -228,6 +221,8 @@ def _look_through(files: Mapping[str, bytes], secret: str) -> None:
     for name, data in files.items():
         if secret and secret.encode() in data:
             raise ClassroomError(f"{name} holds the secret of the class.")
+        if name.startswith(f"{own_exercises.PACKAGE}/") and b"hidden=True" in data:
+            raise ClassroomError(f"{name} has hidden cases. Move them into {REDRAWS}.")
         if name.endswith(".ipynb") and any(mark in data for mark in _NOT_FOR_STUDENTS):
             raise ClassroomError(f"{name} holds solutions or hidden tests. Release it again.")
 

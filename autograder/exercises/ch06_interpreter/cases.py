@@ -30,7 +30,6 @@ def run_case(
     prepare: Callable[[nn.Module], Any] | None = None,
     network: bool = False,
     dtype: torch.dtype = torch.float64,
-    hidden: bool = False,
 ) -> Case:
     """A case of ``answer(model, *inputs)``.
 
@@ -42,9 +41,8 @@ def run_case(
         prepare: last touches on the model.
         network: keep the network's own weights.
         dtype: of parameters and of inputs that do not name one.
-        hidden: tried only when a submission is graded.
     """
-    return Case(name, aspect, RunTrial(make, inputs, prepare, network, dtype), hidden)
+    return Case(name, aspect, RunTrial(make, inputs, prepare, network, dtype))
 
 
 def class_case(
@@ -55,7 +53,6 @@ def class_case(
     tag: Callable[[fx.GraphModule], None] | None = None,
     network: bool = False,
     functions: dict[str, Callable[..., Any]] | None = None,
-    hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case of a class that is given a graph module: `make`, traced if it is none yet.
@@ -68,8 +65,7 @@ def class_case(
         tag: writes something into the nodes' ``meta``.
         network: keep the network's own weights.
         functions: functions of the case that may stand in a graph, by name.
-        hidden: tried only when a submission is graded.
         expect: what the case demands beyond the reference.
     """
     build = ClassTrial(make, inputs, tag, network, functions or {})
-    return Case(name, aspect, build, hidden, expect)
+    return Case(name, aspect, build, expect)

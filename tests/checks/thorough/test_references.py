@@ -18,9 +18,10 @@ from autograder.builder.paths import SOLUTIONS
 from autograder.cli import main
 from autograder.core.case_builder import CannotBeSent, builder_of
 from autograder.core.exercise import Case, Trial
+from autograder.core.exercise_folder import REFERENCES
 from autograder.exercises import EXERCISES, FOLDER, of_chapter
 from autograder.judge import references
-from autograder.judge.references import FILE, MissingReference
+from autograder.judge.references import MissingReference
 
 STEMS = list(dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()))
 
@@ -32,15 +33,8 @@ def test_references_are_fresh(chapter: str) -> None:
 
 
 def test_few_references_are_stored() -> None:
-    paths = FOLDER.glob(f"*/*/{FILE}")
+    paths = FOLDER.glob(f"*/*/{REFERENCES}")
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) <= 410
-
-
-@pytest.mark.parametrize("name", EXERCISES)
-def test_an_exercise_is_what_its_folder_says(name: str) -> None:
-    exercise = EXERCISES[name]
-    home = f"autograder.exercises.ch{exercise.chapter}.{name}"
-    assert (exercise.name, exercise.key) == (name, f"{home}.key")
 
 
 @pytest.mark.parametrize("chapter", STEMS)
@@ -109,7 +103,7 @@ def test_a_solution_that_does_not_return_is_said(chapter: Callable[[str, str], N
 def test_a_broken_file_of_references_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / FILE
+    path = tmp_path / REFERENCES
     path.write_text('{"case": "one"}\n{"case": "tw', encoding="utf-8")
     monkeypatch.setattr(references, "path_of", lambda module, hidden: path)
     with pytest.raises(MissingReference, match="Line 2 of .* is not a reference. Restore the file"):

@@ -330,6 +330,7 @@ import importlib, sys
 for name in ("judge", "judge.references", "rules", "builder", "classroom", "grading",
              "judge.oracles", "judge.evidence", "rules.passes", "cli", "submission.seeds",
              "exercises.ch03_manipulation.relu_to_gelu.cases",
+             "exercises.ch03_manipulation.relu_to_gelu.redraws",
              "exercises.ch03_manipulation.relu_to_gelu.key", "exercises.ch05_proxy.keys"):
     name = "autograder." + name
     if name in sys.modules:

@@ -35,7 +35,7 @@ def _right_number(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _case(name: str, aspect: str, number: float, wanted: float, hidden: bool = False) -> Case:
-    return Case(name, aspect, Given(number), hidden, Wanted(number=wanted))
+    return Case(name, aspect, Given(number), Wanted(number=wanted), hidden)
 
 
 def _anything(trial: Trial) -> Reference:
@@ -69,18 +69,18 @@ def _exercise(
 ) -> Exercise:
     aspects = (Aspect("task", 2, "ordinary numbers"), Aspect("rare", 1, "negative numbers"))
     return Exercise(
-        name,
-        CHAPTER,
-        name.title(),
-        1,
-        5,
-        points,
-        "analysis",
-        aspects,
-        cases,
-        __name__,
-        (),
-        random,
+        name=name,
+        chapter=CHAPTER,
+        title=name.title(),
+        stars=1,
+        minutes=5,
+        points=points,
+        kind="analysis",
+        aspects=aspects,
+        cases=cases,
+        key=__name__,
+        hints=(),
+        random=random,
     )
 
 

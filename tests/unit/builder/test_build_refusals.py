@@ -277,6 +277,7 @@ def folders(tmp_path: Path) -> Path:
     (home / "__init__.py").write_text('"""The next number."""\n')
     (home / "cases.py").write_text("EXERCISE = 1\n")
     (home / "key.py").write_text("KEY: int = 1\n")
+    (home / "redraws.py").write_text("REDRAWS = ()\n")
     (home.with_name("gone") / "__pycache__").mkdir(parents=True)
     build_fixture.write(tmp_path)
     return tmp_path
@@ -289,6 +290,8 @@ def missing(folders: Path, *chapters: str) -> list[str]:
 
 def test_whole_folders_are_not_refused(folders: Path) -> None:
     assert missing(folders) == missing(folders, "07_numbers") == missing(folders, "08_x") == []
+    (folders / "exercises" / "ch07_numbers" / "after" / "redraws.py").unlink()
+    assert missing(folders) == []
 
 
 @pytest.mark.parametrize("file", ["__init__.py", "cases.py", "key.py"])
@@ -312,7 +315,9 @@ def test_a_missing_source_of_a_chapter_is_named(folders: Path) -> None:
     assert "07_numbers.py:1: " in line and "their chapter is not there. Write it" in line
 
 
-@pytest.mark.parametrize(("file", "name"), [("cases.py", "EXERCISE"), ("key.py", "KEY")])
+@pytest.mark.parametrize(
+    ("file", "name"), [("cases.py", "EXERCISE"), ("key.py", "KEY"), ("redraws.py", "REDRAWS")]
+)
 def test_a_part_that_does_not_define_its_name_is_named(folders: Path, file: str, name: str) -> None:
     path = folders / "exercises" / "ch07_numbers" / "after" / file
     path.write_text("def unfinished(\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import venv
@@ -18,7 +17,6 @@ from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
-from autograder.classroom.setup.visible_cases import NotRemovable, without_hidden_cases
 from autograder.cli.classroom import app
 from autograder.environment.errors import ClassroomError
 from tests.exam.submissions import room as rooms
@@ -111,40 +109,17 @@ def test_commands_say_in_a_sentence_what_is_wrong(room: Path, tmp_path: Path) ->
 # ------------------------------------------------------------------ what students are given
 
 
-HIDDEN = """
-def special(name):
-    return case(name, hidden=True)
-CASES = (
-    case("one", hidden=False),
-    case("two", (1, 2), hidden=True),
-    *(case(name, hidden=True) for name in "ab"),
-    case("redraw: three", True),
-    special("four"),
-    case("five"), case("größer", hidden=True)
-)
-TRAP = "told later"
-"""
-
-
-def test_hidden_cases_are_taken_out_of_the_text() -> None:
-    names: dict[str, object] = {"case": lambda name, *rest, hidden=False: name}
-    exec(without_hidden_cases(HIDDEN, "x"), names)
-    assert names["CASES"] == ("one", "five") and "TRAP" not in names
-    with pytest.raises(NotRemovable, match=r"x, line 1: a hidden case that is in no tuple"):
-        without_hidden_cases("CASE = case(hidden=True)", "x")
-
-
 def test_the_students_wheel_holds_no_answers(room: Path) -> None:
     name, data = make_wheel({"a.ipynb": b"{}"})
     files = unpacked(data)
     assert name.endswith("-py3-none-any.whl")
-    assert not [p for p in files if "hidden" in p or "/classroom/" in p or "solutions" in p]
+    for word in ("hidden", "redraws", "trap.md", "/classroom/", "solutions"):
+        assert not [path for path in files if word in path], word
     for path, text in files.items():
-        if "/exercises/" in path and path.endswith("cases.py"):
-            assert not re.search(rb'\("redraw:|^    .*hidden=True.*\),$', text, re.M), path
+        if path.endswith(".jsonl"):
+            assert b'"case":"redraw' not in text.replace(b" ", b""), path
         if "/lessons/" in path and path.endswith(".json"):
             assert json.loads(text)["debriefs"] == {}
-        assert b"\nTRAP = " not in text, path
     assert any(path.endswith(".data/data/share/fxcourse/course/a.ipynb") for path in files)
     assert make_wheel({"a.ipynb": b"{}"}) == (name, data)
 

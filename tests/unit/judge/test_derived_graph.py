@@ -45,7 +45,9 @@ def make(seed: int) -> Trial:
 
 
 CASE = Case("a case", "task", make)
-EXERCISE = Exercise("a_pass", "c", "", 1, 1, 1, "transform", (), (CASE,), __name__, ())
+EXERCISE = Exercise(
+    "", 1, 1, 1, "transform", (), (CASE,), (), name="a_pass", chapter="c", key=__name__
+)
 KEY = AnswerKey(PASS, model_itself)
 
 

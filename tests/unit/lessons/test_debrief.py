@@ -183,7 +183,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The fixture's exercise `after` with an answer that is marked, and a trap."""
     for folder, name, text in (
         ("answers", "after.py", ANSWERS),
-        ("exercises/ch07_numbers/after", "key.py", 'KEY = 3\nTRAP = """\\\nZero."""\n'),
+        ("exercises/ch07_numbers/after", "trap.md", "Zero.\n"),
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / name).write_text(text, encoding="utf-8")
@@ -243,13 +243,13 @@ def test_what_is_missing_is_named(written: Path, monkeypatch: pytest.MonkeyPatch
     assert writing.lacking("after") == []
     assert writing.lacking("again") == [
         "no answer is marked debrief=True",
-        "its key has no TRAP",
+        "it has no trap.md",
     ]
     monkeypatch.setattr(generate, "choose", lambda names: [written])
     monkeypatch.setattr(generate, "found_exercises", lambda chapter: CARDS)
     assert generate.without_debrief() == ["again"]
-    (writing.EXERCISES / "ch07_numbers" / "after" / "key.py").write_text("KEY = 3\n")
-    assert generate.without_debrief() == ["after (its key has no TRAP)", "again"]
+    (writing.EXERCISES / "ch07_numbers" / "after" / "trap.md").unlink()
+    assert generate.without_debrief() == ["after (it has no trap.md)", "again"]
 
 
 def test_a_chapter_without_the_exam_has_none(written: Path, tmp_path: Path) -> None:

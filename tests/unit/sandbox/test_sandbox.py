@@ -124,7 +124,7 @@ else:
 
 def is_secret(name):
     inside = f"{name}.".startswith(tuple(f"{room}." for room in secret))
-    return inside or name.endswith((".cases", ".key"))
+    return inside or name.endswith((".cases", ".redraws", ".key"))
 
 def public(chapter):
     config = {"syllabus": "autograder.exercises", "chapter": chapter}

@@ -35,9 +35,7 @@ return result
 VOCABULARY = Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=MISLEADING)
 
 EXERCISE = Exercise(
-    name="node_names",
     number=1,
-    chapter="00_start",
     title="The names of all nodes",
     stars=1,
     minutes=5,
@@ -60,12 +58,7 @@ EXERCISE = Exercise(
         model_case("a graph module with other names", "places", models.renamed),
         model_case("a chain of two", "places", partial(models.SineChain, 2)),
         model_case("a longer chain", "places", models.SineChain),
-        model_case("another model", "task", models.ManyReaders, hidden=True),
-        model_case("redraw: a layer called output", "places", models.NamedOutput, hidden=True),
-        model_case("another graph", "places", models.KeywordCalls, hidden=True),
-        model_case("redraw: a graph module within", "places", models.TracedWithin, hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, perhaps_renamed),
 )

@@ -27,9 +27,3 @@ KEY = AnswerKey(
     ),
     answer_of(names_of),
 )
-
-TRAP = """\
-`node.name` and `node.target`, what a node calls, look alike for many nodes. They differ for a
-module inside another one: the node `block_0` calls `block.0`. And they differ if one thing is
-called twice: the name of the second call has a number."""
-"""What many answers get wrong; told after a pass."""

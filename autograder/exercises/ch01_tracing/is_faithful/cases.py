@@ -13,7 +13,6 @@ from autograder.authoring.question import Aspect, Case, Exercise, Expect, T
 from autograder.exercises.ch01_tracing.is_faithful import models
 
 X = (T(4, 3),)
-GAPS = torch.tensor([[1.0, float("nan")], [float("nan"), -2.0]])
 ONES, MIXED = torch.ones(2, 3, dtype=torch.float64), torch.tensor([[1.0, -2.0], [-3.0, 4.0]])
 
 HINTS = (
@@ -75,7 +74,6 @@ def faithful(
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
     tie: Callable[[list[tuple[Any, ...]]], list[tuple[Any, ...]]] | None = None,
-    hidden: bool = False,
     raises: str = "",
 ) -> Case:
     """A case: a model, and the argument tuples on which its trace is to be judged.
@@ -90,44 +88,42 @@ def faithful(
         training: the model's mode.
         prepare: last touches on the model.
         tie: makes of the argument tuples some that hold an object more than once.
-        hidden: tried only when grading.
         raises: the exception that is to pass through.
     """
     expect = Judgement(advice=advice, because=because)
     if raises:
-        expect = Judgement(raises=raises, advice=_ERRORS, still_holds=("left as given",))
+        expect = Judgement(raises=raises, advice=ERROR_ADVICE, still_holds=("left as given",))
     build = models.Judged(make, inputs, training, prepare, tie)
-    return Case(name, aspect, build, hidden, expect)
+    return Case(name, aspect, build, expect)
 
 
 # ------------------------------------------------------------------ where to look
 
 _EACH = "Every argument tuple counts. A difference in one of them is a difference."
-_COMPARE = "Look at how you compare two results that are not both a single tensor."
-_CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up to rounding."
-_SEED = "Look at when you set the seed: before each of the two runs, and not before tracing."
-_ARGS = "Each run needs a copy of its own, at any depth; compare the copies afterwards."
-_BUFFERS = "Model and trace share the buffers. From which values does each run start?"
+COMPARE = "Look at how you compare two results that are not both a single tensor."
+CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up to rounding."
+SEED = "Look at when you set the seed: before each of the two runs, and not before tracing."
+ARGS = "Each run needs a copy of its own, at any depth; compare the copies afterwards."
+BUFFER_ADVICE = "Model and trace share the buffers. From which values does each run start?"
 _START = "From which buffers does the second argument tuple start, in the model and in the trace?"
-_ERRORS = "Three things can raise: tracing, the model, the trace. Each means something else."
-_TRACING = (
+ERROR_ADVICE = "Three things can raise: tracing, the model, the trace. Each means something else."
+TRACING = (
     "`forward` runs once while it is traced, and may change a buffer then, or put another tensor "
     "there. Trace a copy, or note the buffers before, by value and by object."
 )
 _MODE = "Run model and trace in the mode in which the model is given, each part in its own."
-_ONE_COPY = "Copy a tuple as a whole: what is one tensor in it is one tensor in the copy."
+ONE_COPY = "Copy a tuple as a whole: what is one tensor in it is one tensor in the copy."
 _RETURNED = "A result may be the buffer itself. What is in it when you compare the two?"
-_AFTER = "Look at how you compare the arguments after the runs. Is it how you compare results?"
 _MADE = "A graph module may have been built by hand. Trace it like any other model."
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
 TASK = (
     faithful("layers and a default", "task", models.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
-             "it has no branch at all", _COMPARE),
+             "it has no branch at all", COMPARE),
     faithful("one side of a branch", "task", models.AbsIfTensor, [X],
              "the trace lacks the `abs`, because a Proxy is not a Tensor", _EACH),
     faithful("a branch on a sum", "task", models.FlipBySum, [X],
-             "this model cannot be traced at all", _ERRORS),
+             "this model cannot be traced at all", ERROR_ADVICE),
     faithful("a difference in the second tuple", "task", models.AbsIfTensor, [(ONES,), (MIXED,)],
              "they differ for the second argument tuple", _EACH),
     faithful("a difference in the first tuple", "task", models.AbsIfTensor, [(MIXED,), (ONES,)],
@@ -137,7 +133,7 @@ TASK = (
     faithful("nothing to try", "task", models.Affine, [],
              "there is no argument tuple that shows a difference", _EACH),
     faithful("nothing to try, nothing traced", "task", models.FlipBySum, [],
-             "this model cannot be traced at all", _ERRORS),
+             "this model cannot be traced at all", ERROR_ADVICE),
     faithful("a graph module", "task", models.graph_module, [(T(4, 3),), (T(1, 3), 3.0)],
              "a graph module is a model like any other", _EACH),
     faithful("a hook on the model", "task", models.Inner, [X],
@@ -149,70 +145,64 @@ TASK = (
 
 VALUES = (
     faithful("one, not true", "values", models.OneOrTrue, [X],
-             "the model returns `1` and the trace `True`", _COMPARE),
+             "the model returns `1` and the trace `True`", COMPARE),
     faithful("true, not one", "values", models.TrueOrOne, [X],
-             "the model returns `True` and the trace `1`", _COMPARE),
+             "the model returns `True` and the trace `1`", COMPARE),
     faithful("int, not float", "values", models.IntOrFloat, [X],
-             "the model returns `1` and the trace `1.0`", _COMPARE),
+             "the model returns `1` and the trace `1.0`", COMPARE),
     faithful("another number", "values", models.OtherNumber, [X],
-             "the model returns a list with `2` and the trace one with `3`", _COMPARE),
+             "the model returns a list with `2` and the trace one with `3`", COMPARE),
     faithful("a tuple, not a list", "values", models.TupleOrList, [X],
-             "the model returns a tuple and the trace a list", _COMPARE),
+             "the model returns a tuple and the trace a list", COMPARE),
     faithful("one item more", "values", models.OneMore, [X],
-             "the trace returns one item more", _COMPARE),
+             "the trace returns one item more", COMPARE),
     faithful("one key more", "values", models.OneKeyMore, [X],
-             "the trace returns one key more", _COMPARE),
+             "the trace returns one key more", COMPARE),
     faithful("deep inside", "values", models.DeepInside, [X],
-             "a tensor deep inside the result differs", _COMPARE),
+             "a tensor deep inside the result differs", COMPARE),
     faithful("None, not a tensor", "values", models.TensorOrNone, [X],
-             "the model returns `None` where the trace returns a tensor", _COMPARE),
+             "the model returns `None` where the trace returns a tensor", COMPARE),
     faithful("a tensor, not a number", "values", models.ZeroOrZero, [(T(2),)],
-             "the model returns a tensor without dimensions and the trace a float", _COMPARE),
+             "the model returns a tensor without dimensions and the trace a float", COMPARE),
     faithful("a number, not a tensor", "values", models.NumberOrTensor, [(T(2),)],
-             "the model returns a float and the trace a tensor without dimensions", _COMPARE),
+             "the model returns a float and the trace a tensor without dimensions", COMPARE),
     faithful("a text", "values", models.ShapeText, [X],
-             "the trace returns a text that speaks of a Proxy", _COMPARE),
+             "the trace returns a text that speaks of a Proxy", COMPARE),
     faithful("values of all kinds", "values", models.AllKinds, [X, (T(2, 2, 2),)],
-             "all values are equal, and of the same type", _COMPARE),
+             "all values are equal, and of the same type", COMPARE),
     faithful("another dtype", "values", models.DoubleIfTensor, [(T(2, dtype=torch.float32),)],
-             "the model returns float64 and the trace float32", _CLOSE),
+             "the model returns float64 and the trace float32", CLOSE),
     faithful("another shape", "values", models.RowIfTensor, [X],
-             "the model returns the shape (1, 3) and the trace (3,)", _CLOSE),
+             "the model returns the shape (1, 3) and the trace (3,)", CLOSE),
     faithful("almost the same", "values", models.AlmostTheSame, [X],
-             "the values differ by rounding only", _CLOSE),
+             "the values differ by rounding only", CLOSE),
     faithful("slightly off", "values", models.SlightlyOff, [X],
-             "the values differ by a tenth of a percent", _CLOSE),
+             "the values differ by a tenth of a percent", CLOSE),
     faithful("NaN everywhere", "values", models.GivesNan, [X],
-             "both return NaN and a number, and NaN equals NaN here", _CLOSE),
+             "both return NaN and a number, and NaN equals NaN here", CLOSE),
     faithful("a tensor of NaN", "values", models.RootOfNegative, [X],
-             "both return NaN, and NaN equals NaN here", _CLOSE),
+             "both return NaN, and NaN equals NaN here", CLOSE),
     faithful("NaN on one side", "values", models.NanOrZero, [X],
-             "the model returns NaN and the trace zeros", _CLOSE),
+             "the model returns NaN and the trace zeros", CLOSE),
     faithful("NaN, not one", "values", models.NanOrOne, [X],
-             "the model returns the float NaN and the trace `1.0`", _CLOSE),
+             "the model returns the float NaN and the trace `1.0`", CLOSE),
     faithful("one, not NaN", "values", models.OneOrNan, [X],
-             "the model returns `1.0` and the trace the float NaN", _CLOSE),
-    faithful("redraw: one item more", "values", models.OneMore, [(T(1),), (T(5),)],
-             "the trace returns one item more", _COMPARE, hidden=True),
+             "the model returns `1.0` and the trace the float NaN", CLOSE),
     faithful("another key", "values", models.OtherKey, [X],
              "the model returns a dict with the key `tensor` and the trace one with `other`",
-             _COMPARE),
+             COMPARE),
     faithful("a named tuple of tensors", "values", models.Largest, [X],
-             "both return the largest values and where they are, as `torch.max` does", _COMPARE),
-    faithful("redraw: no gradients", "values", models.WithoutGradients, [X],
-             "both return the same values, and whether there are gradients is not asked", _CLOSE,
-             hidden=True),
+             "both return the largest values and where they are, as `torch.max` does", COMPARE),
+
 )  # fmt: skip
 
 RANDOM = (
     faithful("frozen noise", "noise", models.FrozenNoise, [X],
-             "the noise of the trace was drawn while tracing", _SEED),
+             "the noise of the trace was drawn while tracing", SEED),
     faithful("fresh noise", "noise", models.FreshNoise, [X, (T(2),)],
-             "both draw the same noise under the same seed", _SEED),
+             "both draw the same noise under the same seed", SEED),
     faithful("dropout in training mode", "noise", models.DropoutLayer, [(T(20),), (T(3, 7),)],
-             "both drop the same entries under the same seed", _SEED, training=True),
-    faithful("redraw: a frozen number", "noise", models.FrozenShift, [(T(2),)],
-             "the shift of the trace was drawn while tracing", _SEED, hidden=True),
+             "both drop the same entries under the same seed", SEED, training=True),
     faithful("a difference while training", "noise", models.OffWhileTraining, [X],
              "in training mode the model has an `abs` that the trace does not have", _MODE,
              training=True),
@@ -228,44 +218,36 @@ RANDOM = (
              "the layer is in eval mode, and then the model has no `abs`", _MODE, training=True,
              prepare=models.norm_in_eval),
     faithful("noise, then the trace raises", "noise", models.MaskedNoise, [X],
-             "without a mask the trace raises an error", _ERRORS),
+             "without a mask the trace raises an error", ERROR_ADVICE),
     faithful("noise, then the model raises", "noise", models.NoiseOnThree, [(T(2, 2),)],
              raises="ValueError"),
 )  # fmt: skip
 
 ARGUMENTS = (
     faithful("`+=` on the input", "arguments", models.AddsOne, [X],
-             "only the model changes its argument", _ARGS),
+             "only the model changes its argument", ARGS),
     faithful("a method changes the input", "arguments", models.AddsOneByMethod, [X, X],
-             "both change their argument in the same way", _ARGS),
+             "both change their argument in the same way", ARGS),
     faithful("`+=` on an item of a list", "arguments", models.AddsOneInAList, [([T(3), T(3)],)],
-             "only the model changes the tensor in its list", _ARGS),
+             "only the model changes the tensor in its list", ARGS),
     faithful("a method changes an item of a list", "arguments", models.AddsOneInAListByMethod,
-             [([T(3), T(3)],)], "both change the tensor in their list", _ARGS),
+             [([T(3), T(3)],)], "both change the tensor in their list", ARGS),
     faithful("`*=` on an item of a dictionary", "arguments", models.AddsOneInADict,
-             [({"x": MIXED, "y": ONES},)], "only the model changes a tensor in its dict", _ARGS),
+             [({"x": MIXED, "y": ONES},)], "only the model changes a tensor in its dict", ARGS),
     faithful("a list that grows", "arguments", models.Collects, [(T(3), [])],
-             "the list of the model grows, and that of the trace does not", _ARGS),
+             "the list of the model grows, and that of the trace does not", ARGS),
     faithful("two lists that grow", "arguments", models.CollectsAnyway, [(T(3), []), (T(3), [7])],
-             "both lists grow by the same item", _ARGS),
+             "both lists grow by the same item", ARGS),
     faithful("one tensor given twice", "arguments", models.KnowsItself, [X],
-             "the model sees that both arguments are one tensor", _ONE_COPY,
+             "the model sees that both arguments are one tensor", ONE_COPY,
              tie=models.given_twice),
     faithful("one tensor given twice, and changed", "arguments", models.AddsAndReads, [X],
-             "both change the tensor that they then read", _ONE_COPY, tie=models.given_twice),
-    faithful("redraw: one tensor given twice", "arguments", models.KnowsItself, [(T(2),), (T(5),)],
-             "the model sees that both arguments are one tensor", _ONE_COPY,
-             tie=models.given_twice, hidden=True),
-    faithful("redraw: `+=` on integers", "arguments", models.AddsOne,
-             [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
-             hidden=True),
-    faithful("redraw: NaN in an argument", "arguments", models.FillsGaps, [(GAPS,)],
-             "neither changes its argument, and NaN equals NaN here", _AFTER, hidden=True),
+             "both change the tensor that they then read", ONE_COPY, tie=models.given_twice),
     faithful("one tensor given twice, once in a list", "arguments", models.KnowsItsItem, [X],
-             "the model sees that its argument is also in the list", _ONE_COPY,
+             "the model sees that its argument is also in the list", ONE_COPY,
              tie=models.given_in_a_list),
     faithful("one tensor in both tuples", "arguments", models.AbsAndLowers, [(ONES,)],
-             "no run begins with a negative number, and then they do the same", _ARGS,
+             "no run begins with a negative number, and then they do the same", ARGS,
              tie=models.given_again),
     faithful("a graph module that adds in place", "arguments", models.adds_in_place, [X],
              "the model changes its argument, and its trace does not: tracing `+=` makes `+`",
@@ -274,38 +256,33 @@ ARGUMENTS = (
 
 BUFFERS = (
     faithful("a running total", "buffers", models.RunningTotal, [X, (T(2, 2),)],
-             "both add to the total and return the same, from the same start", _BUFFERS),
+             "both add to the total and return the same, from the same start", BUFFER_ADVICE),
     faithful("a total that is not saved", "buffers", models.HiddenTotal, [X],
-             "both add to the total; it is a buffer with `persistent=False`", _BUFFERS),
+             "both add to the total; it is a buffer with `persistent=False`", BUFFER_ADVICE),
     faithful("a total in a submodule", "buffers", models.TotalInside, [X, X],
-             "both add to the total and return the same, from the same start", _BUFFERS),
+             "both add to the total and return the same, from the same start", BUFFER_ADVICE),
     faithful("a count that only the model makes", "buffers", models.CountsItsCalls, [X, X],
              "for each argument tuple both start from the same count", _START),
     faithful("a buffer is returned", "buffers", models.ReturnsItsCount, [X],
              "the count that the model returns is one more than that of its trace", _RETURNED),
     faithful("running statistics", "buffers", models.Normed, [X, X],
-             "both update the statistics in the same way", _BUFFERS, training=True),
+             "both update the statistics in the same way", BUFFER_ADVICE, training=True),
     faithful("statistics and a difference", "buffers", models.NormedAndOff, [X],
-             "the trace has no `abs`", _BUFFERS, training=True),
+             "the trace has no `abs`", BUFFER_ADVICE, training=True),
     faithful("statistics and an error", "buffers", models.NormedAndMasked, [X],
-             "the trace multiplies by `None` and raises", _ERRORS, training=True),
+             "the trace multiplies by `None` and raises", ERROR_ADVICE, training=True),
     faithful("statistics, then the model raises", "buffers", models.NormedAndFlat, [(T(2, 3),), X],
              training=True, raises="RuntimeError"),
     faithful("cleared while it is traced", "buffers", models.ClearsItsShift, [X, X],
-             "the model clears its shift, and the trace adds the shift that was there", _TRACING),
+             "the model clears its shift, and the trace adds the shift that was there", TRACING),
     faithful("counted while it is traced", "buffers", models.CountsUnread, [X],
-             "what they return does not depend on the count", _TRACING),
+             "what they return does not depend on the count", TRACING),
     faithful("counted by assignment", "buffers", models.CountsUnreadByName, [X, X],
-             "what they return does not depend on the count", _TRACING),
+             "what they return does not depend on the count", TRACING),
     faithful("assigned while it is traced", "buffers", models.ReadsItsCount, [X, X],
-             "the model reads a count that is one more than that of its trace", _TRACING),
+             "the model reads a count that is one more than that of its trace", TRACING),
     faithful("cleared, then tracing raises", "buffers", models.ClearsAndBranches, [X],
-             "this model cannot be traced at all", _TRACING),
-    faithful("redraw: cleared while it is traced", "buffers", models.ClearsItsShift, [(T(2, 3),)],
-             "the model clears its shift, and the trace adds the shift that was there", _TRACING,
-             hidden=True),
-    faithful("redraw: statistics", "buffers", models.NormedAndMasked, [(T(5, 3), T(3))],
-             "there is a mask", _BUFFERS, training=True, hidden=True),
+             "this model cannot be traced at all", TRACING),
     faithful("a count from zero", "buffers", models.AbsOnceCounted, [X, X],
              "for each argument tuple both start from a count of zero", _START,
              prepare=models.count_from_zero),
@@ -314,41 +291,36 @@ BUFFERS = (
     faithful("a buffer is returned in a list", "buffers", models.ReturnsItsCountInAList, [X],
              "the count that the model returns is one more than that of its trace", _RETURNED),
     faithful("one buffer with two names", "buffers", models.CountsUnderTwoNames, [X],
-             "what they return does not depend on the count", _TRACING,
+             "what they return does not depend on the count", TRACING,
              prepare=models.one_count),
 )  # fmt: skip
 
 ERRORS = (
     faithful("the trace raises", "errors", models.MaybeMask, [(T(3), T(3)), (T(3),)],
-             "without a mask the trace raises an error", _ERRORS),
+             "without a mask the trace raises an error", ERROR_ADVICE),
     faithful("a loop over the rows", "errors", models.RowByRow, [X],
-             "this model cannot be traced: `TypeError`", _ERRORS),
+             "this model cannot be traced: `TypeError`", ERROR_ADVICE),
     faithful("the length of a Proxy", "errors", models.DivideByLength, [X],
-             "this model cannot be traced: `RuntimeError`", _ERRORS),
+             "this model cannot be traced: `RuntimeError`", ERROR_ADVICE),
     faithful("an error of its own", "errors", models.TensorsOnly, [X],
-             "this model raises a `ValueError` while it is traced", _ERRORS),
+             "this model raises a `ValueError` while it is traced", ERROR_ADVICE),
     faithful("an assertion", "errors", models.AssertsTensor, [X],
-             "this model raises an `AssertionError` while it is traced", _ERRORS),
+             "this model raises an `AssertionError` while it is traced", ERROR_ADVICE),
     faithful("an index that only the trace has", "errors", models.LastRow, [X],
-             "the trace raises an `IndexError`", _ERRORS),
+             "the trace raises an `IndexError`", ERROR_ADVICE),
     faithful("the model raises", "errors", models.NeedsThree, [X, (T(2, 2),)], raises="ValueError"),
     faithful("both raise", "errors", models.Product, [(T(2, 3), T(2, 3))], raises="RuntimeError"),
     faithful("neither traced nor run", "errors", models.NeedsThreeAndBranches, [(T(2, 2),)],
-             "this model cannot be traced at all, so nothing is run", _ERRORS),
-    faithful("redraw: the model raises", "errors", models.NeedsThree, [(T(4),)],
-             raises="ValueError", hidden=True),
-    faithful("redraw: a dictionary while tracing", "errors", models.ScaleByDepth, [X],
-             "this model raises a `KeyError` while it is traced", _ERRORS, hidden=True),
-    faithful("redraw: a key that only the trace has", "errors", models.FirstOrSecond,
-             [({"first": ONES},)], "the trace raises a `KeyError`", _ERRORS, hidden=True),
+             "this model cannot be traced at all, so nothing is run", ERROR_ADVICE),
+
+
+
 )  # fmt: skip
 
 # ------------------------------------------------------------------ the exercise
 
 EXERCISE = Exercise(
-    name="is_faithful",
     number=2,
-    chapter="01_tracing",
     title="Does the trace do what the model does?",
     stars=3,
     minutes=40,
@@ -363,7 +335,6 @@ EXERCISE = Exercise(
         Aspect("errors", 1, "errors of tracing, of the model and of the trace"),
     ),
     cases=(*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS),
-    key=f"{__package__}.key",
     fine_print={
         "`1` is neither `1.0` nor `True`.": (
             "one, not true",

@@ -48,8 +48,3 @@ def right_judgement(evidence: Evidence) -> Iterable[Finding]:
 
 
 KEY = AnswerKey((returns("bool"), left_as_given, right_judgement))
-
-TRAP = """\
-Both runs must begin alike: the same random state, the same arguments, the same buffers. Copied
-arguments are not enough, because a BatchNorm in training mode changes the model itself."""
-"""What many answers get wrong; told after a pass."""

@@ -37,9 +37,7 @@ return rows
 VOCABULARY = Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=MISLEADING)
 
 EXERCISE = Exercise(
-    name="node_table",
     number=1,
-    chapter="01_tracing",
     title="A table of all nodes",
     stars=1,
     minutes=10,
@@ -67,10 +65,7 @@ EXERCISE = Exercise(
         model_case("values without readers", "users", models.UnusedParts),
         model_case("a chain of two", "users", partial(models.SineChain, 2)),
         model_case("a longer chain", "users", models.SineChain),
-        model_case("redraw: star arguments", "task", models.StarArguments, hidden=True),
-        model_case("redraw: names of builtins", "users", models.BuiltinNames, hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, perhaps_renamed),
 )

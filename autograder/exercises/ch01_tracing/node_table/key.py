@@ -80,8 +80,3 @@ KEY = AnswerKey(
     ),
     answer_of(rows_of),
 )
-
-TRAP = """\
-`node.args` is not all that a node reads. Keyword arguments, lists, dictionaries and slices hold
-nodes, too. `all_input_nodes` finds them all, and has each node once, however often it is read."""
-"""What many answers get wrong; told after a pass."""

@@ -149,8 +149,3 @@ KEY = AnswerKey(
         agrees_with_branch,
     )
 )
-
-TRAP = """\
-The condition must become an operation, and what you multiply by must keep the dtype. A factor of
-`1.0` or `-1.0` that is made with `torch.where` turns a tensor of integers into floats."""
-"""What many answers get wrong; told after a pass."""

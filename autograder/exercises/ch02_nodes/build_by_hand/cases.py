@@ -37,17 +37,14 @@ def linear_case(
     dtype: torch.dtype = torch.float64,
     shift_dtype: torch.dtype | None = None,
     another: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case: a linear layer, a shift, and inputs for the result."""
     build = LinearAndShift(features, shift, inputs, bias, training, dtype, shift_dtype, another)
-    return Case(name, aspect, build, hidden)
+    return Case(name, aspect, build)
 
 
 EXERCISE = Exercise(
-    name="build_by_hand",
     number=3,
-    chapter="02_nodes",
     title="A graph without a tracer",
     stars=2,
     minutes=15,
@@ -72,28 +69,7 @@ EXERCISE = Exercise(
             dtype=torch.float32,
         ),
         linear_case("the shapes of the first case again", "inputs", (3, 4), T(4), (T(2, 3), 2.5)),
-        linear_case("redraw", "task", (5, 2), T(2), (T(4, 5),), (T(3, 2, 5), T(2)), hidden=True),
-        linear_case(
-            "redraw: a shift of another dtype",
-            "inputs",
-            (3, 2),
-            T(2),
-            (T(4, 3), 0.5),
-            dtype=torch.float32,
-            shift_dtype=torch.float64,
-            hidden=True,
-        ),
-        linear_case(
-            "redraw: one of two modules",
-            "task",
-            (3, 2),
-            T(2),
-            (T(4, 3),),
-            another=True,
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("symbolic_trace", "trace"),
     not_random="it takes a linear layer and a tensor, no model",

@@ -157,8 +157,3 @@ KEY = AnswerKey(
         copies,
     )
 )
-
-TRAP = """\
-A graph names a module and does not hold it. What `call_module` and `get_attr` name is looked up
-in the root that you give to `GraphModule`, so it must be there under exactly that name."""
-"""What many answers get wrong; told after a pass."""

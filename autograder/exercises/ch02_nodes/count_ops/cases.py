@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from torch import nn
@@ -13,7 +11,6 @@ from autograder.authoring.question import (
     COMMON,
     KINDS,
     Aspect,
-    Case,
     Exercise,
     RandomModels,
     Vocabulary,
@@ -42,16 +39,8 @@ VOCABULARY = Vocabulary(
 )
 
 
-def looked_at_later(name: str, aspect: str, make: Callable[[], nn.Module]) -> Case:
-    """A case in which the answer is given another model before its dictionary is looked at."""
-    case = model_case(name, aspect, make, hidden=True)
-    return replace(case, make=models.LookedAtLater(case.make))
-
-
 EXERCISE = Exercise(
-    name="count_ops",
     number=1,
-    chapter="02_nodes",
     title="Count nodes by kind",
     stars=1,
     minutes=5,
@@ -75,13 +64,7 @@ EXERCISE = Exercise(
         model_case("a longer chain", "graphs", tracing.SineChain),
         model_case("in training mode", "graphs", models.NoiseWhileTraining, training=True),
         model_case("in eval mode", "graphs", models.NoiseWhileTraining),
-        model_case("redraw: a tensor that is lost", "task", shared.Deep, hidden=True),
-        model_case("redraw: no calls", "keys", shared.Constants, hidden=True),
-        model_case("redraw: an optional input", "graphs", models.OptionalScale, hidden=True),
-        model_case("redraw: plain tensors", "graphs", models.PlainTensors, hidden=True),
-        looked_at_later("redraw: one after the other", "graphs", shared.AllSix),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, perhaps_renamed),
 )

@@ -76,8 +76,3 @@ KEY = AnswerKey(
     ),
     answer_of(counted),
 )
-
-TRAP = """\
-Modules are not calls. A model may own a layer that its `forward` never calls, and call another one
-twice. Only the graph says what runs."""
-"""What many answers get wrong; told after a pass."""

@@ -72,9 +72,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="dead_nodes",
     number=4,
-    chapter="02_nodes",
     title="Values that are never needed",
     stars=2,
     minutes=10,
@@ -108,12 +106,7 @@ EXERCISE = Exercise(
         ),
         dead_case("parameters that nothing reads", "names", shared.DeadPlaceholder),
         dead_case("a graph module with its own names", "names", shared.renamed),
-        dead_case("redraw: dead nodes in submodules", "ways", shared.Deep, hidden=True),
-        dead_case("redraw: one item of two", "ways", models.OneOfTwo, hidden=True),
-        dead_case("redraw: one node without readers", "names", shared.Nested, hidden=True),
-        dead_case("redraw: a buffer read twice", "ways", models.DeadReadOfABuffer, hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("eliminate_dead_code",),
     random=RandomModels(VOCABULARY, models.without_elimination, count=14),

@@ -113,8 +113,3 @@ KEY = AnswerKey(
     ),
     answer_of(eliminated),
 )
-
-TRAP = """\
-"Nothing reads it" is not enough: a node that is read only by dead nodes is dead, too. If you go
-from the last node to the first, one sweep finds both."""
-"""What many answers get wrong; told after a pass."""

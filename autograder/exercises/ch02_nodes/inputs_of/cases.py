@@ -43,11 +43,9 @@ HINTS = (
 )
 
 
-def graph_case(
-    name: str, aspect: str, make: Callable[[], nn.Module], *, hidden: bool = False
-) -> Case:
+def graph_case(name: str, aspect: str, make: Callable[[], nn.Module]) -> Case:
     """A case: the answer is called on every node of the traced model."""
-    return Case(name, aspect, models.Traced(make), hidden)
+    return Case(name, aspect, models.Traced(make))
 
 
 def recorded(*calls: str) -> tuple[Op, ...]:
@@ -90,9 +88,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="inputs_of",
     number=2,
-    chapter="02_nodes",
     title="What a node reads",
     stars=2,
     minutes=15,
@@ -113,10 +109,7 @@ EXERCISE = Exercise(
         graph_case("strings and other constants", "nested", models.Texts),
         graph_case("the same value twice", "once", models.SameTwice),
         graph_case("everything in everything", "once", models.by_hand_nested),
-        graph_case("redraw: nested", "nested", shared.ThroughContainers, hidden=True),
-        graph_case("redraw: everything in everything", "once", models.by_hand_wide, hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("all_input_nodes", "_input_nodes"),
     random=RandomModels(VOCABULARY, models.as_its_trace, count=14),

@@ -99,8 +99,3 @@ KEY = AnswerKey(
     ),
     of_each_node,
 )
-
-TRAP = """\
-Nodes hide in lists, in dictionaries and in slices, at any depth. Among the tools that walk
-through arguments, `map_arg` looks into slices, and `torch.utils._pytree` does not."""
-"""What many answers get wrong; told after a pass."""

@@ -128,8 +128,3 @@ KEY = AnswerKey(
     ),
     codes,
 )
-
-TRAP = """\
-`graph.lint()` stops at the first fault and never looks at the code. After an edit without
-`recompile()`, it has nothing to complain about."""
-"""What many answers get wrong; told after a pass."""

@@ -79,9 +79,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="add_to_mul",
     number=2,
-    chapter="03_manipulation",
     title="Every spelling of an addition",
     stars=2,
     minutes=12,
@@ -151,25 +149,7 @@ EXERCISE = Exercise(
             training=True,
             prepare=InEvaluation("norm"),
         ),
-        model_case("redraw: torch.add", "function", additions.LaterMul, (T(5), T(5)), hidden=True),
-        model_case(
-            "redraw: the operator", "operator", additions.SumOfSums, (T(5), T(5)), hidden=True
-        ),
-        model_case(
-            "redraw: Python's sum, of integers",
-            "operator",
-            additions.PythonSum,
-            (T(4, dtype=torch.int64),) * 2,
-            hidden=True,
-        ),
-        model_case(
-            "redraw: the method", "method", additions.MethodStays, (T(5), T(5)), hidden=True
-        ),
-        model_case("redraw: an alpha", "alpha", additions.NegativeReluOfSum, (X, X), hidden=True),
-        model_case("redraw: in place", "in place", additions.InPlaceAdd, (T(5), T(5)), hidden=True),
-        model_case("redraw: nested", "rest", additions.NestedAdds, (T(1, 3),), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "If `alpha` is computed in the model, it is a node, so it is not 1.": (
             "an alpha that is computed",

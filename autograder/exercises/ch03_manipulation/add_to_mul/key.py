@@ -11,8 +11,3 @@ from autograder.authoring.key import (
 )
 
 KEY = AnswerKey((*PASS, additions_replaced), exchanging(AddsByMultiplying))
-
-TRAP = """\
-A call with `alpha`. `torch.add(a, b, alpha=2)` is `a + 2 * b`, so it is not a plain sum and must
-stay. With `alpha=1` it is one, and then `alpha` must go, because `torch.mul` does not take it."""
-"""What many answers get wrong; told after a pass."""

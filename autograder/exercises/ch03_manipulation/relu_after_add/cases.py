@@ -77,9 +77,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="relu_after_add",
     number=3,
-    chapter="03_manipulation",
     title="A relu after every sum",
     stars=2,
     minutes=12,
@@ -144,26 +142,8 @@ EXERCISE = Exercise(
             training=True,
             prepare=InEvaluation("norm"),
         ),
-        model_case("redraw: torch.add", "task", additions.OneAdd, (T(5), T(1)), hidden=True),
-        model_case(
-            "redraw: the operator", "operator", additions.ParameterAdd, (WIDE,), hidden=True
-        ),
-        model_case(
-            "redraw: readers", "readers", additions.SeveralReaders, (T(5), T(5)), hidden=True
-        ),
-        model_case(
-            "redraw: names that are taken",
-            "others",
-            additions.SpeaksOfRelu,
-            (X, X, X),
-            hidden=True,
-        ),
-        model_case("redraw: parameters", "every", additions.ParametersAdded, (X,), hidden=True),
         model_case("a size, added to a tensor", "every", additions.SizeAdded, (T(5),)),
-        model_case("redraw: chains", "every", additions.LaterMul, (T(5), T(5)), hidden=True),
-        model_case("redraw: others", "others", additions.AlphaMethod, (T(5), T(5)), hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )

@@ -143,9 +143,3 @@ class ReluAfterAdding(fx.Interpreter):
 
 
 KEY = AnswerKey((*PASS, one_relu_for_each_sum), exchanging(ReluAfterAdding))
-
-TRAP = """\
-`node.replace_all_uses_with(relu)` rewires *every* reader. If the new ReLU reads the sum already, it
-is a reader too, and then it reads itself. Give it its argument afterwards, or leave it out with
-`delete_user_cb`."""
-"""What many answers get wrong; told after a pass."""

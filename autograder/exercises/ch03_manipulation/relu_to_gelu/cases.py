@@ -80,9 +80,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="relu_to_gelu",
     number=4,
-    chapter="03_manipulation",
     title="Swap an activation, module or not",
     stars=2,
     minutes=15,
@@ -135,21 +133,7 @@ EXERCISE = Exercise(
             prepare=InEvaluation("block.1"),
         ),
         model_case("single precision", "rest", models.ModuleRelu, (X,), dtype=torch.float32),
-        model_case("redraw: functions", "function", models.FunctionalRelu, (T(7),), hidden=True),
-        model_case(
-            "redraw: one of two equal calls is changed in place",
-            "rest",
-            models.ChangedInBetween,
-            (X,),
-            hidden=True,
-        ),
-        model_case("redraw: the method", "method", models.MethodRelu, (T(1, 4),), hidden=True),
-        model_case("redraw: a module", "module", models.TrainedBlock, (WIDE,), hidden=True),
-        model_case("redraw: shared", "shared", models.SharedRelu, (T(1, 3),), hidden=True),
-        model_case("redraw: a leaf", "shared", models.OwnedByALeaf, (T(2, 3, 4),), hidden=True),
-        model_case("redraw: others", "others", models.OtherModules, (T(1, 3),), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "A leaf module such as `nn.TransformerEncoderLayer` may hold a ReLU of its own. "

@@ -77,9 +77,3 @@ KEY = AnswerKey(
     ),
     exchanging(GeluForRelu),
 )
-
-TRAP = """\
-A model may call one `nn.ReLU` in several places, and other code may still use it. Replace the
-*calls*, and delete a module only when nothing calls it any more. `inplace=True` must not reach
-`F.gelu`, which has no such parameter."""
-"""What many answers get wrong; told after a pass."""

@@ -80,9 +80,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="remove_dropout",
     number=5,
-    chapter="03_manipulation",
     title="Delete every dropout",
     stars=2,
     minutes=10,
@@ -150,19 +148,7 @@ EXERCISE = Exercise(
         model_case("parameters with defaults", "rest", models.DefaultDropout, (X,), (X, 3.0)),
         model_case("dropped twice", "rest", partial(models.DroppedAgain, 2), (X,)),
         model_case("dropped more often", "rest", models.DroppedAgain, (X,)),
-        model_case("redraw: a module", "module", models.DropoutInPlace, (T(1, 3),), hidden=True),
-        model_case("redraw: a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),), hidden=True),
-        model_case("redraw: a function", "function", models.AlwaysActive, (T(7),), hidden=True),
-        model_case(
-            "redraw: a weight", "places", models.DroppedWeight, (WIDE,), training=True, hidden=True
-        ),
-        model_case("redraw: places", "places", models.ChainOutput, (T(7),), hidden=True),
-        model_case("redraw: a leaf", "places", models.OwnedByALeaf, (T(2, 3, 4),), hidden=True),
-        model_case(
-            "redraw: training mode", "caller", models.Chain, (WIDE,), training=True, hidden=True
-        ),
     ),  # fmt: skip
-    key=f"{__package__}.key",
     fine_print={
         "`F.dropout(x)` alone is active even in eval mode. It goes, too.": ("always active",),
         (

@@ -125,8 +125,3 @@ def calling_another(trial: Trial) -> Reference:
 
 
 KEY = AnswerKey((*PASS, calls_replaced), calling_another)
-
-TRAP = """\
-A name is not the function. `torch.sin` and `math.sin` have the same `__name__`, and a method call
-`x.sin()` has the text `"sin"` as its target. Compare the target itself, with `is`."""
-"""What many answers get wrong; told after a pass."""

@@ -13,12 +13,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessSelfLoop",
     4,
     "A snippet of PyTorch's documentation",
-    __package__,
     HINTS,
-    chapter="03b_effects",
     stars=1,
     minutes=5,
 )

@@ -8,11 +8,6 @@ from torch import fx
 from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 
-TRAP = (
-    "A sum that is written with `+`, or as a method, is not touched by the suspect: nothing is "
-    "inserted, so nothing is wrong. Which spelling a model has decides what a pass sees."
-)
-
 
 def all_but_the_new_one(gm: fx.GraphModule) -> fx.GraphModule:
     """Puts the relu after each sum, and rewires all readers but the relu."""

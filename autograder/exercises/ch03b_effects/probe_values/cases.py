@@ -95,9 +95,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="probe_values",
     number=1,
-    chapter="03b_effects",
     title="Watch without touching",
     stars=2,
     minutes=10,
@@ -172,57 +170,9 @@ EXERCISE = Exercise(
         probe_case("parameters with defaults", "rest", models.DefaultScale, (X,), (X, 3.0)),
         probe_case("a graph module", "rest", models.traced_layers, (X,)),
         probe_case("a model in training mode", "rest", models.Layers, (X,), training=True),
-        probe_case("redraw: calls", "task", models.DeadEnd, (T(4),), hidden=True),
-        probe_case("redraw: kinds", "kinds", models.Layers, (T(1, 3),), hidden=True),
-        probe_case(
-            "redraw: two probes", "probes", models.DeadEnd, (T(4),), another=True, hidden=True
-        ),
-        probe_case(
-            "redraw: a method that is built in",
-            "probes",
-            models.SinSum,
-            (X,),
-            probe=models.built_in_probe,
-            hidden=True,
-        ),
-        probe_case(
-            "redraw: a probe that raises",
-            "probes",
-            models.Pieces,
-            (X,),
-            probe=models.refusing_probe,
-            expect=Stops(probe_raises="Refusal"),
-            hidden=True,
-        ),
-        probe_case(
-            "redraw: the name of a node",
-            "rest",
-            models.Names,
-            (X, X),
-            probe=models.namesake_probe,
-            hidden=True,
-        ),
-        probe_case(
-            "redraw: without a hash",
-            "probes",
-            models.SinSum,
-            (X,),
-            probe=models.Notes,
-            hidden=True,
-        ),
-        probe_case("redraw: order", "order", models.Overwritten, (T(4),), hidden=True),
-        probe_case(
-            "redraw: an object",
-            "probes",
-            models.Readers,
-            (X, X),
-            probe=models.Collector,
-            hidden=True,
-        ),
     ),  # fmt: skip
     # The graph calls the probe, or what the learner wrote around it. So targets need not be
     # known, and the judge cannot run the graph itself.
-    key=f"{__package__}.key",
     fine_print={
         "The probes run in the order in which the nodes are executed, each right after its node.": (
             "a value changed later",

@@ -251,9 +251,3 @@ KEY = AnswerKey(
     ),
     values_seen,
 )
-
-TRAP = """\
-The probe looks at a value and must not become a part of its way: the readers still read the value
-itself. And FX writes a call down by its `__name__`, which not every callable has. So the probe
-needs a function around it."""
-"""What many answers get wrong; told after a pass."""

@@ -123,9 +123,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="sound_dce",
     number=2,
-    chapter="03b_effects",
     title="Dead code, soundly",
     stars=3,
     minutes=20,
@@ -189,34 +187,7 @@ EXERCISE = Exercise(
         model_case("any number of inputs", "rest", models.Rest, (X, X, X)),
         model_case("some of everything", "rest", models.Mixed, (X,)),
         model_case("a graph module", "rest", models.traced_mixed, (X,)),
-        model_case("redraw: a dead chain", "dead", models.DeadChain, (T(2, 2, 2),), hidden=True),
-        model_case("redraw: modules", "modules", models.DeadModule, (WIDE,), hidden=True),
-        model_case("redraw: names alike", "modules", models.NamesAlike, (WIDE,), hidden=True),
-        model_case("redraw: nothing returned", "rest", models.NothingReturned, (X, X), hidden=True),
-        model_case("redraw: through a slice", "rest", models.ThroughASlice, (X, X), hidden=True),
-        model_case(
-            "redraw: a function in place that is not PyTorch's",
-            "in place",
-            models.OwnInPlace,
-            (X,),
-            functions={"halve_": models.halve_},
-            hidden=True,
-        ),
-        model_case("redraw: in place", "in place", models.InPlaceMethod, (T(1, 4),), hidden=True),
-        model_case(
-            "redraw: norms",
-            "norms",
-            models.Norm2d,
-            (T(2, 2, 2, 2),),
-            training=True,
-            prepare=switch_first_norm,
-            hidden=True,
-        ),
-        model_case(
-            "redraw: pure", "pure", models.Logic, (T(4, dtype=torch.int64),) * 2, hidden=True
-        ),
     ),  # fmt: skip
-    key=f"{__package__}.key",
     fine_print={
         (
             "`torch._assert` and `print` stay, too, and so do `operator.setitem`, "

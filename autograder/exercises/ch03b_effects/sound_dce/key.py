@@ -72,9 +72,3 @@ def _mode(row: NodeRecord, modules: dict[str, ModuleRecord]) -> str:
 
 
 KEY = AnswerKey((*PASS, only_what_is_needed, no_unused_modules), model_itself)
-
-TRAP = """\
-`graph.eliminate_dead_code()` alone removes too much. It deletes `x.add_(1)` when nobody reads the
-result, although the call has changed `x`. What has an effect must stay, and FX knows only a part of
-that."""
-"""What many answers get wrong; told after a pass."""

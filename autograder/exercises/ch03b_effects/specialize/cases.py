@@ -56,11 +56,10 @@ def fixed(
     constants: dict[str, Any],
     *inputs: Sequence[Any],
     training: bool = False,
-    hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case: a function or module, the values to fix, inputs for the result."""
-    return Case(name, aspect, models.Fixing(function, constants, inputs, training), hidden, expect)
+    return Case(name, aspect, models.Fixing(function, constants, inputs, training), expect)
 
 
 def refused(recipe: Recipe) -> Expect:
@@ -109,9 +108,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="specialize",
     number=3,
-    chapter="03b_effects",
     title="Fix parameters for good",
     stars=3,
     minutes=25,
@@ -208,30 +205,12 @@ EXERCISE = Exercise(
             expect=REFUSED,
         ),
         fixed(
-            "redraw: changed in place",
-            "task",
-            models.Smooth,
-            {"rounds": 3},
-            (X,),
-            (X, 2.0),
-            hidden=True,
-        ),
-        fixed(
             "a tensor from around the function",
             "signature",
             models.weighted_within,
             {"flag": True},
             (X,),
             (X, 0.5),
-        ),
-        fixed("redraw: a module", "task", models.ReluIfFlag, {"flag": True}, (T(3),), hidden=True),
-        fixed(
-            "redraw: flag_1",
-            "names",
-            models.flags_in_a_row,
-            {"flag": False, "flag_2": 1.0},
-            (X, 2.0, 5.0),
-            hidden=True,
         ),
         fixed(
             "by keyword alone",
@@ -241,16 +220,7 @@ EXERCISE = Exercise(
             (X,),
             (X, 3.0),
         ),
-        fixed(
-            "redraw: a wrong name",
-            "errors",
-            models.Block,
-            {"inner": True},
-            hidden=True,
-            expect=REFUSED,
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "Parameters that are not used remain, and so do assertions that the function "

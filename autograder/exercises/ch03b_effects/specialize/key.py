@@ -183,8 +183,3 @@ KEY = AnswerKey(
     ),
     called_with_all,
 )
-
-TRAP = """\
-With `concrete_args`, FX keeps the placeholder and asserts its value. The assertion reads a
-comparison, which reads the placeholder. All three must go, the last one first."""
-"""What many answers get wrong; told after a pass."""

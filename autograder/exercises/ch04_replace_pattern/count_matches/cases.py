@@ -24,7 +24,6 @@ from autograder.exercises.ch04_replace_pattern.count_matches import models
 from autograder.exercises.ch04_replace_pattern.models import (
     OneWave,
     ReluChain,
-    one_relu,
     relu_of_relu,
     sum_of_two,
 )
@@ -48,12 +47,11 @@ def count_case(
     make: Callable[[], nn.Module],
     pattern: models.Pattern,
     *,
-    hidden: bool = False,
     training: bool = False,
     prepare: Callable[[nn.Module], None] | None = None,
 ) -> Case:
     """A case of `count_matches`: the places of one pattern in one model."""
-    plain = model_case(name, aspect, make, hidden=hidden, training=training, prepare=prepare)
+    plain = model_case(name, aspect, make, training=training, prepare=prepare)
     return replace(plain, make=models.Counted(plain.make, pattern))
 
 
@@ -91,9 +89,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="count_matches",
     number=1,
-    chapter="04_replace_pattern",
     title="Count the places",
     stars=1,
     minutes=5,
@@ -139,20 +135,6 @@ EXERCISE = Exercise(
             training=True,
             prepare=models.head_in_eval,
         ),
-        count_case(
-            "redraw: in eval mode",
-            "caller",
-            models.MoreWhileTraining,
-            models.sin_plus,
-            hidden=True,
-        ),
-        count_case(
-            "redraw: a pattern that trains, a model that does not",
-            "rules",
-            partial(ReluChain, 5),
-            models.FewerWhileTraining,
-            hidden=True,
-        ),
         count_case("a graph module", "caller", TracedInPart(models.Residual), models.sin_plus),
         count_case(
             "model and pattern are graph modules",
@@ -161,30 +143,7 @@ EXERCISE = Exercise(
             Traced(models.ActThenNorm),
         ),
         count_case("the sums of MobileNetV2", "task", models.mobilenet, sum_of_two),
-        count_case(
-            "redraw: a longer chain",
-            "rules",
-            partial(ReluChain, 8),
-            relu_of_relu,
-            hidden=True,
-        ),
-        count_case(
-            "redraw: returned deep inside",
-            "rules",
-            models.InnerReturnedDeep,
-            relu_of_relu,
-            hidden=True,
-        ),
-        count_case("redraw: one after the other", "task", models.Residual, sum_of_two, hidden=True),
-        count_case(
-            "redraw: in a graph module",
-            "caller",
-            Traced(partial(ReluChain, 4)),
-            one_relu,
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_pattern),
 )

@@ -40,8 +40,3 @@ KEY = AnswerKey(
     ),
     answer_of(places_marked),
 )
-
-TRAP = """\
-`fx.replace_pattern` rewrites the module that you hand it. If you are given a `GraphModule` and do
-not trace it again, then counting changes the caller's model."""
-"""What many answers get wrong; told after a pass."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -76,11 +76,6 @@ def until_case(
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
 
 
-def by_module(case: Case) -> Case:
-    """The case with a replacement that is a module."""
-    return replace(case, make=models.ByModule(case.make))
-
-
 THREE = (T(2, 3), T(2, 3), T(2, 3))
 
 VOCABULARY = Vocabulary(
@@ -102,9 +97,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="replace_until_done",
     number=3,
-    chapter="04_replace_pattern",
     title="Until nothing matches",
     stars=2,
     minutes=10,
@@ -199,64 +192,7 @@ EXERCISE = Exercise(
             "limit by keyword", "limit", models.Passing, models.PASS_BY, None, kwargs={"limit": 1}
         ),
         until_case("without an end", "limit", OneWave, models.TURN, None, limit=(20,)),
-        until_case(
-            "redraw: limit by default, one round too few",
-            "limit",
-            partial(models.Passing, 101),
-            models.PASS_BY,
-            None,
-            hidden=True,
-        ),
-        until_case(
-            "redraw: limit by default, as many rounds as allowed",
-            "limit",
-            partial(models.Passing, 100),
-            models.PASS_BY,
-            100,
-            hidden=True,
-        ),
-        until_case(
-            "redraw: five rounds",
-            "limit",
-            partial(models.Passing, 5),
-            models.PASS_BY,
-            5,
-            limit=(5,),
-            hidden=True,
-        ),
-        until_case(
-            "redraw: a longer chain", "task", partial(ReluChain, 7), models.COLLAPSE, 6, hidden=True
-        ),
-        by_module(
-            until_case(
-                "redraw: the replacement is a module",
-                "modes",
-                models.NegChain,
-                models.CANCEL,
-                2,
-                hidden=True,
-            )
-        ),
-        until_case(
-            "redraw: modes",
-            "modes",
-            models.Normed,
-            models.CANCEL,
-            1,
-            (T(5, 3),),
-            training=True,
-            hidden=True,
-        ),
-        until_case(
-            "redraw: an odd chain",
-            "count",
-            partial(models.NegChain, 7),
-            models.CANCEL,
-            3,
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_pair, count=12),
 )

@@ -161,8 +161,3 @@ KEY = AnswerKey(
     ),
     shrunk_until_done,
 )
-
-TRAP = """\
-The limit is easily off by one. After `limit` rounds that replaced something, only one more look
-shows whether anything still matches. A model that is done exactly at the limit must not raise."""
-"""What many answers get wrong; told after a pass."""

@@ -63,8 +63,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-Numbers in a pattern match by value *and* by type: a pattern with `3` does not find `3.0`. So two
-orders of the product and two types for each of two numbers make eight patterns."""
-"""What many answers get wrong; told after a pass."""

@@ -13,7 +13,6 @@ from autograder.authoring.question import (
     Exercise,
     RandomModels,
     T,
-    Traced,
     TracedInPart,
     Vocabulary,
     model_case,
@@ -100,9 +99,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="fuse_addcmul",
     number=1,
-    chapter="04b_matchers",
     title="A product and a sum in one",
     stars=3,
     minutes=20,
@@ -182,31 +179,7 @@ EXERCISE = Exercise(
         model_case("other operations", "stays", models.OtherOperations, SQUARE),
         model_case("among much else, in a submodule", "stays", models.Surrounded, (T(2, 3),)),
         model_case("a graph module", "stays", TracedInPart(models.Surrounded), (T(3),)),
-        model_case("redraw: two shapes", "task", models.ProductLeftTwice, FOUR[:3], hidden=True),
-        model_case(
-            "redraw: mixed",
-            "spellings",
-            Traced(models.Keywords),
-            WIDE,
-            hidden=True,
-        ),
-        model_case(
-            "redraw: sizes in float32",
-            "numbers",
-            models.ComputedSizes,
-            XY,
-            dtype=torch.float32,
-            hidden=True,
-        ),
-        model_case(
-            "redraw: a long sum",
-            "chains",
-            Traced(models.LongSum),
-            (T(2), T(2), T(2), T(2)),
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "`x * x + z` and `x * y + x` count as well.": ("a square", "the same value again"),
         "Everything else stays as it is, the methods `.mul` and `.add` too.": (

@@ -104,8 +104,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-`users` counts nodes, and not reads. In `p + p` the sum is the only user of `p` and reads it twice,
-so `len(p.users) == 1` is not enough."""
-"""What many answers get wrong; told after a pass."""

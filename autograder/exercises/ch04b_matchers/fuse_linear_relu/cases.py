@@ -11,7 +11,6 @@ from autograder.authoring.question import (
     Exercise,
     RandomModels,
     T,
-    Traced,
     TracedInPart,
     Vocabulary,
     model_case,
@@ -82,9 +81,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="fuse_linear_relu",
     number=2,
-    chapter="04b_matchers",
     title="Fuse modules by type",
     stars=3,
     minutes=20,
@@ -130,42 +127,15 @@ EXERCISE = Exercise(
         model_case("one layer, a ReLU after the second call", "shared", models.OncePlain, X3),
         model_case("one layer, a ReLU after the first call", "shared", models.PlainAfterwards, X3),
         model_case("a graph module", "shared", TracedInPart(models.PlainAfterwards), X3),
-        model_case(
-            "redraw: in training mode", "task", models.Bottle, X3, training=True, hidden=True
-        ),
-        model_case(
-            "redraw: a deep graph module",
-            "types",
-            Traced(models.Deep),
-            (T(4),),
-            hidden=True,
-        ),
-        model_case("redraw: of a parameter", "types", models.OfAnEmbedding, X3, hidden=True),
         model_case("paths that differ in a dot", "types", models.AlikeButForADot, X3),
         model_case("a call in place that nobody reads", "types", models.UnreadInPlace, X3),
-        model_case(
-            "redraw: a layer and what is in it",
-            "types",
-            models.LeafInPart,
-            (T(2, 2, 4),),
-            hidden=True,
-        ),
         model_case(
             "one of two equal calls is changed in place",
             "shared",
             models.ChangedInBetween,
             X3,
         ),
-        model_case(
-            "redraw: twice in float32",
-            "shared",
-            models.CalledTwice,
-            X3,
-            dtype=torch.float32,
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Everything else stays as it is, even calls in place that no node reads.": (
             "a call in place that nobody reads",

@@ -101,8 +101,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-One layer may be called in two places, with a ReLU after only one of them. The plain layer is still
-needed then, so the fused module needs a name of its own, and that name must be free."""
-"""What many answers get wrong; told after a pass."""

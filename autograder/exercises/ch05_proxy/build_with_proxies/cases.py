@@ -34,17 +34,14 @@ def inputs_case(
     aspect: str,
     *inputs: Sequence[T],
     dtype: torch.dtype = torch.float64,
-    hidden: bool = False,
 ) -> Case:
     """A case of `build_with_proxies`: inputs for the module that comes back."""
 
-    return Case(name, aspect, InputsTrial(inputs, dtype), hidden)
+    return Case(name, aspect, InputsTrial(inputs, dtype))
 
 
 EXERCISE = Exercise(
-    name="build_with_proxies",
     number=1,
-    chapter="05_proxy",
     title="A graph from Proxies",
     stars=1,
     minutes=8,
@@ -59,10 +56,7 @@ EXERCISE = Exercise(
         inputs_case("matrices of different heights", "inputs", (T(2, 3), T(4, 3))),
         inputs_case("three dimensions", "inputs", (T(1, 2, 2), T(3, 2, 2))),
         inputs_case("float32", "inputs", (T(2, 2), T(2, 2)), dtype=torch.float32),
-        inputs_case("redraw: two dtypes", "inputs", (T(3, dtype=torch.float32), T(2)), hidden=True),
-        inputs_case("redraw: two vectors", "task", (T(5), T(1)), hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     forbidden_words=("symbolic_trace", "trace"),
     not_random="it takes no model: there is one formula to record",

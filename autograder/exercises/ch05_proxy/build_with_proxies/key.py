@@ -66,8 +66,3 @@ def nothing_unused(evidence: Evidence) -> Iterable[Finding]:
 KEY = AnswerKey(
     (proxies_no_tracing, *GRAPH_MODULE, forward_x_y, nothing_unused, runs, same_result, copies)
 )
-
-TRAP = """\
-Every operation on a Proxy is recorded, whether you use its result or not. A line that you tried and
-left in is a node of the graph."""
-"""What many answers get wrong; told after a pass."""

@@ -115,9 +115,7 @@ ITEM = {operator.getitem: models.item_rule}
 TWO = {torch.mean: models.two_rule}
 
 EXERCISE = Exercise(
-    name="decompose",
     number=2,
-    chapter="05_proxy",
     title="Rules instead of nodes",
     stars=2,
     minutes=20,
@@ -270,51 +268,13 @@ EXERCISE = Exercise(
         case("a tuple with lists in it", "rest", models.NestedTuple, SQUARE, (X,)),
         case("a copy with a list by keyword", "rest", models.CatByKeyword, SQUARE, (X,)),
         case(
-            "redraw: one call",
-            "task",
-            models.Squares,
-            {torch.square: models.exp_twice_rule},
-            (T(3),),
-            hidden=True,
-        ),
-        case("redraw: of a parameter", "task", models.SquaredWeight, SQUARE, (T(3),), hidden=True),
-        case(
             "a rule that works in place",
             "task",
             models.Squares,
             {torch.square: models.square_in_place_rule},
             (X,),
         ),
-        case(
-            "redraw: keywords",
-            "arguments",
-            models.Addcmul,
-            {torch.addcmul: models.addcmul_rule},
-            (T(5), T(5)),
-            hidden=True,
-        ),
-        case(
-            "redraw: a list",
-            "arguments",
-            models.KeywordStack,
-            {torch.stack: models.stack_rule},
-            (T(2), T(2)),
-            hidden=True,
-        ),
-        case(
-            "redraw: a number",
-            "constants",
-            models.MeanInside,
-            {torch.mean: models.zero_rule},
-            (T(2),),
-            hidden=True,
-        ),
-        case(
-            "redraw: once", "once", models.Squares, {torch.square: torch.square}, (X,), hidden=True
-        ),
-        case("redraw: the rest", "rest", models.Nested, {}, (WIDE,), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "What a rule returns may be the result of the model.": (
             "as the output",

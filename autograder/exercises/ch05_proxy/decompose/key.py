@@ -285,8 +285,3 @@ KEY = AnswerKey(
     ),
     by_rules,
 )
-
-TRAP = """\
-A rule is called with all that the node holds: `args` and `kwargs`, with a Proxy for each node,
-however deep it is nested. To wrap only `node.args[0]` works for `relu`, and for little else."""
-"""What many answers get wrong; told after a pass."""

@@ -262,8 +262,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-`(x > 0) * x` is NaN where `x` is minus infinity, and `torch.where(x > 0, x, 0.0)` turns a NaN
-into 0. Try a rule on infinities and on NaN before you trust it."""
-"""What many answers get wrong; told after a pass."""

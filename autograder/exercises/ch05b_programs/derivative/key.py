@@ -159,8 +159,3 @@ KEY = AnswerKey(
     ),
     slopes,
 )
-
-TRAP = """\
-In `x * x` both factors are the same value, and both count: the slope is `x + x`. An answer that
-keeps one term for each *node*, not for each argument, gets `x` instead of `2 * x`."""
-"""What many answers get wrong; told after a pass."""

@@ -14,7 +14,6 @@ from autograder.authoring.question import (
     Case,
     Exercise,
     Expect,
-    InEvaluation,
     RandomModels,
     Recipe,
     T,
@@ -137,19 +136,13 @@ def call_case(
     return model_case(name, aspect, make, *inputs, extra=(target,), expect=expect, **options)
 
 
-def missing_case(
-    name: str, make: Callable[[], nn.Module], target: str, *, hidden: bool = False
-) -> Case:
+def missing_case(name: str, make: Callable[[], nn.Module], target: str) -> Case:
     """A case in which there is no such submodule."""
-    return call_case(
-        name, "none", make, target, raises="AttributeError", advice=_MISSING, hidden=hidden
-    )
+    return call_case(name, "none", make, target, raises="AttributeError", advice=_MISSING)
 
 
 EXERCISE = Exercise(
-    name="inline",
     number=1,
-    chapter="05b_programs",
     title="Open a submodule",
     stars=3,
     minutes=30,
@@ -217,40 +210,7 @@ EXERCISE = Exercise(
         call_case("training mode", "rest", models.OneNoisy, "noisy", (X,), training=True),
         call_case("a branch on the mode", "rest", models.Moody, "part", (X,), training=True),
         call_case("an encoder", "rest", networks.Encoder, "attention.1", (T(2, 3, 6),)),
-        call_case("redraw: one call", "task", models.AsOutput, "scale", (T(1, 3),), hidden=True),
-        call_case("redraw: names", "names", models.Stages, "stages.0", (X,), hidden=True),
-        call_case("redraw: calls", "calls", models.BlockTwice, "block.act", (X, X), hidden=True),
-        call_case("redraw: arguments", "arguments", models.Keywords, "mix", (T(3), X), hidden=True),
-        call_case(
-            "redraw: a parameter is given",
-            "arguments",
-            models.ParameterGiven,
-            "mix",
-            (X,),
-            hidden=True,
-        ),
-        call_case("redraw: a new tensor", "rest", models.Counted, "part", (X,), hidden=True),
-        call_case(
-            "redraw: in another mode",
-            "rest",
-            models.Moody,
-            "part",
-            (X,),
-            training=True,
-            prepare=InEvaluation("part"),
-            hidden=True,
-        ),
-        call_case("redraw: tuples", "tuples", models.Swapped, "swap", (WIDE, WIDE), hidden=True),
-        call_case(
-            "redraw: a tuple of one", "tuples", models.OneInATuple, "single", (X,), hidden=True
-        ),
-        missing_case("redraw: no such name", models.Stages, "stages.2", hidden=True),
-        missing_case("redraw: a parameter", models.Namesakes, "block.first.weight", hidden=True),
-        call_case(
-            "redraw: an encoder", "rest", networks.Encoder, "feed.0", (T(3, 6),), hidden=True
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "Tracing keeps the submodule a leaf, whatever its class; which other modules "

@@ -254,9 +254,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-What the inner graph calls `conv`, the outer model calls `block.conv`. Each `call_module` and
-`get_attr` that you paste needs that prefix. Without it, it names another layer of the outer
-model, or none."""
-"""What many answers get wrong; told after a pass."""

@@ -7,7 +7,7 @@ from typing import Any
 from autograder.authoring.question import Aspect, Case, Exercise, RandomModels, T
 from autograder.exercises.ch03_manipulation.add_to_mul.cases import VOCABULARY
 from autograder.exercises.ch06_interpreter.AddToMul import models
-from autograder.exercises.ch06_interpreter.cases import CHAPTER, X, class_case
+from autograder.exercises.ch06_interpreter.cases import X, class_case
 from autograder.models import additions, networks
 from autograder.models.running import Make
 
@@ -27,20 +27,16 @@ HINTS = (
 )
 
 
-def add_case(
-    name: str, aspect: str, make: Make, *inputs: tuple[Any, ...], hidden: bool = False
-) -> Case:
+def add_case(name: str, aspect: str, make: Make, *inputs: tuple[Any, ...]) -> Case:
     """A case of `AddToMul` in which every node has something in its meta."""
-    return class_case(name, aspect, make, *inputs, tag=models.tag_all, hidden=hidden)
+    return class_case(name, aspect, make, *inputs, tag=models.tag_all)
 
 
 WIDE = T(4, 3)
 
 
 EXERCISE = Exercise(
-    name="AddToMul",
     number=4,
-    chapter=CHAPTER,
     title="A Transformer that keeps `meta`",
     stars=2,
     minutes=15,
@@ -87,28 +83,7 @@ EXERCISE = Exercise(
         class_case(
             "marks on every second node", "meta", additions.OtherAdds, (X, X), tag=models.tag_some
         ),
-        class_case(
-            "redraw: a leaf that adds, and another function called add",
-            "in place",
-            models.with_a_leaf,
-            (X, X),
-            functions={"add": models.add},
-            hidden=True,
-        ),
-        class_case("redraw: sums of sums", "task", additions.SumOfSums, (T(5), T(5)), hidden=True),
-        class_case("redraw: zero is added", "task", models.AddsNothing, (X, X), hidden=True),
-        class_case("redraw: methods", "method", additions.MethodStays, (T(5), T(5)), hidden=True),
-        class_case(
-            "redraw: a key that PyTorch writes",
-            "meta",
-            additions.NestedAdds,
-            (X,),
-            tag=models.tag_as_pytorch,
-            hidden=True,
-        ),
-        add_case("redraw: marks", "meta", additions.LaterMul, (X, X), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "An `alpha` that is computed is a Proxy here, and not 1.": ("an alpha that is computed",),
         "In-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`.": (

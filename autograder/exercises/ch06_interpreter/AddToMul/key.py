@@ -70,8 +70,3 @@ KEY = AnswerKey(
     ),
     exchanging(AddsByMultiplying),
 )
-
-TRAP = """\
-`Transformer` drops your notes in `meta`. If you pass the dictionary itself, both graphs share it,
-and a note that is written into one is then in the other, too."""
-"""What many answers get wrong; told after a pass."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.authoring.question import COMMON, Aspect, Exercise, RandomModels, T, Vocabulary, ops
-from autograder.exercises.ch06_interpreter.cases import CHAPTER, KINDS, X, class_case
+from autograder.exercises.ch06_interpreter.cases import KINDS, X, class_case
 from autograder.exercises.ch06_interpreter.NegSigmSwap import models
 from autograder.models import networks
 from autograder.models.running import NothingToSwap, on_a_trace
@@ -50,9 +50,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="NegSigmSwap",
     number=1,
-    chapter=CHAPTER,
     title="Two operations exchanged",
     stars=1,
     minutes=5,
@@ -72,19 +70,7 @@ EXERCISE = Exercise(
         class_case("gates", "others", models.Gate, (X,), (T(4, 3), 0.25)),
         class_case("nothing to exchange", "others", NothingToSwap, (X,)),
         class_case("an encoder layer", "others", networks.EncoderLayer, (T(1, 3, 8),)),
-        class_case("redraw: one of each", "task", models.NegThenSigmoid, (T(5),), hidden=True),
-        class_case(
-            "redraw: a run that raises",
-            "others",
-            models.MayNotFit,
-            (X, T(3, 2)),
-            (X, T(2, 4)),
-            hidden=True,
-        ),
-        class_case("redraw: changed between", "others", models.ChangedBetween, (X,), hidden=True),
-        class_case("redraw: gates", "others", models.Gate, (T(1, 3), -1.0), hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, on_a_trace),
 )

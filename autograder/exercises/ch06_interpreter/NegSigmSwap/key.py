@@ -56,8 +56,3 @@ def exchanged(trial: Trial) -> Reference:
 
 
 KEY = AnswerKey((made_from_the_class, caller_untouched, runs_as_asked), exchanged)
-
-TRAP = """\
-`super().call_function(...)` must be called *and* its value returned. Without `return`, the value of
-the node is `None`, and the error comes later, where something reads it."""
-"""What many answers get wrong; told after a pass."""

@@ -106,8 +106,3 @@ KEY = AnswerKey(
     ),
     answer_of(where_it_begins),
 )
-
-TRAP = """\
-The first node with a NaN need not be the answer. A NaN in an input or a weight spreads to every
-node after it. Look for a bad value that is made from finite ones."""
-"""What many answers get wrong; told after a pass."""

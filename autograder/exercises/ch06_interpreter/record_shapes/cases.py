@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.question import COMMON, Aspect, Exercise, RandomModels, T, Vocabulary, ops
-from autograder.exercises.ch06_interpreter.cases import CHAPTER, IMAGE, KINDS, X, run_case
+from autograder.exercises.ch06_interpreter.cases import IMAGE, KINDS, X, run_case
 from autograder.exercises.ch06_interpreter.record_shapes import models
 from autograder.models import networks
 from autograder.models.running import Exactly, with_inputs
@@ -63,9 +63,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="record_shapes",
     number=2,
-    chapter=CHAPTER,
     title="The shape of every value",
     stars=2,
     minutes=15,
@@ -108,26 +106,7 @@ EXERCISE = Exercise(
         run_case("an encoder", "networks", networks.Encoder, T(1, 4, 6)),
         run_case("an encoder layer of PyTorch", "networks", networks.EncoderLayer, T(2, 3, 8)),
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
-        run_case("redraw: no further arguments", "inputs", models.Unread, X, hidden=True),
-        run_case(
-            "redraw: nothing, and an argument after it",
-            "inputs",
-            models.Defaults,
-            X,
-            T(3),
-            None,
-            T(5, 1),
-            hidden=True,
-        ),
-        run_case("redraw: an empty list", "nested", models.EmptyList, X, hidden=True),
-        run_case("redraw: values of NumPy", "others", models.Arrays, X, hidden=True),
-        run_case("redraw: tuples", "nested", models.Parts, T(3, 5), hidden=True),
-        run_case("redraw: arguments", "inputs", models.Star, T(1), T(4), T(2, 3, 4), hidden=True),
-        run_case(
-            "redraw: MobileNetV2", "networks", networks.mobilenet, IMAGE, network=True, hidden=True
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Default arguments and `*args` work.": (
             "defaults not given",

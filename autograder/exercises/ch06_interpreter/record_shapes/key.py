@@ -87,8 +87,3 @@ KEY = AnswerKey(
     ),
     answer_of(shapes_of),
 )
-
-TRAP = """\
-Placeholders are easily forgotten: a default that the caller leaves out, and `*args`, which is one
-placeholder for several inputs. An `Interpreter` knows both; a loop of your own must."""
-"""What many answers get wrong; told after a pass."""

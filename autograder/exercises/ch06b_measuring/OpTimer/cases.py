@@ -72,9 +72,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="OpTimer",
     number=1,
-    chapter="06b_measuring",
     title="Time spent in each node",
     stars=2,
     minutes=15,
@@ -147,57 +145,7 @@ EXERCISE = Exercise(
         class_case(
             "two timers", "own", models.EveryKind, (X,), (X,), expect=Timing(second_timer=True)
         ),
-        class_case(
-            "redraw: a slow function", "task", models.OneSlow, (T(2, 2),), (X,), hidden=True
-        ),
-        class_case(
-            "redraw: a short time",
-            "task",
-            models.BrieflySlow,
-            *[(X,)] * 20,
-            expect=Timing(slow={"slow": 0.025}),
-            hidden=True,
-        ),
-        class_case(
-            "redraw: many quick calls",
-            "slowest",
-            models.ManyQuick,
-            (X,),
-            (X,),
-            expect=Timing(ranked=True),
-            hidden=True,
-        ),
-        class_case(
-            "redraw: a module that raises",
-            "errors",
-            models.NeedsThree,
-            (T(1, 3),),
-            (T(3, 3),),
-            (T(2),),
-            (T(3),),
-            hidden=True,
-        ),
-        class_case(
-            "redraw: work that is lost",
-            "errors",
-            models.RefusesLate,
-            (BAD,),
-            (GOOD,),
-            (BAD,),
-            (TWICE,),
-            hidden=True,
-        ),
-        class_case(
-            "redraw: two timers",
-            "own",
-            models.MayRefuse,
-            (BAD,),
-            (GOOD,),
-            expect=Timing(second_timer=True),
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "The time counts whether the processor works or waits.": ("a function that waits",),
         "The error of an operation passes through as it is.": (

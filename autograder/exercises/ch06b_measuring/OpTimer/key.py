@@ -329,8 +329,3 @@ KEY = AnswerKey(
     ),
     ran_twice,
 )
-
-TRAP = """\
-A dictionary that is written in the class body belongs to all timers together. And a call must be
-counted after it has ended: one that raises has no time that counts."""
-"""What many answers get wrong; told after a pass."""

@@ -92,9 +92,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="count_flops",
     number=2,
-    chapter="06b_measuring",
     title="Floating-point operations",
     stars=3,
     minutes=20,
@@ -122,9 +120,6 @@ EXERCISE = Exercise(
         run_case("transposed convolutions", "convolutions", models.Upwards, T(2, 2, 4, 5)),
         run_case("groups", "convolutions", models.Grouped, T(2, 4, 5, 6)),
         run_case(
-            "redraw: products", "products", models.MatmulSpellings, T(4, 3), T(3, 3), hidden=True
-        ),
-        run_case(
             "every spelling of a product", "products", models.MatmulSpellings, T(3, 3), T(3, 3)
         ),
         run_case("batches", "products", models.Batches, T(2, 3, 4), T(2, 4, 5)),
@@ -138,33 +133,7 @@ EXERCISE = Exercise(
         run_case("an encoder", "networks", networks.Encoder, T(2, 5, 6)),
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
         run_case("MobileNetV2", "networks", networks.mobilenet, T(2, 3, 16, 16), network=True),
-        run_case("redraw: one layer", "task", models.Owned, T(3, 2, 4), hidden=True),
-        run_case("redraw: tied layers", "spellings", models.TiedLayers, T(9, 3), hidden=True),
-        run_case("redraw: two layers", "spellings", models.OfTorch, T(3, 2, 4), hidden=True),
-        run_case(
-            "redraw: groups in their place",
-            "spellings",
-            models.PositionalConvs,
-            T(2, 4, 6, 5),
-            hidden=True,
-        ),
-        run_case(
-            "redraw: the same calls again", "spellings", models.SameCalls, T(3, 2, 3), hidden=True
-        ),
-        run_case(
-            "redraw: inputs of two sizes",
-            "spellings",
-            models.TwoSizes,
-            T(40, 3),
-            T(2, 2, 5, 6),
-            hidden=True,
-        ),
-        run_case(
-            "redraw: a convolution", "convolutions", models.OneConv, T(1, 3, 6, 5), hidden=True
-        ),
-        run_case("redraw: an encoder", "networks", networks.Encoder, T(1, 3, 6), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "Transposed convolutions, `einsum` and attention count zero, too, although "

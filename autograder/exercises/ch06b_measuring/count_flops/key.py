@@ -85,9 +85,3 @@ KEY = AnswerKey(
     ),
     answer_of(counted),
 )
-
-TRAP = """\
-The parameters alone do not say what a layer costs: a convolution uses each weight once for
-every place of its output. And with `groups`, each output reads only a part of the input
-channels."""
-"""What many answers get wrong; told after a pass."""

@@ -35,16 +35,13 @@ def resnet_case(
     make: Callable[[], nn.Module],
     *inputs: T,
     training: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case with a ResNet, all in one mode, that keeps its own weights."""
-    return Case(name, aspect, models.ResNetTrial(make, inputs, training), hidden)
+    return Case(name, aspect, models.ResNetTrial(make, inputs, training))
 
 
 EXERCISE = Exercise(
-    name="backbone_c4_c5",
     number=1,
-    chapter="07_features",
     title="C4 and C5 of any ResNet",
     stars=1,
     minutes=5,
@@ -63,14 +60,7 @@ EXERCISE = Exercise(
         resnet_case("in training mode", "mode", resnets.one_block_each, PAIR, training=True),
         resnet_case("groups and dilation", "kinds", resnets.grouped, IMAGE),
         resnet_case("another normalization", "kinds", resnets.Headless, IMAGE),
-        resnet_case("redraw: one block", "task", resnets.one_block_each, WIDE, hidden=True),
-        resnet_case("redraw: blocks", "depth", resnets.many_blocks, WIDE, hidden=True),
-        resnet_case(
-            "redraw: training mode", "mode", resnets.bottlenecks, PAIR, training=True, hidden=True
-        ),
-        resnet_case("redraw: kinds", "kinds", resnets.grouped, WIDE, hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     not_random="it is about torchvision's ResNets, whose stages have fixed names",
 )

@@ -230,8 +230,3 @@ KEY = AnswerKey(
     ),
     c4_and_c5,
 )
-
-TRAP = """\
-The names of the blocks differ from one ResNet to the next: `layer3.5` ends the stage in
-ResNet-34 and is in the middle of it in ResNet-101. `layer3` is the end of the stage in each."""
-"""What many answers get wrong; told after a pass."""

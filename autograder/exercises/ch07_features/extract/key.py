@@ -278,8 +278,3 @@ KEY = AnswerKey(
     ),
     as_computed,
 )
-
-TRAP = """\
-An in-place operation after your node changes its value, although nothing of the graph says so.
-It may get there through a view, so a look at the node's own users does not find it."""
-"""What many answers get wrong; told after a pass."""

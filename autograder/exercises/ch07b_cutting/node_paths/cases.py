@@ -57,13 +57,12 @@ def path_case(
     after: tuple[Callable[[], nn.Module], ...] = (),
     training: bool = False,
     change: Callable[[nn.Module], None] | None = None,
-    hidden: bool = False,
 ) -> Case:
     """A case of one model; the answer is called on the models of `after` before.
 
     The `change` is made after a call on the model itself.
     """
-    return Case(name, aspect, models.PathTrial(make, after, training, change), hidden)
+    return Case(name, aspect, models.PathTrial(make, after, training, change))
 
 
 VOCABULARY = Vocabulary(
@@ -92,9 +91,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="node_paths",
     number=1,
-    chapter="07b_cutting",
     title="Whose forward made this node?",
     stars=2,
     minutes=15,
@@ -145,27 +142,7 @@ EXERCISE = Exercise(
         path_case("a graph module inside", "rest", models.AroundATrace),
         path_case("an encoder", "rest", networks.Encoder),
         path_case("a ResNet", "rest", resnets.one_block_each),
-        path_case("redraw: nested", "task", models.AroundATrace, hidden=True),
-        path_case("redraw: calls", "calls", models.Shared, after=(models.Shared,), hidden=True),
-        path_case(
-            "redraw: a buffer", "tensors", models.Positions, after=(models.Encoded,), hidden=True
-        ),
-        path_case(
-            "redraw: a model that has changed",
-            "state",
-            models.OneChild,
-            change=models.exchange_gate,
-            hidden=True,
-        ),
-        path_case(
-            "redraw: after others",
-            "state",
-            models.CalledTwice,
-            after=(models.Untraceable, models.Sequentials),
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.after_others),
 )

@@ -178,8 +178,3 @@ KEY = AnswerKey(
     ),
     by_hooks,
 )
-
-TRAP = """\
-`call_module` runs for the leaf while the caller's `forward` is still running. The node belongs
-to the caller, so the path must change when `forward` begins, and not when the module is called."""
-"""What many answers get wrong; told after a pass."""

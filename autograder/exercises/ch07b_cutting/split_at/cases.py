@@ -117,9 +117,7 @@ def refusals(recipe: Recipe) -> Expect:
 
 
 EXERCISE = Exercise(
-    name="split_at",
     number=2,
-    chapter="07b_cutting",
     title="Cut a model in two",
     stars=3,
     minutes=25,
@@ -182,20 +180,7 @@ EXERCISE = Exercise(
         ),
         cut("single precision", "rest", models.Twice, "turn_1", dtype=torch.float32),
         cut("a graph module", "rest", renumbered, "add_1"),
-        cut("redraw: a chain", "task", models.Straight, "tanh", (T(1, 3),), hidden=True),
-        cut("redraw: crossing", "crossing", models.Skips, "relu", (WIDE,), hidden=True),
-        cut("redraw: sides", "sides", models.Twice, "act_1", (WIDE,), hidden=True),
-        cut("redraw: shared", "shared", models.Weighted, "add", (WIDE,), hidden=True),
-        cut("redraw: signature", "signature", models.Defaults, "sin", (WIDE, 1), hidden=True),
-        refuse("redraw: a method's name", models.Skips, "sum", hidden=True),
-        refuse("redraw: an input that nobody reads", models.Defaults, "unread", hidden=True),
-        cut("redraw: a layer called output", "errors", models.NamedOutput, "output", hidden=True),
-        refuse(
-            "redraw: the output, under another name", models.NamedOutput, "output_1", hidden=True
-        ),
-        cut("redraw: in place", "in place", models.InPlace, "linear", (WIDE,), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Cut by position, even if nothing reads the node.": ("between two that are dead",),
         "The value of the named node may cross even if no node reads it.": (

@@ -304,8 +304,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-The named value is not all that crosses. A skip connection reads an earlier value, and a second
-input may be read only after the cut. Collect what the tail reads, each value once."""
-"""What many answers get wrong; told after a pass."""

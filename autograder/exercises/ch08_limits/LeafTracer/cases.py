@@ -45,13 +45,12 @@ def one(
     aspect: str,
     make: Make,
     *args: Any,
-    hidden: bool = False,
     training: bool = False,
     **kwargs: Any,
 ) -> Case:
     """A case of one tracer and one model."""
     tracing = models.Tracing((make,), ((args, kwargs),), ((0, 0),), training)
-    return Case(name, aspect, tracing, hidden)
+    return Case(name, aspect, tracing)
 
 
 def several(
@@ -59,12 +58,10 @@ def several(
     makes: tuple[Make, ...],
     tracers: tuple[dict[str, Any], ...],
     turns: tuple[tuple[int, int], ...],
-    *,
-    hidden: bool = False,
 ) -> Case:
     """A case of several tracers or models."""
     made = tuple(((), kwargs) for kwargs in tracers)
-    return Case(name, "state", models.Tracing(makes, made, turns), hidden)
+    return Case(name, "state", models.Tracing(makes, made, turns))
 
 
 VOCABULARY = Vocabulary(
@@ -93,9 +90,7 @@ VOCABULARY = Vocabulary(
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    name="LeafTracer",
     number=1,
-    chapter="08_limits",
     title="Leaves of your own choice",
     stars=2,
     minutes=10,
@@ -144,25 +139,7 @@ EXERCISE = Exercise(
             ({"leaf_types": (Gate,)}, {"leaf_names": ("block.shift",)}, {}),
             ((2, 0), (1, 0), (0, 0)),
         ),
-        one("redraw: a type", "task", Block, leaf_types=(Shift,), hidden=True),
-        one("redraw: names", "names", models.Numbered, (), ("layers.10",), hidden=True),
-        one("redraw: called twice", "names", models.CalledTwice, (), ("gate",), hidden=True),
-        one("redraw: sizes are read", "defaults", models.AsUsual, (Gate,), hidden=True),
-        one("redraw: layers of PyTorch", "defaults", models.OtherRooms, (Gate,), hidden=True),
-        several(
-            "redraw: a name in two models",
-            (models.Namesakes, models.Kinds),
-            (
-                {"leaf_types": (Gate,)},
-                {"leaf_types": (models.Door.Gate,)},
-                {"leaf_names": ("second",)},
-            ),
-            ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)),
-            hidden=True,
-        ),
-        one("redraw: as usual", "defaults", models.Kinds, (Shift,), ("second",), hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.some_leaves),
 )

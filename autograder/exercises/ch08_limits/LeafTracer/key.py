@@ -148,9 +148,3 @@ KEY = AnswerKey(
     ),
     chosen_beforehand,
 )
-
-TRAP = """\
-Without `super().is_leaf_module(...)` the layers of `torch.nn` are opened, too: the graph has the
-code of `nn.Linear` in it and no module any more. The default leaves are not a rule of the Tracer,
-they are the answer of that one method."""
-"""What many answers get wrong; told after a pass."""

@@ -58,9 +58,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="dropout_that_listens",
     number=3,
-    chapter="08_limits",
     title="Dropout that listens again",
     stars=3,
     minutes=15,
@@ -97,14 +95,7 @@ EXERCISE = Exercise(
         ),
         model_case("a graph module", "rest", models.its_own_trace, (X,), training=True),
         model_case("several readers", "rest", models.ReadTwice, (X, X), training=True),
-        model_case("redraw: a call", "task", models.NeverActive, (X,), (X, 3.0), hidden=True),
-        model_case("redraw: probabilities", "own", models.OtherRates, (WIDE,), hidden=True),
-        model_case("redraw: twice", "own", models.CalledTwice, (X,), hidden=True),
-        model_case(
-            "redraw: names", "names", models.TakenNames, (WIDE,), training=True, hidden=True
-        ),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY),
 )  # fmt: skip

@@ -196,9 +196,3 @@ KEY = AnswerKey(
     ),
     exchanging(Listening),
 )
-
-TRAP = """\
-A module that was just made is in training mode. Add it to a model in eval mode, and it drops
-until `eval()` is called. `gm.train(model.training)` does not help: it also wakes up what was
-frozen, and these modules are the caller's."""
-"""What many answers get wrong; told after a pass."""

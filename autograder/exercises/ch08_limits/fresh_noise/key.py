@@ -247,9 +247,3 @@ KEY = AnswerKey(
     ),
     drawn_twice,
 )
-
-TRAP = """\
-`torch.randn(2, 3)` has no Proxy among its arguments, so Python calls it while it traces, and the
-trace adds the same numbers forever. FX records a call if a Proxy takes part in it, even if it only
-gives the shape."""
-"""What many answers get wrong; told after a pass."""

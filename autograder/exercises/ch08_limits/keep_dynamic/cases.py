@@ -16,7 +16,6 @@ from autograder.authoring.question import (
     InEvaluation,
     RandomModels,
     T,
-    TracedInPart,
     Vocabulary,
     model_case,
     ops,
@@ -127,9 +126,7 @@ VOCABULARY = Vocabulary(
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    name="keep_dynamic",
     number=4,
-    chapter="08_limits",
     title="A trace around what cannot be traced",
     stars=3,
     minutes=20,
@@ -167,20 +164,7 @@ EXERCISE = Exercise(
             prepare=InEvaluation("norm"),
         ),
         keep("a graph module inside", "rest", models.WithTrace),
-        keep("redraw: a part", "task", models.WithTrace, (WIDE,), hidden=True),
-        keep("redraw: a dozen parts", "task", models.Many, hidden=True),
-        keep("redraw: a part of a part", "deep", models.PartOfAPart, hidden=True),
-        keep("redraw: names with one end", "deep", models.SameEnds, hidden=True),
-        keep(
-            "redraw: a graph module with leaves",
-            "deep",
-            TracedInPart(models.OneDynamic),
-            hidden=True,
-        ),
-        keep("redraw: deep", "deep", models.BothLevels, (WIDE,), hidden=True),
-        keep("redraw: calls", "calls", models.CalledTwice, (WIDE,), hidden=True),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     random=RandomModels(VOCABULARY, expect=Expect(trace=trace_around)),
 )

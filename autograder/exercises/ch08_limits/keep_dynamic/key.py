@@ -96,9 +96,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-To ask `fx.symbolic_trace(m)` whether `m` can be traced gives the wrong answer for every module that
-only contains a dynamic part: it fails, too. The question needs the same Tracer for the parts as for
-the whole."""
-"""What many answers get wrong; told after a pass."""

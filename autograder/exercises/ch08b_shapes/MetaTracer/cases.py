@@ -93,14 +93,13 @@ def one(
     how: str = "",
     training: bool = False,
     weights: torch.dtype = torch.float32,
-    hidden: bool = False,
     expect: Expect = Told(),  # noqa: B008 - it is frozen
     **others: Example,
 ) -> Case:
     """A case of one tracer, one model and one trace; `x` has this shape, where it has any."""
     x = {"x": Example(T(*shape, dtype=dtype), how)} if shape else {}
     build = models.Tracing((make,), ({**x, **others},), ((0, 0),), training, weights)
-    return Case(name, aspect, build, hidden, expect)
+    return Case(name, aspect, build, expect)
 
 
 def of(*shape: int, dtype: torch.dtype | None = None, how: str = "") -> Example:
@@ -115,11 +114,10 @@ def several(
     turns: tuple[tuple[int, int], ...],
     *,
     aspect: str = "state",
-    hidden: bool = False,
     expect: Expect = Told(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case of several tracers, models or traces."""
-    return Case(name, aspect, models.Tracing(makes, examples, turns), hidden, expect)
+    return Case(name, aspect, models.Tracing(makes, examples, turns), expect)
 
 
 VOCABULARY = Vocabulary(
@@ -150,9 +148,7 @@ VOCABULARY = Vocabulary(
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    name="MetaTracer",
     number=1,
-    chapter="08b_shapes",
     title="A tracer that knows shapes",
     stars=4,
     minutes=65,
@@ -274,37 +270,7 @@ EXERCISE = Exercise(
         one("changes in place", "kept", models.Turned, 3, 4),
         one("an example on meta", "kept", models.Turned, 3, 4, how="meta"),
         one("an example that wants a gradient", "kept", models.Turned, 3, 4, how="grad"),
-        one("redraw: a branch", "task", models.Branch, 5, 2, hidden=True),
-        one("redraw: a loop", "task", models.Counted, 4, 2, hidden=True),
-        one("redraw: questions", "questions", models.Truth, 2, 3, hidden=True),
-        one("redraw: names", "questions", models.Starred, 3, 5, hidden=True),
-        one("redraw: columns", "questions", models.Columns, 3, 2, hidden=True),
-        one("redraw: an example and a default", "questions", models.Optional, 2, 3, y=of(2, 1),
-            hidden=True),
-        one("redraw: nothing asked", "unasked", models.Returned, 2, 2, hidden=True),
-        one("redraw: no answer", "unknown", models.Item, 4, 1, hidden=True),
-        one("redraw: layers", "leaves", models.Narrow, 2, 2, 4, hidden=True),
-        one("redraw: a part's parameter, and a layer again", "leaves", models.Part, 3, 4,
-            hidden=True),
-        one("redraw: layers of doubles", "leaves", models.Narrow, 2, 4, dtype=torch.float64,
-            weights=torch.float64, hidden=True),
-        one("redraw: a layer with a hook", "leaves", models.Hooked, 2, 4, hidden=True),
-        one("redraw: asked", "assumed", models.Often, 3, 1, hidden=True, expect=ASSUMED),
-        several(
-            "redraw: roots", (models.Rows, models.Both), ({"x": of(2, 4), "input": of(3, 4)},),
-            ((0, 1), (0, 1)), hidden=True, expect=NOTHING_OLD,
-        ),
-        several(
-            "redraw: asked after an error", (models.Chosen, models.Narrow), ({"x": of(2, 4)},),
-            ((0, 0), (0, 1)), hidden=True, expect=ASSUMED,
-        ),
-        several(
-            "redraw: changes in place, twice", (models.Turned,), ({"x": of(3, 4)},),
-            ((0, 0), (0, 0)), hidden=True,
-        ),
-        one("redraw: kept", "kept", models.Trained, 2, 4, training=True, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Only shape and dtype of an example matter.": ("an example that wants a gradient",),
         (

@@ -358,10 +358,3 @@ KEY = AnswerKey(
     worked_out,
     oracle_only=True,
 )
-
-TRAP = """\
-`if x.shape[0] > 1` asks twice: first for a comparison, which nobody has to answer, since it can be
-a node, and then for its truth. An answer that decides already at `>` freezes comparisons that the
-model only hands on. And a known value may be `0` or `False`: it must be told from one that is not
-known."""
-"""What many answers get wrong; told after a pass."""

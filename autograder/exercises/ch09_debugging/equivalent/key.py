@@ -9,12 +9,6 @@ from autograder.authoring.key import AnswerKey, Evidence, Finding, Stage, answer
 from autograder.exercises.ch09_debugging.equivalent.cases import Look
 from autograder.exercises.ch09_debugging.keys import first_difference
 
-TRAP = (
-    "A pass that forgets a BatchNorm or a Dropout shows in one mode only, and one that changes an "
-    "argument shows only if you look at the arguments afterwards. And a comparison that runs both "
-    "models on the same buffers compares the second call of one with the first call of the other."
-)
-
 
 @rule("left as given", Stage.CALLER)
 def left_as_given(evidence: Evidence) -> Iterable[Finding]:

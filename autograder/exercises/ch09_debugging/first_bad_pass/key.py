@@ -11,12 +11,6 @@ from torch import nn
 from autograder.authoring.key import AnswerKey, Evidence, Finding, Stage, answer_of, kind_of, rule
 from autograder.exercises.ch09_debugging.keys import Made, first_difference
 
-TRAP = (
-    "A trace shares its weights with the model, and some passes edit what they are given. So the "
-    "model that you compare with must be a copy that no pass can reach. And an index of 0 is "
-    "false in Python: `if index:` takes the first pass for no pass."
-)
-
 
 def culprit(model: nn.Module, passes: list[Any], make_inputs: Made) -> tuple[int, str] | None:
     """The index of the first bad pass, and what it does, as a clause."""

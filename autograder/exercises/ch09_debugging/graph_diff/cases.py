@@ -39,16 +39,13 @@ def edited(
     names: Edit = nothing,
     graphs: tuple[bool, bool] = (False, False),
     make: Callable[[], nn.Module] = models.Net,
-    hidden: bool = False,
 ) -> Case:
     """A case: one model's graph, edited in two ways; see `models.Edited`."""
-    return Case(name, aspect, models.Edited(first, second, names, graphs, make), hidden)
+    return Case(name, aspect, models.Edited(first, second, names, graphs, make))
 
 
 EXERCISE = Exercise(
-    name="graph_diff",
     number=4,
-    chapter="09_debugging",
     title="In what do two graphs differ?",
     stars=3,
     minutes=10,
@@ -85,20 +82,7 @@ EXERCISE = Exercise(
         edited("two graphs", "given", models.inserted, graphs=(True, True)),
         edited("two other graphs", "given", models.changed_in_turn, graphs=(True, True)),
         edited("other names", "given", names=models.with_other_names),
-        edited("redraw: the other way round", "task", first=models.several_inserted,
-               second=models.another_target, hidden=True),
-        edited("redraw: two traces with other parts", "fields", models.other_parts,
-               make=models.Cut, hidden=True),
-        edited("redraw: small changes", "arguments", models.small_changes, make=models.Cut,
-               hidden=True),
-        edited("redraw: nothing, and next to nothing", "fields", models.none_and_other_orders,
-               first=models.zero_and_nearly_zero, hidden=True),
-        edited("redraw: what looks like a node", "arguments",
-               models.rows_by_what_looks_like_a_key, first=models.rows_by_key, hidden=True),
-        edited("redraw: a module and a graph", "given", models.changed_in_turn,
-               graphs=(False, True), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "All kinds of nodes count, the output too.": ("another result and default",),
         "Arguments may be nested in any way.": (

@@ -21,11 +21,6 @@ from autograder.authoring.key import (
     show,
 )
 
-TRAP = (
-    "`node.args` of two graphs are never equal, because the nodes in them are two objects. Names "
-    "instead of nodes are nearly right: a string that equals the name of a node looks the same "
-    "then. And a graph that is traced again has other names."
-)
 KINDS = ("added", "removed", "changed")
 
 

@@ -62,11 +62,10 @@ def seeded(
     make: Callable[[], nn.Module],
     *inputs: Any,
     number: int = 17,
-    hidden: bool = False,
 ) -> Case:
     """A case: a model as its class makes it, a seed, and inputs if a BatchNorm must be seen."""
     build = models.Seeded(make, number, inputs)
-    return Case(name, aspect, build, hidden, Shallow(shallow=bool(inputs)))
+    return Case(name, aspect, build, Shallow(shallow=bool(inputs)))
 
 
 VOCABULARY = Vocabulary(
@@ -88,9 +87,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="randomize_",
     number=1,
-    chapter="09_debugging",
     title="Weights that hide nothing",
     stars=1,
     minutes=6,
@@ -111,15 +108,7 @@ EXERCISE = Exercise(
         seeded("a frozen layer", "kinds", models.Frozen, number=31),
         seeded("single numbers", "kinds", models.Scalars, number=25),
         seeded("several precisions", "kinds", models.Precisions, number=24),
-        seeded("a graph module", "task", models.traced, (T(5, 4),), number=0, hidden=True),
-        seeded(
-            "redraw: names of the same letters", "task", models.Anagrams, number=34, hidden=True
-        ),
-        seeded("redraw: a norm", "buffers", models.norm_alone, number=26, hidden=True),
-        seeded("redraw: norms", "buffers", models.Norms, number=29, hidden=True),
-        seeded("redraw: transposed", "kinds", models.Transposed, number=28, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Tensors with a single entry count, too.": ("single numbers",),
         (

@@ -29,13 +29,6 @@ from autograder.authoring.key import (
 )
 from autograder.exercises.ch09_debugging.randomize_.cases import Shallow
 
-TRAP = (
-    "`model.parameters()` alone leaves the buffers as they are, and a BatchNorm with a mean of 0 "
-    "and a variance of 1 is nearly nothing. The other trap is a new generator for "
-    "each tensor: then two layers of the same shape get the same weights, and a pass that "
-    "exchanges them goes unnoticed."
-)
-
 
 @dataclass(frozen=True)
 class After:

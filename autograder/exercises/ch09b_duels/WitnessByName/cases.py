@@ -13,12 +13,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessByName",
     1,
     "A pass that goes by names",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=1,
     minutes=6,
 )

@@ -10,12 +10,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import argument, exchange
 
-TRAP = (
-    "On many models the suspect is right, because their functions have the names that it expects. "
-    "A name is made of the function's name, and several functions begin with "
-    "the same letters."
-)
-
 _RELUS = (torch.relu, F.relu)
 
 

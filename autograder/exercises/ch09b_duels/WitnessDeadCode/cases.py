@@ -12,12 +12,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessDeadCode",
     3,
     "Calls that nobody reads",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

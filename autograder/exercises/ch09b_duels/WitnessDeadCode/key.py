@@ -8,12 +8,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import as_it_is, is_pure
 
-TRAP = (
-    "A dead call of `torch.rand_like`, or of `torch._assert`, convicts nobody: PyTorch keeps "
-    "those. It does not know changes in place, nor all calls that draw random numbers: a dead "
-    "`F.dropout(x)` before another draw shows, too."
-)
-
 
 def surely_dead(gm: fx.GraphModule) -> fx.GraphModule:
     """Takes out what nobody reads, where it is known to do nothing else."""

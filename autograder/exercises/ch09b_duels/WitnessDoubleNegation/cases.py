@@ -12,12 +12,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessDoubleNegation",
     5,
     "Two signs too many",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

@@ -9,11 +9,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, argument, as_it_is, exchange
 
-TRAP = (
-    "A pattern is about values. Two negations give a new tensor, and the replacement gives the "
-    "old one: as soon as one of them is changed in place, the difference shows."
-)
-
 
 def where_nothing_is_changed(gm: fx.GraphModule) -> fx.GraphModule:
     """Takes out the signs only where no call works in place."""

@@ -13,12 +13,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessEqualCalls",
     6,
     "Calls that look equal",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

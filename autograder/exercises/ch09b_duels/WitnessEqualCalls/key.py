@@ -10,12 +10,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is, exchange
 
-TRAP = (
-    "Two calls with equal arguments are one only if the operation is a function of its arguments, "
-    "and nothing has changed them in between. And Python calls things equal that tensors tell "
-    "apart: `1` and `1.0`, `0.0` and `-0.0`."
-)
-
 
 def _exactly(value: Any) -> Any:
     """A key that tells numbers of different types apart, and zeros of different signs."""

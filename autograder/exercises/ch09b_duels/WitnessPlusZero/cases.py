@@ -12,12 +12,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessPlusZero",
     4,
     "Sums with zero",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

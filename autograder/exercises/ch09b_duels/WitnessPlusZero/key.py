@@ -11,12 +11,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is, exchange
 
-TRAP = (
-    "On floating point tensors of any size and value, the sum and the tensor compare as equal. "
-    "Three things differ: the dtype of the sum of integers and a float, the sign of a zero "
-    "(`-0.0 + 0` is `0.0`), and that a sum is a new tensor."
-)
-
 _FLOATING = (torch.exp, torch.sigmoid, torch.tanh, "exp", "sigmoid", "tanh")
 
 

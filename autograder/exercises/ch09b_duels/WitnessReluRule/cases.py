@@ -12,12 +12,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessReluRule",
     2,
     "A rule for ReLU with a hole",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=1,
     minutes=6,
 )

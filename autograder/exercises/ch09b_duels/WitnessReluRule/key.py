@@ -9,11 +9,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import argument, exchange
 
-TRAP = (
-    "NaN looks like the number to try, but both give NaN for it. Multiplying by a mask is safe "
-    "only while everything is finite: zero times infinity is NaN."
-)
-
 
 def _relus(gm: fx.GraphModule) -> list[fx.Node]:
     return [n for n in gm.graph.nodes if n.op == "call_function" and n.target is torch.relu]

@@ -13,12 +13,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessSharedConv",
     7,
     "Weights that others read",
-    __package__,
     HINTS,
-    chapter="09b_duels",
     stars=2,
     minutes=12,
 )

@@ -9,12 +9,6 @@ from autograder import suspects
 from autograder.authoring.key import CONVS, NORMS, Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import as_it_is, exchange
 
-TRAP = (
-    "A new BatchNorm hides the fault: its statistics are zeros and ones, so the fused weights are "
-    "nearly the old ones, and only inputs of large numbers show it. And two readers of the "
-    "convolution's *value* do not convict it, because PyTorch looks at those."
-)
-
 _PAIRS = dict(zip(CONVS, NORMS, strict=True))
 
 

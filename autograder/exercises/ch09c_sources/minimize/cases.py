@@ -57,16 +57,12 @@ def asked(
     kind: type[models.Bad],
     *about: Any,
     inputs: tuple[Any, ...] = (X,),
-    hidden: bool = False,
     training: bool = False,
     expect: Expect = Expect(trace=models.itself),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case: a model, and the question whether a graph module is bad; see `models.Asked`."""
-    return Case(name, aspect, models.Asked(make, kind, about, inputs, training), hidden, expect)
+    return Case(name, aspect, models.Asked(make, kind, about, inputs, training), expect)
 
-
-STRAIGHT = ("sin", "neg", "add", "relu", "tanh", "exp")
-"""The calls of `models.Straight`."""
 
 REFUSED = Expect(
     raises="ValueError",
@@ -76,9 +72,7 @@ REFUSED = Expect(
 
 
 EXERCISE = Exercise(
-    name="minimize",
     number=2,
-    chapter="09c_sources",
     title="Nothing more can be taken out",
     stars=3,
     minutes=25,
@@ -147,26 +141,7 @@ EXERCISE = Exercise(
         asked("a list for an answer", "asks", models.Straight, models.Listed, "relu"),
         asked("not bad at all", "asks", models.Straight, models.Calls, "cos", 1, expect=REFUSED),
         asked("it raises at once", "asks", models.Straight, models.Refuses, expect=REFUSED),
-        asked("redraw: a chain", "task", models.Twins, models.Calls, "tanh", 1, hidden=True),
-        asked("redraw: inputs", "inputs", models.Skips, models.Reads, "add", "sin", hidden=True),
-        asked("redraw: a parameter in its place", "inputs", models.Table, models.SameShapes, [2, 3],
-              inputs=(T(3),), hidden=True),
-        asked("redraw: in a slice", "inputs", models.Sliced, models.Depends, "size",
-              inputs=(X, X), hidden=True),
-        asked("redraw: unread", "unread", models.Unread, models.Calls, "neg", 1, hidden=True),
-        asked("redraw: unread, with an effect", "unread", models.Effects, models.Depends, "sin",
-              hidden=True),
-        asked("redraw: rounds", "rounds", models.Early, models.AsMany, "cos", "tanh",
-              hidden=True),
-        asked("redraw: from the beginning", "rounds", models.Straight, models.EndsAs,
-              *STRAIGHT, hidden=True),
-        asked("redraw: from the end", "rounds", models.Straight, models.BeginsAs,
-              *STRAIGHT, hidden=True),
-        asked("redraw: kept", "kept", models.Weighted, models.Calls, "Linear", 1, hidden=True),
-        asked("redraw: asks", "asks", models.Late, models.Begins, "sigmoid", hidden=True),
-        asked("redraw: a gradient", "asks", models.Lone, models.Learns, "Linear", hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "Placeholders, the structure of the output and the order of the nodes stay, and "

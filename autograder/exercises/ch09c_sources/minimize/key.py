@@ -37,12 +37,6 @@ from autograder.authoring.key import (
 )
 from autograder.exercises.ch09c_sources.minimize.models import Ran
 
-TRAP = (
-    "After one round through all nodes, a call may be left that can be removed only now: "
-    "so repeat the rounds until one finds nothing. And do not use `eliminate_dead_code` here: "
-    "a call in place without readers may be the culprit."
-)
-
 # ------------------------------------------------------------------ what came back, and what not
 
 

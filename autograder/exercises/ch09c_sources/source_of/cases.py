@@ -42,16 +42,13 @@ def written(
     *earlier: Callable[[], nn.Module],
     network: bool = False,
     training: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case: a model, and models that are asked about before; see `models.Written`."""
-    return Case(name, aspect, models.Written(make, earlier, network, training), hidden)
+    return Case(name, aspect, models.Written(make, earlier, network, training))
 
 
 EXERCISE = Exercise(
-    name="source_of",
     number=1,
-    chapter="09c_sources",
     title="The line that wrote a node",
     stars=2,
     minutes=15,
@@ -80,20 +77,7 @@ EXERCISE = Exercise(
             SineChain,
             partial(SineChain, 2),
         ),
-        written("redraw: two lines", "task", models.Again, hidden=True),
-        written(
-            "redraw: code that another file wrote", "inside", models.from_a_template, hidden=True
-        ),
-        written("redraw: deep, and Python's library", "inside", models.InSequences, hidden=True),
-        written("redraw: helpers", "inside", models.Inner, hidden=True),
-        written("redraw: a Sequential of its own", "inside", models.InAResidual, hidden=True),
-        written("redraw: names of helpers", "inside", models.NamedLikeATracer, hidden=True),
-        written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),
-        written(
-            "redraw: after one that fails", "traces", models.Inner, models.Undecided, hidden=True
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "The file is the one that the code object has.": (
             "code that is in no file",

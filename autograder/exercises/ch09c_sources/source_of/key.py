@@ -29,12 +29,6 @@ from autograder.authoring.key import (
 )
 from autograder.exercises.ch09c_sources.source_of.models import TORCH
 
-TRAP = (
-    "A test such as `'torch' in file` also excludes torchvision, and every folder called "
-    "`pytorch`. And a test for the tracer's own file excludes the models that are written there, "
-    "as in a notebook's cell."
-)
-
 
 class _Sources(fx.Tracer):
     """Notes the stack as text at each call, and looks through it afterwards."""

@@ -40,7 +40,7 @@ class Latency(Expect):
     fails: str = ""
 
 
-def _case(
+def timed(
     name: str,
     aspect: str,
     a: Plan,
@@ -49,12 +49,12 @@ def _case(
     gradients: str = ON,
     large: bool = False,
     nested: bool = False,
-    hidden: bool = False,
     fails: str = "",
     **keywords: Any,
 ) -> Case:
+    """A case: two models whose calls take planned times."""
     make = LatencyTrial(a, b, ((gradients, keywords),), large, nested)
-    return Case(name, aspect, make, hidden, Latency(fails=fails))
+    return Case(name, aspect, make, Latency(fails=fails))
 
 
 FAST, SLOW = Plan(), Plan((5,))
@@ -62,9 +62,7 @@ UNEVEN = Plan((50, 4, 4, 1, 4))
 """After one call to warm up, neither the last call nor the one in the middle takes the median."""
 
 EXERCISE = Exercise(
-    name="compare_latency",
     number=3,
-    chapter="10_fusion",
     title="Measure two models against each other",
     stars=2,
     minutes=12,
@@ -78,30 +76,20 @@ EXERCISE = Exercise(
         Aspect("modules", 1, "for modules, which stay as they are, and for any inputs"),
     ),
     cases=(
-        _case("a slow one and a fast one", "task", SLOW, FAST, repeats=3),
-        _case("a fast one and a slow one", "task", FAST, SLOW, repeats=2),
-        _case("some calls take long", "median", UNEVEN, Plan((0.5,)), repeats=5),
-        _case("each call takes longer", "median", Plan((1,), step=1), FAST, repeats=1),
-        _case("as often as by default", "median", Plan((0.1,)), Plan((0.2,))),
-        _case("more often than by default", "median", Plan((0.1,)), Plan((0.2,)), repeats=22),
-        _case("a slow first call", "warm", Plan((1,), first=40), FAST, repeats=1),
-        _case("the other one's first call", "warm", FAST, Plan((1,), first=40), repeats=1),
-        _case("gradients are off", "gradients", FAST, FAST, gradients=OFF, repeats=2),
-        _case("a call raises", "gradients", Plan(raises_at=3), FAST, repeats=4, fails="TooWarm"),
-        _case("a first call raises", "gradients", FAST, Plan(raises_at=1), repeats=2,
+        timed("a slow one and a fast one", "task", SLOW, FAST, repeats=3),
+        timed("a fast one and a slow one", "task", FAST, SLOW, repeats=2),
+        timed("some calls take long", "median", UNEVEN, Plan((0.5,)), repeats=5),
+        timed("each call takes longer", "median", Plan((1,), step=1), FAST, repeats=1),
+        timed("as often as by default", "median", Plan((0.1,)), Plan((0.2,))),
+        timed("more often than by default", "median", Plan((0.1,)), Plan((0.2,)), repeats=22),
+        timed("a slow first call", "warm", Plan((1,), first=40), FAST, repeats=1),
+        timed("the other one's first call", "warm", FAST, Plan((1,), first=40), repeats=1),
+        timed("gradients are off", "gradients", FAST, FAST, gradients=OFF, repeats=2),
+        timed("a call raises", "gradients", Plan(raises_at=3), FAST, repeats=4, fails="TooWarm"),
+        timed("a first call raises", "gradients", FAST, Plan(raises_at=1), repeats=2,
               gradients=OFF, fails="TooWarm"),
-        _case("modules", "modules", Plan((3,), module=True), Plan(module=True), repeats=3),
-        _case("redraw: slow and fast", "task", Plan((6,)), Plan((2,)), repeats=4, hidden=True),
-        _case("redraw: no tensors come first", "modules", FAST, Plan((3,)), repeats=2, nested=True,
-              hidden=True),
-        _case("redraw: uneven", "median", FAST, UNEVEN, repeats=5, hidden=True),
-        _case("redraw: many long calls, and a large input", "median", Plan((0.2,)), Plan((55,)),
-              repeats=10, large=True, hidden=True),
-        _case("redraw: a hook", "modules", Plan(hooked=True), FAST, repeats=2, hidden=True),
-        _case("redraw: a module", "modules", FAST, Plan((4,), module=True), repeats=2,
-              gradients=OFF, hidden=True),
+        timed("modules", "modules", Plan((3,), module=True), Plan(module=True), repeats=3),
     ),
-    key=f"{__package__}.key",
     hints=HINTS,
     not_random="what it is given is called, and never looked at",
 )  # fmt: skip

@@ -208,9 +208,3 @@ KEY = AnswerKey(
     nothing_to_compare,
     oracle_only=True,
 )
-
-TRAP = """\
-`torch.set_grad_enabled(False)` at the beginning and `True` at the end is wrong twice: the caller
-may have had gradients off, and an exception skips the last line. A `with` block is right in both
-cases."""
-"""What many answers get wrong; told after a pass."""

@@ -46,7 +46,7 @@ MISFIT = Expect(
 )
 
 
-def _case(
+def chain(
     name: str,
     aspect: str,
     dims: int,
@@ -59,19 +59,17 @@ def _case(
     evaluated: tuple[str, ...] = (),
     dead: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
-    hidden: bool = False,
     **settings: Any,
 ) -> Case:
+    """A case: a convolution and the BatchNorm after it."""
     make = PairTrial(
         dims, conv, settings, norm or {}, inputs, dtype, training, variance, evaluated, dead
     )
-    return Case(name, aspect, make, hidden, expect)
+    return Case(name, aspect, make, expect)
 
 
 EXERCISE = Exercise(
-    name="fold_bn",
     number=1,
-    chapter="10_fusion",
     title="Fold a BatchNorm into a convolution",
     stars=2,
     minutes=12,
@@ -87,59 +85,45 @@ EXERCISE = Exercise(
         Aspect("errors", 1, "`ValueError` where there is nothing to fold"),
     ),
     cases=(
-        _case("a bias", "task", 2, (2, 3, 3), IMAGE, T(2, 2, 3, 4)),
-        _case("no bias", "task", 2, (2, 3, 1), IMAGE, bias=False),
-        _case("groups", "settings", 2, (4, 6, 3), WIDE, groups=2),
-        _case(
+        chain("a bias", "task", 2, (2, 3, 3), IMAGE, T(2, 2, 3, 4)),
+        chain("no bias", "task", 2, (2, 3, 1), IMAGE, bias=False),
+        chain("groups", "settings", 2, (4, 6, 3), WIDE, groups=2),
+        chain(
             "each channel by itself", "settings", 2, (4, 4, 3), WIDE,
             groups=4, stride=2, dilation=2, padding=(2, 1),
         ),
-        _case(
+        chain(
             "not square", "settings", 2, (2, 3, (3, 2)), WIDE_PAIR,
             stride=(2, 1), dilation=(1, 2), padding=(1, 0),
         ),
-        _case("padding 'same'", "settings", 2, (2, 3, 2), IMAGE, padding="same"),
-        _case("padding 'valid'", "settings", 2, (2, 3, (3, 2)), IMAGE, padding="valid"),
-        _case("circular", "settings", 1, (2, 3, 3), LINE, padding=2, padding_mode="circular"),
-        _case("reflected", "settings", 2, (2, 3, 3), IMAGE, padding=1, padding_mode="reflect"),
-        _case("replicated", "settings", 1, (2, 3, 3), LINE, padding="same",
+        chain("padding 'same'", "settings", 2, (2, 3, 2), IMAGE, padding="same"),
+        chain("padding 'valid'", "settings", 2, (2, 3, (3, 2)), IMAGE, padding="valid"),
+        chain("circular", "settings", 1, (2, 3, 3), LINE, padding=2, padding_mode="circular"),
+        chain("reflected", "settings", 2, (2, 3, 3), IMAGE, padding=1, padding_mode="reflect"),
+        chain("replicated", "settings", 1, (2, 3, 3), LINE, padding="same",
               padding_mode="replicate"),
-        _case("a line", "kinds", 1, (2, 3, 2), LINE),
-        _case("a volume", "kinds", 3, (2, 3, 2), SPACE),
-        _case("affine=False", "norm", 2, (2, 3, 1), IMAGE, norm={"affine": False}),
-        _case("neither has a bias", "norm", 2, (2, 3, 1), IMAGE, norm={"affine": False},
+        chain("a line", "kinds", 1, (2, 3, 2), LINE),
+        chain("a volume", "kinds", 3, (2, 3, 2), SPACE),
+        chain("affine=False", "norm", 2, (2, 3, 1), IMAGE, norm={"affine": False}),
+        chain("neither has a bias", "norm", 2, (2, 3, 1), IMAGE, norm={"affine": False},
               bias=False),
-        _case("small variances", "norm", 2, (2, 3, 2), IMAGE, norm={"eps": 1e-4}, variance=1e-3),
-        _case("a large eps", "norm", 1, (2, 3, 2), LINE, norm={"eps": 0.5}, bias=False),
-        _case("float32", "dtypes", 2, (2, 3, 3), IMAGE, dtype=torch.float32),
-        _case("float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16),
-        _case("bfloat16", "dtypes", 1, (2, 3, 2), LINE, dtype=torch.bfloat16, bias=False),
-        _case("a dead channel in float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16,
+        chain("small variances", "norm", 2, (2, 3, 2), IMAGE, norm={"eps": 1e-4}, variance=1e-3),
+        chain("a large eps", "norm", 1, (2, 3, 2), LINE, norm={"eps": 0.5}, bias=False),
+        chain("float32", "dtypes", 2, (2, 3, 3), IMAGE, dtype=torch.float32),
+        chain("float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16),
+        chain("bfloat16", "dtypes", 1, (2, 3, 2), LINE, dtype=torch.bfloat16, bias=False),
+        chain("a dead channel in float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16,
               norm={"eps": 1e-8}, bias=False, dead=True),
-        _case("training mode", "caller", 2, (2, 3, 1), IMAGE, training=True),
-        _case("no running statistics", "errors", 2, (2, 3, 1), IMAGE,
+        chain("training mode", "caller", 2, (2, 3, 1), IMAGE, training=True),
+        chain("no running statistics", "errors", 2, (2, 3, 1), IMAGE,
               norm={"track_running_stats": False}, expect=NO_STATISTICS),
-        _case("other channels", "errors", 2, (2, 3, 1), IMAGE, norm={"features": 4},
+        chain("other channels", "errors", 2, (2, 3, 1), IMAGE, norm={"features": 4},
               expect=MISFIT),
-        _case("one number for three channels", "errors", 1, (2, 3, 2), LINE,
+        chain("one number for three channels", "errors", 1, (2, 3, 2), LINE,
               norm={"features": 1}, expect=MISFIT),
-        _case("three numbers for one channel", "errors", 1, (2, 1, 2), LINE,
+        chain("three numbers for one channel", "errors", 1, (2, 1, 2), LINE,
               norm={"features": 3}, expect=MISFIT),
-        _case("redraw: a bias", "task", 2, (2, 5, 2), IMAGE, hidden=True),
-        _case("redraw: groups", "settings", 1, (2, 4, 3), LINE, groups=2, padding=1, hidden=True),
-        _case("redraw: a volume", "kinds", 3, (2, 2, 1), SPACE, bias=False, hidden=True),
-        _case("redraw: only the BatchNorm trains", "caller", 2, (2, 3, 1), IMAGE, training=True,
-              evaluated=("conv",), hidden=True),
-        _case("redraw: only the convolution trains", "caller", 1, (2, 3, 2), LINE, training=True,
-              evaluated=("bn",), hidden=True),
-        _case("redraw: one number, without parameters", "errors", 2, (3, 4, 1), T(1, 3, 4, 4),
-              norm={"features": 1, "affine": False}, expect=MISFIT, training=True, hidden=True),
-        _case("redraw: no statistics, in training mode", "errors", 1, (2, 3, 2), LINE,
-              norm={"track_running_stats": False}, expect=NO_STATISTICS, training=True,
-              hidden=True),
-        _case("redraw: float32", "dtypes", 1, (2, 4, 3), LINE, dtype=torch.float32, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "The dtype of the parameters is kept.": ("float16", "bfloat16"),
         "In `float64` the result is compared tightly, in `float32` to 1e-4.": (

@@ -193,9 +193,3 @@ KEY = AnswerKey(
     in_eval_mode,
     oracle_only=True,
 )
-
-TRAP = """\
-Broadcasting accepts a BatchNorm with one channel after a convolution with three, so a misfit must
-be looked for. And a `copy.deepcopy` keeps settings that a call of `nn.Conv2d(...)` forgets, such as
-`padding_mode`."""
-"""What many answers get wrong; told after a pass."""

@@ -75,9 +75,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="fuse_conv_bn",
     number=2,
-    chapter="10_fusion",
     title="Fuse every convolution with its BatchNorm",
     stars=4,
     minutes=30,
@@ -118,17 +116,7 @@ EXERCISE = Exercise(
         model_case("its input is changed", "writes", models.WrittenBetween, X),
         model_case("a ReLU in place", "writes", models.ReluBetween, X),
         model_case("its output is changed", "writes", models.ChangedOutput, X),
-        model_case("redraw: branches", "task", models.Branches, Y, hidden=True),
-        model_case("redraw: a deep graph module", "calls", models.Traced(models.Nested), X,
-                   hidden=True),
-        model_case("redraw: one BatchNorm reads it twice", "left", models.OneNormTwice, X,
-                   hidden=True),
-        model_case("redraw: its shape is read", "left", models.ShapeIsRead, X, hidden=True),
-        model_case("redraw: three calls", "shared", models.ThreeCalls, Y, hidden=True),
-        model_case("redraw: statistics that are read", "gone", models.StatisticsAreRead, X,
-                   hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "If the input is changed in place between the two, the new convolution still sees "

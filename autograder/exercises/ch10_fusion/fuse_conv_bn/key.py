@@ -157,8 +157,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-One convolution may be called twice, with a BatchNorm after only one of the calls. So the folded
-convolution is a new module, under a new name, and not new numbers in the old one."""
-"""What many answers get wrong; told after a pass."""

@@ -72,9 +72,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="merge_parallel_linears",
     number=1,
-    chapter="10b_parallel",
     title="Merge linear layers that read the same value",
     stars=4,
     minutes=30,
@@ -116,18 +114,7 @@ EXERCISE = Exercise(
         model_case("it is written into another value", "writes", models.AddedToAnother, X),
         model_case("a method that only reads", "writes", models.ReadBetween, DEEP),
         model_case("something else is written", "writes", models.OtherIsWritten, X),
-        model_case("redraw: a gate", "task", models.TwoOfAKind, DEEP, hidden=True),
-        model_case("redraw: one is not read", "places", models.Unread, X, hidden=True),
-        model_case("redraw: places", "places", models.Chained, LINE, hidden=True),
-        model_case("redraw: written by keyword", "writes", models.WrittenInput, X, hidden=True),
-        model_case("redraw: writes", "writes", models.BothSides, DEEP, hidden=True),
-        model_case("redraw: other writes", "writes", models.OtherWrites, X, hidden=True),
-        model_case(
-            "redraw: dropout writes", "writes", models.DroppedInPlace, X, training=True, hidden=True
-        ),
-        model_case("redraw: none writes", "writes", models.InplaceIsFalse, X, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Layers may be nested, and called by keyword.": ("in different parts", "keywords"),
         "A new layer needs a name that is free.": ("names that are taken",),

@@ -143,8 +143,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-Two layers may read one value before and after somebody wrote into it. The name of the value is the
-same, and its numbers are not: so the number of writes belongs to the key of a group."""
-"""What many answers get wrong; told after a pass."""

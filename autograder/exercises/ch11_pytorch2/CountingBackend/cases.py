@@ -40,18 +40,15 @@ def case(
     make: Callable[[], nn.Module],
     *inputs: tuple[Any, ...],
     drive: Callable[..., Any] = models.Counting,
-    hidden: bool = False,
 ) -> Case:
     """A case in which the answer's class makes backends."""
-    return Case(name, aspect, Driven(drive, make, inputs), hidden)
+    return Case(name, aspect, Driven(drive, make, inputs))
 
 
 SINGLE = T(2, 3, dtype=torch.float32)
 
 EXERCISE = Exercise(
-    name="CountingBackend",
     number=1,
-    chapter="11_pytorch2",
     title="A backend that counts",
     stars=2,
     minutes=12,
@@ -85,21 +82,7 @@ EXERCISE = Exercise(
             drive=models.TrainingByHand,
         ),
         case("nothing else happens", "runs", models.Notes, (X, X), drive=models.CountingByHand),
-        case("redraw: operations", "task", models.Repeated, (T(4),), (T(4),), hidden=True),
-        case("redraw: one graph twice, by hand", "task", models.Block, (X,), (X,),
-             drive=models.CountingByHand, hidden=True),
-        case("redraw: no operation, by hand", "task", models.NothingToDo, (X,),
-             drive=models.CountingByHand, hidden=True),
-        case("redraw: attributes and a default, by hand", "names", models.Attributes, (X,),
-             drive=models.CountingByHand, hidden=True),
-        case("redraw: its input is written, by hand", "runs", models.WritesItsInput, (X,),
-             drive=models.CountingByHand, hidden=True),
-        case(
-            "redraw: modules", "names", models.Block, (T(1, 3),), drive=models.CountingByHand,
-            hidden=True,
-        ),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Each backend has figures of its own.": ("two backends",),
         (

@@ -213,8 +213,3 @@ KEY = AnswerKey(
         ),
     ),
 )
-
-TRAP = """\
-`Counter()` in the body of the class. All backends then share one counter, and the second one begins
-with what the first has seen. Make it in `__init__`."""
-"""What many answers get wrong; told after a pass."""

@@ -36,18 +36,15 @@ def case(
     *args: T,
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
-    hidden: bool = False,
     build: type[models.Exported] = models.Exported,
 ) -> Case:
     """A case with one model and its arguments."""
     made = build(make, (args,), training=training, prepare=prepare)
-    return Case(name, aspect, made, hidden)
+    return Case(name, aspect, made)
 
 
 EXERCISE = Exercise(
-    name="export_ops",
     number=3,
-    chapter="11_pytorch2",
     title="The operators of an exported program",
     stars=2,
     minutes=10,
@@ -80,13 +77,7 @@ EXERCISE = Exercise(
             "arguments that ask for gradients", "mode", models.Overloads, X, X,
             build=models.ExportedWithGradients,
         ),
-        case("redraw: layers", "task", models.Block, T(4, 3), hidden=True),
-        case("redraw: a size that is read", "task", models.Flat, T(4, 3, 2), hidden=True),
-        case("redraw: a constant, and a repeat", "others", models.Constant, X, hidden=True),
-        case("redraw: branches", "branches", models.WithoutGradients, T(4, 3), hidden=True),
-        case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "What nobody reads counts.": ("values that nobody reads", "a change in place"),
         "The model is exported in the mode that it is in.": (

@@ -54,8 +54,3 @@ KEY = AnswerKey(
         right_operators,
     ),
 )
-
-TRAP = """\
-The branches of `torch.cond` are graph modules inside the program's own, and a branch may hold
-further ones: a loop over `ep.graph.nodes` sees none of them."""
-"""What many answers get wrong; told after a pass."""

@@ -36,19 +36,16 @@ def case(
     aspect: str,
     make: Callable[[], nn.Module],
     *args: Any,
-    hidden: bool = False,
     **more: Any,
 ) -> Case:
     """A case with the program of one model."""
-    return Case(name, aspect, Program(make, args, **more), hidden)
+    return Case(name, aspect, Program(make, args, **more))
 
 
 STATE = Held("parts", (ROW, X))
 
 EXERCISE = Exercise(
-    name="params_of",
     number=4,
-    chapter="11_pytorch2",
     title="What the placeholders of a program are",
     stars=1,
     minutes=8,
@@ -80,23 +77,7 @@ EXERCISE = Exercise(
              decomposed=True, change=models.from_last_to_first),
         case("two names alike, then run_decompositions", "mutated", models.OwnNames, X, ROW,
              decomposed=True),
-        case("redraw: a layer", "task", models.Scale, T(5, 3), hidden=True),
-        case("redraw: capital letters", "task", models.Capitals, X, hidden=True),
-        case("redraw: constants", "buffers", models.Constants, T(1, 3), hidden=True),
-        case("redraw: numbers", "inputs", models.Numbers, X, 2, 0.5, False, "x", None, hidden=True),
-        case("redraw: a number that varies", "inputs", models.Times, X, 3, varying=(1,),
-             hidden=True),
-        case("redraw: named as buffers are, one by keyword", "inputs", models.NamedAsMasks,
-             ROW, ROW, keywords=(("x", X),), hidden=True),
-        case("redraw: a graph in the graph", "inputs", models.Centred, X, hidden=True),
-        case("redraw: names that end alike", "mutated", models.SameEnds, ROW, ROW,
-             decomposed=True, hidden=True),
-        case("redraw: mutated values come back", "mutated", models.CountComesBack, ROW, X,
-             decomposed=True, hidden=True),
-        case("redraw: training", "mutated", models.Stepwise, X, ROW, training=True,
-             decomposed=True, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "Before `run_decompositions`, nothing is mutated by the signature, whatever the graph "

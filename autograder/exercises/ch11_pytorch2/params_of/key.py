@@ -100,8 +100,3 @@ KEY = AnswerKey(
         right_placeholders,
     ),
 )
-
-TRAP = """\
-`signature.user_inputs` looks like a list of names. For an input that is not a tensor it holds the
-value itself, such as `3`; the name is in the input's own spec, under `spec.arg.name`."""
-"""What many answers get wrong; told after a pass."""

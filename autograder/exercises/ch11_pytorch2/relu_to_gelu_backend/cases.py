@@ -45,16 +45,13 @@ def case(
     make: Callable[[], nn.Module],
     *inputs: tuple[Any, ...],
     drive: Callable[..., Any] = Compiled,
-    hidden: bool = False,
 ) -> Case:
     """A case in which the answer is the backend of a model."""
-    return Case(name, aspect, Driven(drive, make, inputs), hidden)
+    return Case(name, aspect, Driven(drive, make, inputs))
 
 
 EXERCISE = Exercise(
-    name="relu_to_gelu_backend",
     number=2,
-    chapter="11_pytorch2",
     title="A backend in which every ReLU is a GELU",
     stars=3,
     minutes=20,
@@ -88,25 +85,7 @@ EXERCISE = Exercise(
         case("shapes and dtypes", "compiled", models.OneRelu, (X,), (MORE,)),
         case("another model first", "compiled", models.OneRelu, (X,), drive=models.AfterAnother),
         case("gradients", "compiled", models.Functions, (X,), drive=CompiledForTraining),
-        case("redraw: by hand", "task", models.Functions, (T(4),), drive=ByHand, hidden=True),
-        case("redraw: one after the other, by hand", "task", models.Chain, (X,), drive=ByHand,
-             hidden=True),
-        case("redraw: whole numbers, by hand", "compiled", models.WholeNumbers,
-             (T(2, 3, dtype=torch.int64),), drive=ByHand, hidden=True),
-        case("redraw: what gives the same, by hand", "rest", models.Clamps, (X,), drive=ByHand,
-             hidden=True),
-        case("redraw: written later, by hand", "rest", models.WrittenLater, (X,), drive=ByHand,
-             hidden=True),
-        case("redraw: in place", "spellings", models.TorchInPlace, (T(4),), drive=ByHand,
-             hidden=True),
-        case("redraw: two models with the same code, by hand", "compiled", models.OtherNames, (X,),
-             drive=models.AfterItsDouble, hidden=True),
-        case("redraw: gradients at zero", "compiled", models.Masked, (X,),
-             drive=CompiledForTraining, hidden=True),
-        case("redraw: gradients in place", "compiled", models.InPlace, (X,),
-             drive=CompiledForTraining, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "You may change `gm`, and return any callable that takes the arguments of `gm` and "

@@ -147,9 +147,3 @@ def same_result(evidence: Evidence) -> Iterable[Finding]:
 
 
 KEY = AnswerKey((caller_untouched, compiled_code_runs, same_result))
-
-TRAP = """\
-`recompile()`. What Dynamo hands over makes its code late, at the first call, so an edited graph
-works without it. Print `gm.code` once before the edit, or be handed an ordinary graph module, and
-the old code runs."""
-"""What many answers get wrong; told after a pass."""

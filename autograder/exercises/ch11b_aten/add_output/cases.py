@@ -53,13 +53,12 @@ def case(
     node: str,
     *more: tuple[Any, ...],
     saved: bool = False,
-    hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
     **how: Any,
 ) -> Case:
     """A case with the program of one model, and the name of a node."""
     build = models.Extended(models.Recipe(make, args, **how), node, more, saved)
-    return Case(name, aspect, build, hidden, expect)
+    return Case(name, aspect, build, expect)
 
 
 REFUSED = Expect(
@@ -74,11 +73,9 @@ def refused(
     make: Callable[[], nn.Module],
     args: tuple[Any, ...],
     node: str,
-    *,
-    hidden: bool = False,
 ) -> Case:
     """A case in which the name is that of no call node."""
-    return case(name, "refused", make, args, node, hidden=hidden, expect=REFUSED)
+    return case(name, "refused", make, args, node, expect=REFUSED)
 
 
 def of_recipe(recipe: Recipe) -> Expect:
@@ -97,9 +94,7 @@ RANDOM_MODELS = RandomModels(
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    name="add_output",
     number=1,
-    chapter="11b_aten",
     title="One more output of a program",
     stars=3,
     minutes=20,
@@ -134,21 +129,7 @@ EXERCISE = Exercise(
         refused("a parameter", models.Small, (X,), "p_linear_weight"),
         refused("a branch", models.Condition, (X,), "true_graph_0"),
         refused("the output node", models.Small, (X,), "output"),
-        refused("redraw: an operator", models.Small, (X,), "aten.relu.default", hidden=True),
-        refused("redraw: a value in a branch", models.Condition, (X,), "sin", hidden=True),
-        case("redraw: a size comes back", "structure", models.SizeComesBack, (X,), "sin",
-             batches=True, hidden=True),
-        case("redraw: a value", "task", models.Small, (T(4, 3),), "relu", hidden=True),
-        case("redraw: a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "mul",
-             hidden=True),
-        case("redraw: training", "mutated", models.Counting, (T(4, 3),), "linear", training=True,
-             decomposed=True, hidden=True),
-        case("redraw: the new value of an input", "mutated", models.ChangesBoth, (ROW, X), "mul",
-             decomposed=True, hidden=True),
-        case("redraw: batches", "more", models.Batches, (T(3, 3),), "tanh", (T(6, 3),),
-             batches=True, saved=True, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "`torch.export.save` and `load` work on the new program, and sizes that could change "

@@ -262,8 +262,3 @@ KEY = AnswerKey(
     _old_and_value,
     oracle_only=True,
 )
-
-TRAP = """\
-The structure. Graph and signature know the new output, and `module()` still puts the results into
-the old structure, which has no place for it. And `copy.copy` shares all that is edited here."""
-"""What many answers get wrong; told after a pass."""

@@ -42,16 +42,13 @@ def case(
     *args: T,
     training: bool = True,
     prepare: Callable[[nn.Module], Any] | None = None,
-    hidden: bool = False,
 ) -> Case:
     """A case with one model and its arguments."""
-    return Case(name, aspect, models.Differentiated(make, args, training, prepare), hidden)
+    return Case(name, aspect, models.Differentiated(make, args, training, prepare))
 
 
 EXERCISE = Exercise(
-    name="forward_backward_ops",
     number=3,
-    chapter="11b_aten",
     title="Forward and backward, counted",
     stars=3,
     minutes=20,
@@ -77,10 +74,7 @@ EXERCISE = Exercise(
         case("buffers that change", "left", models.Norms, X),
         case("a part in eval mode", "left", models.Norms, X, prepare=models.frozen_norm),
         case("an argument that changes", "left", models.ChangesItsInput, X, X),
-        case("redraw: a layer that nobody calls", "needed", models.OneUnused, X, hidden=True),
-        case("redraw: two layers", "task", models.TwoLayers, T(4, 3), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Parameters that need no gradient get none; the arguments need none.": (
             "a frozen layer",

@@ -141,8 +141,3 @@ _READ_LATER = "what counts operators reads two tables, so this says first that t
 KEY = AnswerKey(
     (two_counters.because(_READ_LATER), caller_untouched, gradients_and_needs, operators_counted)
 )
-
-TRAP = """\
-The backward graph is made with the forward, and handed to its compiler at the first `.backward()`.
-Without that call, the second counter is empty. And a backward leaves gradients: run a copy."""
-"""What many answers get wrong; told after a pass."""

@@ -54,10 +54,9 @@ def case(
     *inputs: T,
     symbolic: tuple[tuple[int, ...], ...] = (),
     more: tuple[tuple[T, ...], ...] = (),
-    hidden: bool = False,
 ) -> Case:
     """A case with the graph of one class."""
-    return Case(name, aspect, models.Graphs(make, inputs, symbolic, more), hidden)
+    return Case(name, aspect, models.Graphs(make, inputs, symbolic, more))
 
 
 BOTH, ROWS, THREE = ((0, 1),), ((0,),), ((0, 1), (0,))
@@ -91,9 +90,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="remove_noop_views",
     number=2,
-    chapter="11b_aten",
     title="Views that do nothing",
     stars=3,
     minutes=30,
@@ -137,21 +134,7 @@ EXERCISE = Exercise(
              symbolic=BOTH, more=((T(3, 5),),)),
         case("slices up to a size", "symbolic", models.SymbolicSlices, SQUARE, T(4),
              symbolic=THREE, more=((T(5, 3), T(2)),)),
-        case("redraw: four kinds", "task", models.FourKinds, X, hidden=True),
-        case("redraw: a view of a reshape", "merged", models.AnyInput, LONG, more=((LONG,),),
-             hidden=True),
-        case("redraw: scalars", "task", models.Scalars, X, hidden=True),
-        case("redraw: two views of a reshape", "merged", models.ReshapeThenViews, LONG,
-             hidden=True),
-        case("redraw: a size of a view", "symbolic", models.SizeOfAView, SQUARE, symbolic=BOTH,
-             more=((T(3, 5),),), hidden=True),
-        case("redraw: relatives", "others", models.Namesakes, X, hidden=True),
-        case("redraw: a size that comes later", "symbolic", models.SizeComesLater, LONG,
-             symbolic=ROWS, more=((T(5, 6),),), hidden=True),
-        case("redraw: two sizes", "symbolic", models.TwoSizes, T(3, 3), symbolic=BOTH,
-             hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "None of the four is left without a reader, even if it had none at the start.": (
             "dead from the start",

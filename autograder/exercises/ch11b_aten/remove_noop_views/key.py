@@ -318,8 +318,3 @@ KEY = AnswerKey(
     model_itself,
     oracle_only=True,
 )
-
-TRAP = """\
-A reshape between two views. `x.T.reshape(12).view(3, 4)` works, because the reshape copies; a view
-of `x.T` itself raises an error. The node that replaces both must be a reshape."""
-"""What many answers get wrong; told after a pass."""

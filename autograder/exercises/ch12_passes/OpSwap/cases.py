@@ -57,16 +57,13 @@ def case(
     *pairs: models.Pair,
     how: Any = models.Once,
     inputs: tuple[Any, ...] = (T(2, 3),),
-    hidden: bool = False,
 ) -> Case:
     """A case: a model, and what is exchanged in it."""
-    return Case(name, aspect, models.Swapping(make, pairs, inputs, how), hidden)
+    return Case(name, aspect, models.Swapping(make, pairs, inputs, how))
 
 
 EXERCISE = Exercise(
-    name="OpSwap",
     number=1,
-    chapter="12_passes",
     title="Exchange functions, and say so",
     stars=2,
     minutes=12,
@@ -108,22 +105,7 @@ EXERCISE = Exercise(
         case("the function of torch.nn", "others", models.Alike, (F.relu, torch.sigmoid)),
         case("two from one factory", "others", models.FromOneFactory, ("squared", torch.exp)),
         case("add, and +", "others", models.Operators, (torch.add, torch.sub)),
-        case("redraw: one entry", "task", models.ManyWaves, (torch.cos, torch.abs), hidden=True),
-        case("redraw: exchanged", "at once", models.ManyWaves, *SIN_COS[::-1], hidden=True),
-        case("redraw: three calls", "honest", models.ManyWaves, *CHAIN, how=models.Again,
-             hidden=True),
-        case("redraw: the same again", "honest", models.ManyWaves, (torch.cos, torch.cos),
-             hidden=True),
-        case("redraw: another relu", "task", models.Alike, (F.relu, models.relu), hidden=True),
-        case("redraw: names", "others", models.Alike, (torch.relu, torch.exp), hidden=True),
-        case("redraw: ATen operators", "task", models.AtenWaves, ("aten_sin", "aten_cos"),
-             ("aten_cos", "aten_exp"), hidden=True),
-        case("redraw: a packet of overloads", "others", models.AtenWaves,
-             ("aten_sin_packet", "aten_exp"), ("aten_cos_packet", "aten_exp"), hidden=True),
-        case("redraw: one around another", "others", models.Guarded, ("squared", torch.exp),
-             hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "An entry from a function to itself changes nothing.": (
             "the same again",

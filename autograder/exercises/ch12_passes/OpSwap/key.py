@@ -230,9 +230,3 @@ KEY = AnswerKey(
     driving(_Ours),
     oracle_only=True,
 )
-
-TRAP = """\
-Entries that act one after another. If you apply `{sin: cos, cos: sin}` entry by entry, all
-calls end as `sin`. Go through the nodes, and look each target up once. And `modified` speaks of
-one call: an attribute that is set in `__init__`, and never reset, stays `True` forever."""
-"""What many answers get wrong; told after a pass."""

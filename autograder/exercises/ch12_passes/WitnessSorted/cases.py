@@ -13,12 +13,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessSorted",
     3,
     "A product that overtakes",
-    __package__,
     HINTS,
-    chapter="12_passes",
     stars=2,
     minutes=8,
 )

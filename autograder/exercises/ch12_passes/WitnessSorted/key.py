@@ -9,12 +9,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
 
-TRAP = (
-    "Inputs tell in which order values are made. They do not tell that a call in place comes "
-    "before a reader of the same memory: no edge of the graph leads from one to the other. A sort "
-    "that keeps the old order wherever it can moves nothing in a graph that was in order."
-)
-
 
 def stable(gm: fx.GraphModule) -> fx.GraphModule:
     """Keeps the old order wherever inputs allow it."""

@@ -55,14 +55,11 @@ def piped(
     checks: tuple[Check, ...] = (),
     limit: int | None = None,
     training: bool = False,
-    hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case: a model, and passes for it."""
-    return Case(name, aspect, models.Piped(make, passes, checks, limit, training), hidden, expect)
+    return Case(name, aspect, models.Piped(make, passes, checks, limit, training), expect)
 
-
-NOTING = models.Noting()
 
 TOO_LONG = Expect(
     raises="RuntimeError",
@@ -73,9 +70,7 @@ TOO_LONG = Expect(
 ALL = (models.in_order, models.no_exp, models.small_weights)
 
 EXERCISE = Exercise(
-    name="run_pipeline",
     number=4,
-    chapter="12_passes",
     title="A pipeline that undoes what fails",
     stars=3,
     minutes=25,
@@ -153,25 +148,7 @@ EXERCISE = Exercise(
         piped("a failure, and a round too many", "limit", models.refuses_tanh,
               models.first_sin_to_cos, models.cos_to_tanh, make=ThreeSins, limit=3,
               expect=TOO_LONG),
-        piped("redraw: two passes", "task", models.cos_to_tanh, models.first_sin_to_cos,
-              make=ThreeSins, hidden=True),
-        piped("redraw: a pass that keeps notes", "task", NOTING,
-              checks=(models.WasCalled(NOTING),), hidden=True),
-        piped("redraw: a quiet pass", "believed", models.one_more_quietly, models.sin_to_cos,
-              hidden=True),
-        piped("redraw: halfway", "undone", models.half_done, models.in_a_copy,
-              make=models.WithBuffers, hidden=True),
-        piped("redraw: layers in layers", "undone", models.quiet_tidy, models.trips_over_a_layer,
-              models.to_exp_and_a_copy, make=models.UnreadLayer, checks=(models.no_exp,),
-              hidden=True),
-        piped("redraw: checks", "checks", models.to_exp_in_a_copy, models.out_of_order, checks=ALL,
-              hidden=True),
-        piped("redraw: report", "report", models.gives_nothing, models.asserts, hidden=True),
-        piped("redraw: two that are equal", "report", models.Needed(torch.sin, torch.tanh),
-              models.Needed(torch.sin, torch.tanh), hidden=True),
-        piped("redraw: limit", "limit", models.one_more, limit=2, expect=TOO_LONG, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             "A pass is called with a graph module, changes it or not, and returns a `PassResult`, "

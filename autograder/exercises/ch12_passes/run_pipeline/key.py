@@ -290,10 +290,3 @@ KEY = AnswerKey(
     driving(ours),
     oracle_only=True,
 )
-
-TRAP = """\
-What is undone. A pass that raises in the middle has edited the graph by then, perhaps layers and
-weights, too. Only a copy that was made *before* the pass has none of that. A copy that shares
-its parameters, such as `fx.GraphModule(gm, copy.deepcopy(gm.graph))`, is half a copy. The
-report names a pass, but it is the object that is not tried again: two may have one name."""
-"""What many answers get wrong; told after a pass."""

@@ -237,9 +237,3 @@ KEY = AnswerKey(
     driving(ours),
     oracle_only=True,
 )
-
-TRAP = """\
-The nodes that are left are not one cycle. When no node is ready any more, they wait for the
-cycle, or are in it; a message that names all of them sends its reader to the wrong place. And if
-you move nodes while you look for the order, the graph is changed before the cycle is found."""
-"""What many answers get wrong; told after a pass."""

@@ -72,14 +72,13 @@ def case(
     aspect: str,
     make: Callable[[], nn.Module],
     inputs: T | tuple[T, ...],
-    hidden: bool = False,
     symbolic: tuple[tuple[int, ...], ...] = (),
     **edits: Edit,
 ) -> Case:
     """A case with the graph of one class, in which something is done to some nodes."""
     given = inputs if isinstance(inputs, tuple) else (inputs,)
     build = models.Graphs(make, given, tuple(edits.items()), symbolic)
-    return Case(name, aspect, build, hidden)
+    return Case(name, aspect, build)
 
 
 def recorded(
@@ -87,11 +86,10 @@ def recorded(
     aspect: str,
     make: Callable[[], nn.Module],
     *shapes: T,
-    hidden: bool = False,
     **edits: Edit,
 ) -> Case:
     """A case with what `make_fx` records of a model."""
-    return Case(name, aspect, models.Recorded(make, shapes, tuple(edits.items())), hidden)
+    return Case(name, aspect, models.Recorded(make, shapes, tuple(edits.items())))
 
 
 ROWS, SYMBOLS, TWO = ((0,),), ((0, 1), (0,)), ((0,), (0,))
@@ -116,9 +114,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="meta_lies",
     number=2,
-    chapter="12b_metadata",
     title="Nodes that contradict their inputs",
     stars=2,
     minutes=25,
@@ -186,23 +182,7 @@ EXERCISE = Exercise(
         case("sums of two symbols", "symbols", models.TwoRows, (TALL, T(5, 3)), symbolic=TWO,
              relu=Shape(Size("y", 0), 3)),
         case("made of a symbol", "symbols", models.MadeOfASize, TALL, symbolic=ROWS),
-        case("redraw: the shape", "task", models.Chain, TALL, True, tanh=Shape(4)),
-        case("redraw: the dtype", "task", models.Kinds, X, True, gt=INT, mul=Shape()),
-        case("redraw: in the middle", "local", models.Chain, TALL, True, neg=DOUBLE),
-        case("redraw: cannot run", "local", models.Sums, BOTH, True, exp=Shape(4, 4)),
-        case("redraw: several results", "several", models.Several, LONG, True,
-             split=Part(0, DOUBLE)),
-        case("redraw: a weight", "attributes", models.Products, X, True,
-             layer_weight=Shape(4, 2)),
-        recorded("redraw: no inputs", "attributes", models.OfNoInputs, hidden=True, tanh=DOUBLE),
-        case("redraw: an assertion", "others", models.Asserted, X, True, relu=HALF),
-        case("redraw: without val", "missing", models.Sums, BOTH, True, add=no_val),
-        case("redraw: symbols", "symbols", models.Symbols, SQUARES, True, SYMBOLS,
-             relu=Shape(Size("x", 1), Size("x", 1))),
-        case("redraw: parts of a symbol", "symbols", models.Halves, T(4, 6), True, ((0, 1),),
-             relu=Shape(Size("x", 1), Size("x", 0))),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "A `get_attr` is compared with the attribute.": (
             "a false bias",

@@ -253,9 +253,3 @@ KEY = AnswerKey(
     driving(lies_of),
     oracle_only=True,
 )
-
-TRAP = """\
-A run of the whole graph from its inputs answers another question: it lists all nodes after a lie,
-and a lie that agrees with the one before it, too. And `==` on symbolic sizes answers for
-the example, and notes a guard; an operator that is run may do the same."""
-"""What many answers get wrong; told after a pass."""

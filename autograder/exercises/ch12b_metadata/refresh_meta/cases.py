@@ -60,11 +60,10 @@ def case(
     prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
     worn: bool = False,
     times: int = 1,
-    hidden: bool = False,
 ) -> Case:
     """A case with one model and its inputs."""
     build = models.Refreshing(make, inputs, training, prepare, worn, times)
-    return Case(name, aspect, build, hidden)
+    return Case(name, aspect, build)
 
 
 LENGTHENED = "({a} + 0).unsqueeze_(0).squeeze_(0)"
@@ -98,9 +97,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="refresh_meta",
     number=1,
-    chapter="12b_metadata",
     title="What each value is, without computing it",
     stars=2,
     minutes=25,
@@ -147,22 +144,7 @@ EXERCISE = Exercise(
         case("a graph that was edited", "stays", models.Layers, X, worn=True),
         case("values of another example", "stays", models.of_operators, X, worn=True),
         case("all kinds of nodes, edited", "stays", models.Attributes, X, worn=True),
-        case("redraw: a layer", "task", models.Layers, T(5, 3), hidden=True),
-        case("redraw: parameters", "module", models.Attributes, T(4, 3), hidden=True),
-        case("redraw: several values", "values", models.Nested, T(3, 3, 3), hidden=True),
-        case("redraw: parts of an input", "then", models.PartsLengthened, X, X, X,
-             prepare=models.in_a_dictionary, hidden=True),
-        case("redraw: called twice", "then", models.FirstLengthened, X, X, times=2, hidden=True),
-        case("redraw: one tensor, lengthened", "then", models.FirstLengthened, X,
-             prepare=models.twice, hidden=True),
-        case("redraw: a layer with a hook", "module", models.Hooked, X, hidden=True),
-        case("redraw: a layer counts", "nothing", models.a_layer_that_counts, X, hidden=True),
-        case("redraw: later", "then", models.Lengthened, T(4), hidden=True),
-        case("redraw: terabytes", "nothing", models.Terabytes, T(1, 1), hidden=True),
-        case("redraw: training", "nothing", models.Trains, T(6, 3), training=True, hidden=True),
-        case("redraw: edited", "stays", models.Layers, T(1, 3), worn=True, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Values that are not tensors are noted as they are: numbers, `None`, a dtype.": (
             "numbers",

@@ -422,9 +422,3 @@ KEY = AnswerKey(
     driving(ours),
     oracle_only=True,
 )
-
-TRAP = """\
-What is noted is an object, and a later node may change it: after `y.unsqueeze_(0)` the fake tensor
-of `y` has one dimension more. `detach()` gives another one with the same strides; `clone()` does
-not keep those of an expanded tensor, and a deep copy has a mode of its own."""
-"""What many answers get wrong; told after a pass."""

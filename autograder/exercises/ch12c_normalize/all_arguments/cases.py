@@ -55,11 +55,9 @@ def case(
     make: Callable[[], nn.Module],
     how: Any = Traced(),  # noqa: B008 - it is frozen
     inputs: tuple[T, ...] = (),
-    *,
-    hidden: bool = False,
 ) -> Case:
     """A case: the calls in the graph of a model."""
-    return Case(name, aspect, models.Calls(make, how, inputs), hidden)
+    return Case(name, aspect, models.Calls(make, how, inputs))
 
 
 VOCABULARY = Vocabulary(
@@ -89,9 +87,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="all_arguments",
     number=1,
-    chapter="12c_normalize",
     title="Every argument by its name",
     stars=2,
     minutes=20,
@@ -117,12 +113,7 @@ EXERCISE = Exercise(
         case("attributes and methods", "errors", models.NothingKnown),
         case("builtins of several schemas", "errors", models.Builtins),
         case("arguments do not fit", "errors", models.DoNotFit, models.ByHand()),
-        case("redraw: modules", "python", models.Modules, Traced(owned=False), hidden=True),
-        case("redraw: an ATen graph", "schemas", models.MoreAten, Recorded(), (T(2, 2), T(2, 2)),
-             hidden=True),
-        case("redraw: builtins", "errors", models.Builtins, Traced(owned=False), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Functions of Python are all that `inspect.signature` can read, `operator.add` too.": (
             "functions of torch and math",

@@ -247,8 +247,3 @@ KEY = AnswerKey(
     of_each_call,
     oracle_only=True,
 )
-
-TRAP = """\
-`inspect.signature` also answers for an overload, and says `(*args, **kwargs)`: it describes the
-object that calls the operator. And what `bind` raises is a `TypeError`, so it has to be caught."""
-"""What many answers get wrong; told after a pass."""

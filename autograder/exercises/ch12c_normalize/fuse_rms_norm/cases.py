@@ -56,12 +56,10 @@ H, HW, HALVES = T(2, 3, dtype=HALF), T(3, dtype=HALF), T(4, 2, 3, dtype=HALF)
 B, BW = T(2, 3, dtype=BFLOAT), T(3, dtype=BFLOAT)
 
 
-def case(
-    name: str, aspect: str, make: Callable[[], nn.Module], *inputs: T, hidden: bool = False
-) -> Case:
+def case(name: str, aspect: str, make: Callable[[], nn.Module], *inputs: T) -> Case:
     """A case: the graph that is recorded of one class."""
     expect = Expect(trace=models.Recorded(inputs))
-    return Case(name, aspect, models.Graphs(make, inputs), hidden, expect)
+    return Case(name, aspect, models.Graphs(make, inputs), expect)
 
 
 def recorded(recipe: Recipe) -> Expect:
@@ -108,9 +106,7 @@ VOCABULARY = Vocabulary(
 )
 
 EXERCISE = Exercise(
-    name="fuse_rms_norm",
     number=2,
-    chapter="12c_normalize",
     title="A norm in all its spellings",
     stars=3,
     minutes=35,
@@ -163,20 +159,7 @@ EXERCISE = Exercise(
         case("an eps that is a tensor", "others", models.EpsIsATensor, X, T()),
         case("cousins", "others", models.Cousins, X),
         case("sums and maxima", "others", models.Lengths, X),
-        case("redraw: a block", "task", models.Block, T(4, 5), T(5), T(5, 5), T(5), T(5, 5),
-             hidden=True),
-        case("redraw: an eps of zero", "task", models.ZeroEps, X, W, hidden=True),
-        case("redraw: a product", "task", models.Product, T(3, 2, 4), hidden=True),
-        case("redraw: one cast", "casts", models.OneCast, HALVES, HW, hidden=True),
-        case("redraw: a cast for each use", "casts", models.CastForEachUse, B, BW, hidden=True),
-        case("redraw: a second reader", "weight", models.SecondReader, ROWS, W, hidden=True),
-        case("redraw: the weight comes later", "weight", models.WeightComesLater, T(4, 5),
-             T(4, 5), hidden=True),
-        case("redraw: the mean is read", "others", models.MeanIsRead, ROWS, W, hidden=True),
-        case("redraw: other dimensions", "others", models.OtherDimensions, T(4, 4), hidden=True),
-        case("redraw: two values", "others", models.TwoValues, ROWS, ROWS, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "The product with the weight comes after the cast back.": ("the weight before the cast",),
         "Inner values are the square, the mean, the sum and the root.": (

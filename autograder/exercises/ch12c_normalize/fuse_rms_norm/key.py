@@ -335,9 +335,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-A value in between that somebody else reads. If the square, the mean or the root is needed
-elsewhere, little is saved by the fusion, and if it is erased, the graph is broken. And a product
-with the weight may go in only if the norm has no second reader."""
-"""What many answers get wrong; told after a pass."""

@@ -12,12 +12,9 @@ HINTS = (
 )
 
 EXERCISE = duel(
-    "WitnessSplit",
     3,
     "Two pieces that do not know of each other",
-    __package__,
     HINTS,
-    chapter="13_partition",
     stars=2,
     minutes=8,
 )

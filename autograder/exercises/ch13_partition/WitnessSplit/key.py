@@ -8,13 +8,6 @@ from autograder import suspects
 from autograder.authoring.key import Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
 
-TRAP = (
-    "A splitter orders two pieces if one reads a value of the other. A call in place "
-    "makes no new value, and a random call reads none: to a splitter they are free to move. If "
-    "each of two pieces reads a value of the other, the splitter refuses, and nothing moves. "
-    "`split_module(..., keep_original_order=True)` keeps the order of the model."
-)
-
 
 def where_all_is_pure(gm: fx.GraphModule) -> fx.GraphModule:
     """Splits as the suspect does, but only graphs in which the order makes no difference."""

@@ -51,16 +51,13 @@ def run(
     aspect: str,
     make: Callable[[], nn.Module],
     *inputs: Any,
-    hidden: bool = False,
 ) -> Case:
     """A case: a model, and what it runs on."""
-    return Case(name, aspect, models.Run(make, inputs), hidden, Expect(trace=itself))
+    return Case(name, aspect, models.Run(make, inputs), Expect(trace=itself))
 
 
 EXERCISE = Exercise(
-    name="peak_memory",
     number=1,
-    chapter="13_partition",
     title="The most bytes at once",
     stars=3,
     minutes=20,
@@ -101,21 +98,7 @@ EXERCISE = Exercise(
         run("a tie", "unread", models.Tie, X),
         run("defaults", "unread", models.Defaults, X),
         run("defaults that are given", "unread", models.Defaults, X, 3.0, None),
-        run("redraw: read backwards", "task", models.Backwards, T(5), hidden=True),
-        run("redraw: a slice", "storages", models.Small, T(4, 2), hidden=True),
-        run(
-            "redraw: a view",
-            "theirs",
-            models.OfInputs,
-            T(2, 1),
-            {"first": Exactly(2.0, shape=(2, 9))},
-            hidden=True,
-        ),
-        run("redraw: nested", "nested", models.in_containers, T(7), hidden=True),
-        run("redraw: taken out late", "nested", models.TakenLate, T(3, 4), hidden=True),
-        run("redraw: unread", "unread", models.Unread, T(1, 9), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "A value that no node reads is alive at its own node only.": (
             "a large value that nobody reads",

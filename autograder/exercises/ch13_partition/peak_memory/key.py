@@ -145,8 +145,3 @@ KEY = AnswerKey(
     ),
     answer_of(most_at_once),
 )
-
-TRAP = """\
-An Interpreter drops a value after its last reader, and never drops one that nobody reads. A sum
-over `env` counts such values at all later nodes, too. It also counts the inputs."""
-"""What many answers get wrong; told after a pass."""

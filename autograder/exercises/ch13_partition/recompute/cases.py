@@ -55,16 +55,13 @@ def named(
     *names: str,
     inputs: tuple[tuple[Any, ...], ...] = ((X,),),
     edited: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case: a model, and the nodes whose values are not kept."""
     build = Given(make, (names,), inputs, edited)
-    return Case(name, aspect, build, hidden, Expect(trace=itself))
+    return Case(name, aspect, build, Expect(trace=itself))
 
 
-def refused(
-    name: str, make: Callable[[], nn.Module], bad: str, *names: str, hidden: bool = False
-) -> Case:
+def refused(name: str, make: Callable[[], nn.Module], bad: str, *names: str) -> Case:
     """A case in which one of the names is that of no call node."""
     expect = Expect(
         raises="ValueError",
@@ -73,13 +70,11 @@ def refused(
         still_holds=("caller untouched",),
         trace=itself,
     )
-    return Case(name, "refused", Given(make, ((*names, bad),), ((X,),)), hidden, expect)
+    return Case(name, "refused", Given(make, ((*names, bad),), ((X,),)), expect)
 
 
 EXERCISE = Exercise(
-    name="recompute",
     number=2,
-    chapter="13_partition",
     title="Compute it again instead of keeping it",
     stars=3,
     minutes=20,
@@ -124,15 +119,7 @@ EXERCISE = Exercise(
         refused("an input", models.Readers, "x", "sin"),
         refused("the output node", models.Readers, "output"),
         refused("a parameter", models.Layers, "scale", "mul"),
-        named("redraw: two readers", "task", models.BothOf, "sin", hidden=True),
-        named("redraw: a chain", "chains", models.Chain, "exp", "tanh", "sin", hidden=True),
-        named("redraw: readers", "readers", models.Twice, "sin", "add", hidden=True),
-        named("redraw: slices alone", "readers", models.Slices, "size", hidden=True),
-        named("redraw: layers", "rest", models.Layers, "block_0", "add", hidden=True),
-        refused("redraw: no such name", models.Chain, "relu", "sin", hidden=True),
-        refused("redraw: the path of a layer", models.Layers, "block.0", "mul", hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "A reader that reads a value twice is one reader.": (
             "readers that read it twice",

@@ -260,9 +260,3 @@ def meta_of_copies(evidence: Evidence) -> Iterable[Finding]:
 
 
 KEY = AnswerKey((*PASS, copies_before_readers, meta_of_copies), model_itself)
-
-TRAP = """\
-The order. A copy of `b` reads `a`, so it is one more reader of `a`, and a later one. If you copy
-`a` before `b`, that reader gets no copy, and `a` is kept after all. From the last named node to the
-first, all readers of a node exist when you copy it."""
-"""What many answers get wrong; told after a pass."""

@@ -66,11 +66,10 @@ def divided(
     without: tuple[str, ...] = (),
     edited: bool = False,
     training: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case: a model, and sets of its nodes."""
     build = Divided(make, parts, inputs, without, edited, training)
-    return Case(name, aspect, build, hidden, Expect(trace=itself))
+    return Case(name, aspect, build, Expect(trace=itself))
 
 
 CIRCLE = (
@@ -86,19 +85,16 @@ def refused(
     *parts: tuple[str, ...],
     inputs: tuple[tuple[Any, ...], ...] = ONE,
     advice: str = CIRCLE,
-    hidden: bool = False,
 ) -> Case:
     """A case whose sets are refused."""
     expect = Expect(
         raises="ValueError", advice=advice, still_holds=("caller untouched",), trace=itself
     )
-    return Case(name, "refused", Divided(make, parts, inputs), hidden, expect)
+    return Case(name, "refused", Divided(make, parts, inputs), expect)
 
 
 EXERCISE = Exercise(
-    name="lower",
     number=2,
-    chapter="13b_lowering",
     title="One compiled call for each set",
     stars=4,
     minutes=50,
@@ -186,21 +182,7 @@ EXERCISE = Exercise(
         refused("an input", models.Chain, ("x", "exp"), advice=NAMES),
         refused("a parameter", models.OneScale, ("scale", "mul"), advice=NAMES),
         refused("the output", models.Chain, ("tanh", "output"), advice=NAMES),
-        divided("redraw: a row", "task", models.Chain, ("cos", "tanh"), ("exp",), hidden=True),
-        divided("redraw: values", "values", models.SeveralOut, ("sin", "add", "mul", "cos"),
-                ("exp", "tanh"), inputs=TWO, hidden=True),
-        divided("redraw: a number that is zero", "values", models.UnequalInputs, ("mul", "minimum"),
-                inputs=((ROW, X, None, 0.0), (ROW, X, None, 3.0)), hidden=True),
-        divided("redraw: order", "order", models.Crossed, ("sin", "cos", "exp"),
-                ("minimum", "tanh", "cos_1"), inputs=TWO, hidden=True),
-        divided("redraw: parameters", "attributes", models.Scales, ("sin", "add", "mul"),
-                ("cos", "inner_0", "mul_1"), hidden=True),
-        divided("redraw: layers", "rest", models.Layers, ("block_0", "block_1"),
-                ("layer_1", "gelu", "add"), hidden=True),
-        refused("redraw: a circle", models.Circle, ("sin", "maximum", "tanh"),
-                ("cos", "minimum", "sub"), inputs=((X, X, X),), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         (
             'An example is the `meta["val"]` of the node in `gm`, in the order of the '

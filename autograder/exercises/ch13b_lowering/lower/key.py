@@ -243,10 +243,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-The place of the call. At the first member of a set, an input of a later member may not be there;
-at the last one, a reader in between comes too early; and in some graphs neither place is right.
-Treat each set as one node, and sort these: a node that can run comes next. If none can and some are
-left, sets wait for one another."""
-"""What many answers get wrong; told after a pass."""

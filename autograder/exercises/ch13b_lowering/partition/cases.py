@@ -53,20 +53,17 @@ def offered(
     supported: Any = RELU,
     *,
     edited: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case: a model, and a backend."""
     build = models.Offered(make, supported, edited)
-    return Case(name, aspect, build, hidden, Expect(trace=itself))
+    return Case(name, aspect, build, Expect(trace=itself))
 
 
 takes, takes_all_but = models.Takes, models.TakesAllBut
 NOT_A_CALL = ("scale", "shift", "output", "x")
 
 EXERCISE = Exercise(
-    name="partition",
     number=1,
-    chapter="13b_lowering",
     title="As few sets as possible",
     stars=3,
     minutes=25,
@@ -159,33 +156,7 @@ EXERCISE = Exercise(
         offered("1,500 calls in a row", "long", models.long_row),
         offered("only those in the middle", "long", models.longer_row),
         offered("forty detours", "long", models.ManyDetours),
-        offered("redraw: a detour", "task", models.Past, takes_all_but((torch.sin,)), hidden=True),
-        offered(
-            "redraw: two that cross",
-            "between",
-            models.Crosswise,
-            takes((torch.sin, torch.maximum)),
-            hidden=True,
-        ),
-        offered("redraw: few", "few", models.ManyToOne, takes((torch.sin,)), hidden=True),
-        offered("redraw: layers", "kinds", models.Layers, takes_all_but(("layer",)), hidden=True),
-        offered(
-            "redraw: layers, looked up in the module",
-            "kinds",
-            models.Layers,
-            models.TakesLayers(nn.Linear),
-            hidden=True,
-        ),
-        offered(
-            "redraw: no call",
-            "never",
-            models.Layers,
-            takes((operator.add, *NOT_A_CALL)),
-            hidden=True,
-        ),
-        offered("redraw: a row", "long", models.another_row, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "A supported call that no node reads is in a set, too.": ("values that nobody reads",),
         "`supported` may say yes to inputs, parameters and the output.": (

@@ -250,9 +250,3 @@ KEY = AnswerKey(
     answer_of(fewest),
     oracle_only=True,
 )
-
-TRAP = """\
-Two sets may each work alone, and still wait for each other. So before a node joins a set, look at
-the graph in which all sets made so far are one node each. Or count for each node how often a path
-to it leaves the backend: then you need not look."""
-"""What many answers get wrong; told after a pass."""

@@ -58,10 +58,9 @@ def case(
     *inputs: tuple[Any, ...],
     turns: tuple[int, ...] = (),
     network: bool = False,
-    hidden: bool = False,
 ) -> Case:
     """A case of `Calibrator`: runs on one calibrator, or on several in turn."""
-    return Case(name, aspect, models.CalibratorTrial(make, inputs, turns, network), hidden)
+    return Case(name, aspect, models.CalibratorTrial(make, inputs, turns, network))
 
 
 VOCABULARY = Vocabulary(
@@ -80,9 +79,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="Calibrator",
     number=2,
-    chapter="14_quantization",
     title="Scales by running",
     stars=2,
     minutes=18,
@@ -120,16 +117,7 @@ EXERCISE = Exercise(
         case("zeros alone", "zeros", models.Chain, (NOTHING,), (NOTHING,)),
         case("empty, then not", "zeros", models.Weighted, (T(0, 3),), (X,)),
         case("tiny numbers", "zeros", models.Chain, (TINY,)),
-        case("redraw: one run", "task", models.Below, (T(7),), hidden=True),
-        case("redraw: runs", "runs", models.Weighted, (X,), (X,), (T(1, 3),), turns=(0, 1, 0),
-             hidden=True),
-        case("redraw: zeros and nothing in the end", "zeros", models.Chain, (LARGE,), (NOTHING,),
-             (T(0),), hidden=True),
-        case("redraw: a buffer that changes", "computed", models.put_back, (X,), (T(5, 3),),
-             hidden=True),
-        case("redraw: kinds", "which", models.OtherKinds, (T(3, 3),), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Inputs and attributes count, too.": ("parameters and a module called twice",),
         "Divide a Python number: a `bfloat16` has three digits.": ("few bits, rounded",),

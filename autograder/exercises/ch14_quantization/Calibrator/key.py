@@ -236,8 +236,3 @@ KEY = AnswerKey(
     model_itself,
     oracle_only=True,
 )
-
-TRAP = """\
-What is kept after the run is too late: `y.add_(1)` has changed the tensor by then. And a dictionary
-in the class body, `largest = {}` below `class Calibrator`, is shared by all calibrators."""
-"""What many answers get wrong; told after a pass."""

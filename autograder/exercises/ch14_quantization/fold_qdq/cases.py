@@ -61,10 +61,9 @@ def case(
     aspect: str,
     make: Callable[[], nn.Module],
     *inputs: tuple[Any, ...],
-    hidden: bool = False,
 ) -> Case:
     """A case of ``fold_qdq(gm)``."""
-    return Case(name, aspect, GraphTrial(make, inputs or ((X,),)), hidden, Expect(trace=itself))
+    return Case(name, aspect, GraphTrial(make, inputs or ((X,),)), Expect(trace=itself))
 
 
 VOCABULARY = Vocabulary(
@@ -87,9 +86,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="fold_qdq",
     number=3,
-    chapter="14_quantization",
     title="Pairs that cancel",
     stars=3,
     minutes=25,
@@ -125,13 +122,7 @@ EXERCISE = Exercise(
         case("what nobody reads", "rest", models.Unread),
         case("names of its own", "rest", models.odd_names),
         case("unread moves", "rest", models.UnreadMoves),
-        case("redraw: pairs", "task", models.Often, (T(5, 2),), hidden=True),
-        case("redraw: 1.0 and 1", "scales", models.WholeScales, hidden=True),
-        case("redraw: readers", "readers", models.ManyReaders, (T(3),), hidden=True),
-        case("redraw: an unread call reads between", "moves", models.UnreadBetween, hidden=True),
-        case("redraw: moves", "moves", models.TwoStages, (T(4, 3),), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Scales are the same if they are equal as numbers.": (
             "other scales",

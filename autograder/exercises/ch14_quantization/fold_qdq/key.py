@@ -276,9 +276,3 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
-
-TRAP = """\
-Only one order cancels: `quantize` of `dequantize`. The other one rounds. And if a `reshape`
-between the two has another reader, that reader gets whole numbers instead of floating-point
-numbers."""
-"""What many answers get wrong; told after a pass."""

@@ -57,14 +57,13 @@ def case(
     make: Callable[[], nn.Module],
     scales: dict[str, float],
     *inputs: tuple[Any, ...],
-    hidden: bool = False,
     raises: str = "",
 ) -> Case:
     """A case of ``insert_qdq(gm, scales)``."""
     build = GraphTrial(make, inputs or ((X,),), (scales,))
     expect = Expect(raises=raises, advice=REFUSED if raises else "",
                     still_holds=("caller untouched",) if raises else (), trace=itself)  # fmt: skip
-    return Case(name, aspect, build, hidden, expect)
+    return Case(name, aspect, build, expect)
 
 
 def refused(name: str, make: Callable[[], nn.Module], scales: dict[str, float]) -> Case:
@@ -88,9 +87,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="insert_qdq",
     number=1,
-    chapter="14_quantization",
     title="Through eight bits and back",
     stars=2,
     minutes=18,
@@ -133,14 +130,7 @@ EXERCISE = Exercise(
         refused("the output under another name", models.odd_names, {"result": 0.1}),
         refused("the name of a module", models.Weighted, {"inner.0": 0.1}),
         refused("a name that only a new node has", models.OneRelu, {"relu": 0.1, "quantize": 0.1}),
-        case("redraw: one value", "task", models.TwoReaders, {"cos": 0.03}, (T(4),), hidden=True),
-        case("redraw: a scale of one", "task", models.TwoReaders, {"cos": 1.0}, hidden=True),
-        case("redraw: readers", "readers", models.Returned, {"exp": 0.02, "sin": 0.05},
-             hidden=True),
-        case("redraw: one of two nodes", "kinds", models.Anchored, {"anchor": 0.3}, hidden=True),
-        case("redraw: names", "rest", models.odd_names, {"dequantize_1": 0.04}, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "A reader may have the value in a list, in a dictionary, by keyword, or twice.": (
             "readers that read it twice",

@@ -182,9 +182,3 @@ KEY = AnswerKey(
     ),
     through_eight_bits,
 )
-
-TRAP = """\
-`node.replace_all_uses_with(dq)` exchanges the value in all readers, and `quantize` is one of them:
-it would read its own result. And if you build a new graph, a new node may take the name of a node
-that comes later: then the old node gets another name."""
-"""What many answers get wrong; told after a pass."""

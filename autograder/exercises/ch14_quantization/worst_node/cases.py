@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.authoring.question import Aspect, Case, Exercise, T
+from autograder.authoring.question import Aspect, Case, Exercise
 from autograder.exercises.ch14_quantization.worst_node import models
 from autograder.models.running import Exactly
 
@@ -28,25 +28,19 @@ HINTS = (
     "```",
 )
 
-X = T(4, 3)
 NUMBERS = Exactly((0.31, -1.27, 2.2), (0.77, -0.4, 1.55), dtype=torch.float32)
-SMALL_ROW = Exactly((3.0, -2.0, 1.0), (0.01, 0.02, -0.01), dtype=torch.float32)
-CENTRED = Exactly((3.0, -2.0, -1.0), (1.5, 0.5, 2.0), dtype=torch.float32)
 THIRDS = Exactly(0.3, 0.31, -0.29, dtype=torch.float32)
 
 
 def case(
     name: str, aspect: str, make: Callable[[bool], nn.Module], *inputs: object,
-    hidden: bool = False,
 ) -> Case:  # fmt: skip
     """A case of ``worst_node(float_gm, quant_gm, *inputs)``."""
-    return Case(name, aspect, models.PairTrial(make, inputs or (NUMBERS,)), hidden)
+    return Case(name, aspect, models.PairTrial(make, inputs or (NUMBERS,)))
 
 
 EXERCISE = Exercise(
-    name="worst_node",
     number=4,
-    chapter="14_quantization",
     title="Where eight bits hurt",
     stars=2,
     minutes=12,
@@ -79,24 +73,7 @@ EXERCISE = Exercise(
         case("double precision", "which", models.Wide),
         case("changed in place later", "computed", models.ChangedLater),
         case("an input that is changed", "computed", models.ChangesItsInput),
-        case(
-            "redraw: an input in a list",
-            "computed",
-            models.ChangesANestedInput,
-            {"pair": [NUMBERS, THIRDS]},
-            hidden=True,
-        ),
-        case("redraw: changed through a view", "computed", models.ChangedThroughAView, hidden=True),
-        case("redraw: a row of small numbers", "measure", models.RowsApart, SMALL_ROW, hidden=True),
-        case(
-            "redraw: numbers that add up to zero", "which", models.RowsApart, CENTRED, hidden=True
-        ),
-        case("redraw: a call in one graph alone", "which", models.CallOrParameter, hidden=True),
-        case("redraw: small errors", "which", models.NearlyRight, Exactly(1.0, 1.0), hidden=True),
-        case("redraw: one after the other", "task", models.Straight, X, hidden=True),
-        case("redraw: layers", "task", models.Weighted, X, hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "If several errors are equal, return the first node.": ("equal errors", "no error at all"),
         "A value that is zero everywhere in the float graph does not count.": (

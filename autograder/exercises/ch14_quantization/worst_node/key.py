@@ -96,8 +96,3 @@ KEY = AnswerKey(
     ),
     answer_of(worst),
 )
-
-TRAP = """\
-The worst node is not the one with the worst scale: errors go on to all nodes after it. And a value
-that is kept, but not copied, may be changed in place before the two are compared."""
-"""What many answers get wrong; told after a pass."""

@@ -57,10 +57,9 @@ def case(
     aspect: str,
     make: Callable[[], nn.Module],
     *inputs: tuple[Any, ...],
-    hidden: bool = False,
 ) -> Case:
     """A case of ``share_scales(gm)``."""
-    return Case(name, aspect, GraphTrial(make, inputs or ((X,),)), hidden, Expect(trace=itself))
+    return Case(name, aspect, GraphTrial(make, inputs or ((X,),)), Expect(trace=itself))
 
 
 VOCABULARY = Vocabulary(
@@ -91,9 +90,7 @@ VOCABULARY = Vocabulary(
 
 
 EXERCISE = Exercise(
-    name="share_scales",
     number=1,
-    chapter="14b_sharing",
     title="One scale for what only moves",
     stars=3,
     minutes=25,
@@ -135,13 +132,7 @@ EXERCISE = Exercise(
         case("moved twice", "alone", models.MovedTwice),
         case("what nobody reads", "rest", models.Unread),
         case("names of its own", "rest", models.odd_names),
-        case("redraw: joined", "task", models.FirstIsLargest, (T(5, 2),), hidden=True),
-        case("redraw: a tiny scale", "task", models.TinyScale, hidden=True),
-        case("redraw: close scales", "task", models.CloseScales, hidden=True),
-        case("redraw: in a row", "together", models.InARow, (T(1, 3, 6, 4),), hidden=True),
-        case("redraw: alone", "alone", models.OnlySome, (T(4),), hidden=True),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "Others may read the result of the operation, too.": ("quantized twice",),
         "The new module has the same nodes, names, order and `meta`.": (

@@ -181,9 +181,3 @@ KEY = AnswerKey(
     ),
     with_shared_scales,
 )
-
-TRAP = """\
-One walk through the graph is not enough. If each operation takes the largest scale around it when
-its turn comes, a larger one that is found later does not reach the operations before. Find the
-groups first, or repeat the loop until nothing changes."""
-"""What many answers get wrong; told after a pass."""

@@ -76,15 +76,13 @@ VOCABULARY = Vocabulary(
 )
 
 
-def network(name: str, make: models.Maker, *, hidden: bool) -> Case:
+def network(name: str, make: models.Maker) -> Case:
     """A case that hands the answer a network of torchvision."""
-    return Case(name, "networks", models.NetworkTrial(make, IMAGE), hidden)
+    return Case(name, "networks", models.NetworkTrial(make, IMAGE))
 
 
 EXERCISE = Exercise(
-    name="optimize",
     number=1,
-    chapter="15_capstone",
     title="Optimize a network for inference",
     stars=4,
     minutes=60,
@@ -144,21 +142,8 @@ EXERCISE = Exercise(
         model_case("two BatchNorms in a row", "meet", models.TwoNorms, X),
         model_case("a dead BatchNorm next to it", "meet", models.DeadNormBeside, X),
         model_case("one BatchNorm for two", "meet", models.SameNormTwice, X),
-        network("SqueezeNet", models.squeezenet, hidden=False),
-        model_case("redraw: branches", "task", models.Branches, Y, hidden=True),
-        model_case("redraw: an identity", "identities", models.AsOutput, (T(2, 3),), hidden=True),
-        model_case("redraw: effects", "dead", models.Effects, Y, hidden=True),
-        model_case("redraw: a pair", "pairs", models.SharedConv, Y, hidden=True),
-        model_case("redraw: a pair for each call", "pairs", models.PairForEachCall, X, hidden=True),
-        model_case("redraw: other readers", "pairs", models.OtherReaders, X, hidden=True),
-        model_case("redraw: its size is read", "pairs", models.SizeRead, X, hidden=True),
-        model_case("redraw: a tied weight", "pairs", models.TiedWeight, X, hidden=True),
-        model_case("redraw: many names", "pairs", models.ManyNamesTaken, X, hidden=True),
-        model_case("redraw: they meet", "meet", Traced(models.TwoNorms), Y, hidden=True),
-        network("redraw: MNASNet", models.mnasnet, hidden=True),
-        network("redraw: ShuffleNet", models.shufflenet, hidden=True),
+        network("SqueezeNet", models.squeezenet),
     ),
-    key=f"{__package__}.key",
     fine_print={
         "The result computes what the model computes while every dropout does nothing.": (
             "functions",

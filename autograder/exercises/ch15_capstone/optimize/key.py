@@ -222,10 +222,3 @@ KEY = AnswerKey(
     ),
     without_dropout,
 )
-
-TRAP = """\
-Each clean-up once, in the order in which you thought of them. A dead call keeps a convolution from
-its BatchNorm, and a second BatchNorm meets the convolution only when the first is gone: so
-dropouts and identities go first, then dead calls, then pairs from the front. A loop that ends when
-nothing has changed needs no right order."""
-"""The mistake of many answers, which a learner reads after a pass."""

@@ -31,7 +31,7 @@ class Marked(nn.Module):
     def forward(self, x):
         return torch.relu(x) - 1
 """
-HIDDEN_CASE = f'model_case("redraw: calls", "calls", partial(models.Marked, "{SECRET}"), (T(4),)'
+HIDDEN_CASE = f'model_case("calls", "calls", partial(models.Marked, "{SECRET}"), (T(4),)'
 
 RIGHT = """\
 def {name}(model):
@@ -131,13 +131,15 @@ def own_chapter(room: Path) -> NotebookNode:
     """Write two exercises of one chapter into a classroom; returns their notebook."""
     for number, name in enumerate((FIRST, LATE), start=1):
         home = write(room, name)
-        cases, models = home / "cases.py", home / "models.py"
-        text = cases.read_text().replace(f'chapter="{name}"', f'chapter="{FIRST}"')
-        shown = 'model_case("redraw: calls", "calls", models.TwoCalls, (T(4),)'
+        cases, redraws, models = home / "cases.py", home / "redraws.py", home / "models.py"
+        text = cases.read_text()
+        cases.write_text(text.replace("number=1", f'number={number}, chapter="{FIRST}"'))
+        text = redraws.read_text()
+        shown = 'model_case("calls", "calls", models.TwoCalls, (T(4),)'
         assert shown in text
-        text = text.replace(shown, HIDDEN_CASE).replace("number=1", f"number={number}")
-        cases.write_text(text.replace("\nfrom autograder", "\nfrom functools import partial\n"
-                                      "from autograder", 1))  # fmt: skip
+        text = text.replace(shown, HIDDEN_CASE)
+        redraws.write_text(text.replace("\nfrom autograder", "\nfrom functools import partial\n"
+                                        "from autograder", 1))  # fmt: skip
         models.write_text(models.read_text() + MARKED)
     source = (TEMPLATE / "notebook.py.txt").read_text(encoding="utf-8")
     head, _, cells = source.partition('# %% [markdown] card="NAME"')

@@ -80,12 +80,15 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("cases.py", 'name="relu_to_tanh"', 'name="other"', "EXERCISE.name is 'other'"),
         ("cases.py", '"one call", "calls"', '"one call", "x"', "has an unknown aspect: 'x'"),
         ("cases.py", "kind=", "procedure=", "procedure=… of an Exercise is now kind=…"),
+        ("cases.py", "number=1", "rubric='x'", "rename rubric.py to key.py"),
+        ("cases.py", '(X,)),', '(X,), hidden=True),', "Hidden cases now belong into a file"),
+        ("redraws.py", "REDRAWS =", "NO =", "redraws.py cannot be imported: Attr.*REDRAWS"),
+        ("redraws.py", "(T(4),)", "(T(4),), hidden=True", "Hidden cases now belong into a file"),
         ("cases.py", 'kind="transform"', 'kind="driven"', "is now called 'compiler_backend'"),
         ("cases.py", 'kind="transform"', 'kind="pass"', "but the kinds are analysis, compiler_ba"),
-        ("cases.py", "import models", "import nothing", "cases.py cannot be imported: ImportErr"),
+        ("cases.py", "import models", "import nothing", "redraws.py cannot be imported: ImportErr"),
         ("key.py", ", exchanging(TanhForRelu)", "", "has no expected result for 'one call'"),
         ("key.py", "is torch.relu else", "is torch.relu_ else (", "key.py: SyntaxError"),
         ("key.py", "KEY =", "NO =", "KEY cannot be imported from key.py"),
@@ -119,12 +122,12 @@ def test_names_that_cannot_be(room: Path) -> None:
 
 def test_a_students_process_gets_what_builds_models_alone(room: Path) -> None:
     texts = own_exercises.texts_in(room / "exercises")
-    assert set(texts) == {f"{NAME}/{part}.py" for part in ("cases", "models", "key")}
+    assert set(texts) == {f"{NAME}/{part}.py" for part in ("cases", "models", "key", "redraws")}
     own_exercises.install(texts)
     sent = own_exercises.texts_for_answers([f"own_exercises.{NAME}.models", "torch"])
     assert set(sent) == {f"{NAME}/models.py"}
     own_exercises.install(sent)
-    for part in ("cases", "key"):
+    for part in ("cases", "key", "redraws"):
         with pytest.raises(ModuleNotFoundError):
             __import__(f"own_exercises.{NAME}.{part}")
     held = {"own_exercises", f"own_exercises.{NAME}", f"own_exercises.{NAME}.models"}
@@ -133,10 +136,27 @@ def test_a_students_process_gets_what_builds_models_alone(room: Path) -> None:
     assert not_allowed(held | bad) >= bad
 
 
+def test_the_folder_says_name_chapter_and_key(room: Path) -> None:
+    exercise = load(room, NAME)
+    assert (exercise.name, exercise.chapter) == (NAME, NAME)
+    assert exercise.key == f"own_exercises.{NAME}.key"
+    hidden = [case.name for case in exercise.cases if case.hidden]
+    assert hidden == ["redraw: calls", "redraw: others"] and exercise.cases[-1].hidden
+    change(room, "cases.py", "number=1,", "number=1, chapter='03_manipulation',")
+    assert load(room, NAME).chapter == "03_manipulation"
+
+
+def test_a_key_of_version_0_1_is_not_lost(room: Path) -> None:
+    home = room / "exercises" / NAME
+    (home / "key.py").rename(home / "rubric.py")
+    assert f"{NAME}/key.py" in own_exercises.texts_in(room / "exercises")
+    assert load(room, NAME).key == f"own_exercises.{NAME}.key"
+
+
 def test_it_goes_with_what_students_are_given(room: Path, tmp_path: Path) -> None:
-    _, data = make_wheel({}, own_exercises.texts_in(room / "exercises"))
+    _, data = make_wheel({}, own_exercises.texts_for_students(room / "exercises"))
     files = unpacked(data)
-    assert b"redraw" not in files[f"own_exercises/{NAME}/cases.py"]
+    assert f"own_exercises/{NAME}/redraws.py" not in files
     assert f"own_exercises/{NAME}/key.py" in files
     assert not [path for path in files if "answers" in path and "own_exercises" in path]
     for path, text in files.items():
