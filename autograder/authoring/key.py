@@ -52,6 +52,7 @@ from autograder.core.torch_private import (
 )
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
+from autograder.judge.advice_row import AdviceRow, AdviceSlot
 from autograder.judge.answer_key import AnswerKey, Oracle, RecipeOracle
 from autograder.judge.compare import Difference, difference, ordinal
 from autograder.judge.derived_graph import DerivedGraph
@@ -141,7 +142,8 @@ __all__ = [
     # duels
     "Fight", "nothing_compiled", "duel_key",
     # sentences about differences and errors, and about where to look
-    "Difference", "difference", "ordinal", "came_from", "error_text", "advice_for",
+    "Difference", "difference", "ordinal", "came_from", "error_text", "advice_for", "AdviceRow",
+    "AdviceSlot",
     # the exercise, and the objects of one call
     "Exercise", "Trial",
     # values as plain data

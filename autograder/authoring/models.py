@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from autograder.core.execution import seed_all
 from autograder.core.exercise import Trial
-from autograder.core.exported import is_exported
 from autograder.core.global_state import RandomState
 from autograder.core.limits import bounded_output
 from autograder.core.storage import recorded
@@ -16,6 +15,7 @@ from autograder.core.torch_private import (
     BatchNorm,
     fake_tensor_class,
     fake_tensor_mode,
+    is_exported,
     leave_modes,
     modes_entered,
     own_buffers,

@@ -7,6 +7,7 @@ this is the file to change.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,6 +30,7 @@ __all__ = [
     "fake_tensor_class",
     "fake_tensor_mode",
     "inputs_recorded_by",
+    "is_exported",
     "leave_modes",
     "modes_entered",
     "operator_names",
@@ -146,3 +148,9 @@ def leave_modes(entered: int) -> int:
         if modes_entered() >= now:
             _pop_mode()
     return max(count, 0)
+
+
+def is_exported(value: Any) -> bool:
+    """Whether this is an `ExportedProgram` of `torch.export`, whose import takes a second."""
+    module = sys.modules.get("torch.export.exported_program")
+    return module is not None and isinstance(value, module.ExportedProgram)

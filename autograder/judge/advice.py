@@ -1,4 +1,4 @@
-"""From an exception to what to look at: one table, by kind, message, place and exercise.
+"""The advice about an exception: a table that exercises share, and rows in an exercise's key.
 
 A row says what the exception means about the learner's own line, in words of the course, and asks
 the question that leads on. It never says what to write.
@@ -7,36 +7,15 @@ the question that leads on. It never says what to write.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from autograder.core.execution import ErrorRecord
 from autograder.core.exercise import Exercise
+from autograder.judge.advice_row import AdviceRow, AdviceSlot
+from autograder.judge.answer_key import key_of
+from autograder.judge.error_text import near_advice
 
-
-class Row(NamedTuple):
-    """When an advice is given, and what it says.
-
-    Attributes:
-        types: names of exceptions, or of a base class of theirs.
-        says: what is searched for in the message.
-        advice: sentences; ``{1}``, ``{2}`` stand for the groups of `says`, ``{line}`` for the
-            learner's line and ``{generated}`` for the graph's.
-        line: what is searched for in the learner's line.
-        where: ``"call"`` while the answer was called, ``"trace"`` while it was traced,
-            ``"result"`` while its result was run, ``"run"`` while an interpreter's ``run`` was
-            called, ``"rule"`` in a decomposition rule; ``""`` for all.
-        exercises: names of exercises, or beginnings of chapters' names; all by default.
-        generated: what is searched for in the line of generated code.
-    """
-
-    types: tuple[str, ...]
-    says: str
-    advice: str
-    line: str = ""
-    where: str = ""
-    exercises: tuple[str, ...] = ()
-    generated: str = ""
-
+Row = AdviceRow  # a short name for a long table
 
 _ARGS = (
     "`args` holds only what was given by position, and here it has fewer entries than your line "
@@ -48,56 +27,15 @@ _ONE_PLACEHOLDER = (
     "their place. Which parameters do your two functions have?"
 )
 
-ADVICE = (
+ADVICE: tuple[AdviceRow | AdviceSlot, ...] = (
     # -------------------------------------------------------------- the learner's own raise
-    Row(("RuntimeError",), "", "You raise it yourself, and this model needs no more rounds than "
-        "`limit` allows. Count: how many rounds replace something here, and does your loop still "
-        "look once more after the last of them?", line=r"^raise\b",
-        exercises=("replace_until_done",)),
-    Row(("RuntimeError", "AssertionError", "KeyError", "TypeError"), "",
-        "You raise this exception yourself. For nodes that wait for each other the exercise asks "
-        "for another one. Is it a cycle that leads to this line, or something else?",
-        line=r"^raise\b", where="call", exercises=("sort_graph",)),
+    AdviceSlot.RAISE,
     Row(("Exception",), "", "You raise this exception yourself on the line above. Which condition "
         "leads there, and why does it hold here?", line=r"^raise\b"),
     Row(("AssertionError",), "", "Your own `assert` fails. What did you expect to hold there, and "
         "what is different in the model below?", line=r"^assert\b"),
-    # -------------------------------------------------------------- passes that fail
-    Row(("Exception",), "", "This line asks `bad`. If it is `bad` that raises here: what does that "
-        "count as, by the card?", line=r"\bbad\(", where="call", exercises=("minimize",)),
-    Row(("Exception",), r"^(?:'no such node'|)$", "If it is a pass of the list that raises here: "
-        "what does that say about the pass, by the card?", where="call",
-        exercises=("first_bad_pass",)),
-    Row(("Exception",), "", "Tracing raises this, and your function lets it out. Is it the root "
-        "that cannot be traced here, or one of its parts? And which exceptions do you catch?",
-        line=r"trace\(|super\(\)", where="call", exercises=("keep_dynamic",)),
-    Row(("Exception",), r"^(?:a half is enough|'nothing to tidy up'|tanh|no exp, please|"
-        r"the graph is not in order|a weight is too large:\s+above 100|three times neg|)$",
-        "A pass or a check raises this, and your function lets it out. What does the exercise ask "
-        "for when one of them raises, and which lines of yours have to be ready for that?",
-        where="call", exercises=("run_pipeline",)),
-    Row(("AttributeError",), r"'(\w+)' object has no attribute '(?:graph_module|modified)'",
-        "What a pass gave back here is of the type `{1}`, and no `PassResult`. What should "
-        "happen to such a pass, and where do you find out?", where="call",
-        exercises=("run_pipeline",)),
-    Row(("TypeError",), r"cannot unpack non-iterable (\w+) object",
-        "What a pass gave back here is of the type `{1}`, and no `PassResult`. What should "
-        "happen to such a pass, and where do you find out?", where="call",
-        exercises=("run_pipeline",)),
+    AdviceSlot.FIRST,
     # -------------------------------------------------------------- an order
-    Row(("RuntimeError",), r"Argument '(\w+)' of Node '(\w+)' was used before it has been defined",
-        "`lint` found `{2}` before `{1}`, which it reads. Should the graph be in order at this "
-        "line? If it should, which of the two is not yet moved to its place?",
-        where="call", exercises=("sort_graph",)),
-    Row(("IndexError", "KeyError", "StopIteration"),
-        r"list index out of range|pop from (?:an )?empty|^$",
-        "Here your line takes something of which nothing is left. When no node is ready, "
-        "and some are left, what do you know about them?", where="call",
-        exercises=("sort_graph",)),
-    Row(("RecursionError",), "",
-        "A function calls itself once for each step of a path. Does the path in this graph come "
-        "back to where it began, or is it only longer than Python can go?",
-        exercises=("sort_graph",)),
     Row(("TypeError",), r"'[<>]=?' not supported between instances of '(\w+)' and '(\w+)'",
         "`sorted`, `min` and a heap compare what they are given, and here it is a `{1}` with a "
         "`{2}`. By which number do you order your entries, and what is compared when two "
@@ -126,10 +64,6 @@ ADVICE = (
     Row(("AttributeError",), r"'Node' object has no attribute 'node'",
         "This is a node already; only a Proxy has a `.node`. Which of your values are nodes, and "
         "which are Proxies?"),
-    Row(("AttributeError",), r"'(?:immutable_dict|dict)' object has no attribute 'shape'",
-        "What this node gives is a dictionary, and its `tensor_meta` is one, too. Which values in "
-        "it have a shape, and what does the exercise ask for here?",
-        exercises=("record_shapes",)),
     Row(("AttributeError",), r"'(?:immutable_list|tuple|list)' object has no attribute 'shape'",
         "The value of this node is a list or tuple, not a tensor. What does the exercise ask for "
         "in this case?"),
@@ -137,11 +71,6 @@ ADVICE = (
         r"'(immutable_dict|immutable_list|tuple|list|dict|slice)' object has no attribute '(\w+)'",
         "Here `.{2}` is read from a `{1}`, which is a container. Arguments and values may be "
         "nested: which node of the model below has such a container among its arguments?"),
-    Row(("AttributeError",),
-        r"'CustomOpDef' object has no attribute '\w+'|'str' object has no attribute 'is_mutable'",
-        "A call in your graph has a target that is not an operator. `torch.library.custom_op` "
-        "gives back an object for Python; what it registers is under `torch.ops`. Which of the two "
-        "belongs into a graph?", exercises=("fuse_rms_norm",)),
     Row(("AttributeError",), r"'str' object has no attribute '(__name__|__module__)'",
         "The target of `call_method`, `call_module` and `get_attr` is a string; only that of "
         "`call_function` is a function. Which opcode does the node have that your line looks at?"),
@@ -155,17 +84,10 @@ ADVICE = (
         r"'?NoneType'? object (?:has no attribute|is not (?:iterable|subscriptable|callable))",
         "Something on this line is `None`. Which call gave it: does that function end with "
         "`return`, or is the argument left out in this model?"),
-    Row(("AttributeError",), r"'(\w+)' object has no attribute '__name__'",
-        "`call_function` takes a function, and FX writes its `__name__` into the code; a `{1}` has "
-        "none. What is it that you call here, and which of your objects has a name?",
-        where="call", exercises=("probe_values",)),
+    AdviceSlot.NAMES,
     Row(("AttributeError",), r"'(\w+)' object has no attribute '__name__'",
         "The target is a `{1}` object. A module is called by its path, a string, with "
         "`call_module`; a function by itself, with `call_function`. Which of them is meant here?"),
-    Row(("AttributeError",), r"'\w+' object has no attribute '(\w+)'",
-        "A node of your graph names `{1}`, as the submodule does, and the model has nothing of "
-        "that name. Under which path does the model find it?", line="GraphModule",
-        exercises=("inline",)),
     Row(("AttributeError",), r"has no attribute '?([\w.]+)'?",
         "`call_module` names a module by its path, and there is none at `{1}`. Under which path is "
         "the new module registered, and is it there before this line?", line=r"call_module\(",
@@ -197,31 +119,13 @@ ADVICE = (
     Row(("KeyError",), r"^\((.*)\)$",
         "The key is a tuple, ({1}). What a function returns may be a tuple of nodes; each of them "
         "has an entry of its own.", where="call", exercises=("inline", "decompose", "split_at")),
-    Row(("KeyError",), r"^'(\w+)'$",
-        "The key here is the string `{1}`. The target of a method is its name, and the target of a "
-        "function is the function. Which of the two are the keys of your dictionary?",
-        where="call", exercises=("derivative",)),
-    Row(("KeyError",), r"^<(?:built-in |slot )?(?:function|method|method descriptor) (\w+)",
-        "Your dictionary has no entry for a function called `{1}`. One operation has several "
-        "spellings, and each of them is another function. Which ones does the exercise name?",
-        where="call", exercises=("derivative",)),
-    Row(("TypeError",), r"missing \d+ required positional argument",
-        "A function gets fewer operands than it has parameters. How is this call written in the "
-        "function below: which operands come by position, which by keyword?",
-        where="call", exercises=("derivative",)),
+    AdviceSlot.KEYS,
     Row(("KeyError",), r"attribute '(\w+)' already exists",
         "`{1}` is the name of something else than a module: a parameter, a buffer or another "
         "attribute. Which question about a name finds all of them?"),
     Row(("AssertionError",), r"owning_module not set",
         "Dead code elimination asks the module of a graph, and this graph does not belong to a "
         "module yet. Does the exercise ask for dead nodes to go?"),
-    Row(("SyntaxError",), r"duplicate argument '(\w+)'",
-        "`{1}` crosses more than once. How do you list what the tail needs: by reader, or by "
-        "value?", exercises=("split_at",)),
-    Row(("TraceError",), "",
-        "Python asks a Proxy for its value. In a Transformer all values are Proxies, an `alpha` "
-        "that is computed, too. What can you ask about it without its value?",
-        exercises=("AddToMul",)),
     Row(("TypeError",), r"'immutable_(dict|list)' object does not support mutation",
         "The `args` and `kwargs` of a node cannot be changed in place, since FX must notice each "
         "change. What happens if you assign a whole new value to them?"),
@@ -261,12 +165,6 @@ ADVICE = (
     Row(("RuntimeError",), r"Found multiple different tracers",
         "All Proxies of one graph must have the same tracer. How often is a tracer made here: "
         "once, or for each Proxy?"),
-    Row(("TraceError",), r"control flow",
-        "While a function is traced, Python asks a Proxy on this line whether it is true, and it "
-        "has no value. Which values are known when you trace, and which only when the graph runs?",
-        exercises=("specialize",)),
-    Row(("TraceError",), "", "This model cannot be traced, and your function lets the error out. "
-        "What does the exercise ask for in this case?", exercises=("is_faithful",)),
     Row(("TypeError",), r"expected Tensor as element \d+ in argument \d+, but got NoneType",
         "One item of this list of tensors is `None`. What does it belong to in the model below?"),
     Row(("TypeError",), r"__cuda_array_interface__",
@@ -317,9 +215,6 @@ ADVICE = (
         "In the graph that you returned, an argument of this call is `None`. Which value should it "
         "have, and does the model's call give it by position, by keyword, or by default?",
         where="result"),
-    Row(("RuntimeError",), r"does not require grad", "A graph that is run has no gradients to "
-        "follow, so that autograd finds nothing in it. The derivative is made of operations: which "
-        "rule belongs to each node?", exercises=("derivative",)),
     Row(("EOFError",), "", "`input()` waits for typed text, and in a check there is none. "
         "Where should that value come from?", line=r"\binput\("),
     Row(("TypeError",), r"torch\.return_types\.(max|min|sort|topk|mode|median)",
@@ -338,10 +233,6 @@ ADVICE = (
     Row(("KeyError",), r"^'?(tensor_meta)'?$",
         "`ShapeProp` writes `{1}` when it runs the graph, and only for nodes that give tensors. "
         "Has it run before this line, and what does this node give?"),
-    Row(("TypeError",), r"missing \d+ required positional argument",
-        "The rule gets fewer arguments than it has parameters. How is this call written in the "
-        "model below: which arguments come by position, which by keyword?",
-        exercises=("decompose",)),
     Row(("RuntimeError",), r"Boolean value of Tensor with more than one",
         "`==` of two tensors gives a tensor of answers, one for each entry, and `if`, `all` and "
         "`in` need one. How are two tensors compared as a whole, and what about other values?"),
@@ -364,31 +255,15 @@ ADVICE = (
         exercises=("inputs_of", "wellformed", "node_table", "first_nonfinite", "record_shapes",
                    "is_faithful")),
     Row(("RecursionError",), "",
-        "A function calls itself once for each node of a long path, and Python does not go that "
-        "deep. `graph.nodes` gives each node after all that it reads: with what is noted of these "
-        "in a dictionary, one loop is enough.",
-        exercises=("partition",)),
-    Row(("RecursionError",), "",
         "A function calls itself without end. Which of your methods calls itself, directly or "
         "through the class that it is made from?"),
-    Row(("SpecViolationError",), "",
-        "A new program is looked at when it is made: its graph, its signature and its state have "
-        "to fit together. Which of them does not know of your change?",
-        exercises=("add_output",)),
-    Row(("StopIteration",), "",
-        "`next` found nothing more. The submodule's placeholders outnumber the positional "
-        "arguments of the call: which of them get their value by keyword, or have a default?",
-        exercises=("inline",)),
     Row(("StopIteration",), "",
         "`next` found nothing: no item fulfils the condition, or all have been taken. For which "
         "node is that so here?"),
     Row(("TypeError",), r"Can't instantiate abstract class \w+ .*abstract methods? '?(\w+)'?",
         "The class that yours comes from leaves `{1}` to you. Is it a method of your class, under "
         "this name?"),
-    Row(("Exception",), r"An error occurred when running the '.*' pass",
-        "A `PassManager` ran your pass, and something went wrong in it. Call the pass by itself on "
-        "this module, and look at what it raises, or what kind of thing it returns.",
-        exercises=("OpSwap",)),
+    AdviceSlot.LAST,
     Row(("TypeError",), r"unhashable type: '(\w+)'",
         "A `{1}` can be no key of a dictionary and no member of a set. Which argument of a node is "
         "one here?"),
@@ -448,25 +323,23 @@ ADVICE = (
         "is this key of their kind?"),
     Row(("SystemExit",), "", "Something on this line ends Python. An answer returns, or raises."),
 )  # fmt: skip
-"""The first row that fits is the one that is used."""
+"""The first row that fits is used. The rows of an exercise are asked at their slots."""
 
 
 def advice_for(exercise: Exercise, error: ErrorRecord, where: str) -> str:
-    """What to look at after an exception, or ``""`` if no row fits.
+    """The advice about an exception, or ``""`` if no row fits.
 
     Args:
         exercise: the exercise whose answer raised it.
         error: the record of the exception.
-        where: in which situation; see `Row`.
+        where: the situation; see `AdviceRow`.
     """
     if near := near_advice(error):
         return near
     types = {error.get("type"), *error.get("types", ())}
     says = error.get("says") or error.get("message") or ""
-    for row in ADVICE:
+    for row in rows_for(exercise):
         if types.isdisjoint(row.types) or row.where not in ("", where):
-            continue
-        if row.exercises and not any(_is(exercise, name) for name in row.exercises):
             continue
         found = re.search(row.says, says)
         if not found or not re.search(row.line, error.get("text", "")):
@@ -476,29 +349,14 @@ def advice_for(exercise: Exercise, error: ErrorRecord, where: str) -> str:
     return ""
 
 
-_NEAR = {
-    "attribute": "`{owner}` has no `{typed}`.",
-    "name": "`{typed}` is not defined on this line.",
-    "keyword": "`{owner}` has no parameter `{typed}`.",
-    "key": "This dictionary has no key `{typed}`.",
-    "opcode": "`{typed}` is not an opcode.",
-    "path": "The module has nothing under the path `{typed}`.",
-    "call": "`{typed}` is used here as a value, and it is not called.",
-    "builtin": "`{typed}` is a function of Python.",
-    "value": "`{typed}` calls a value that is not a function.",
-}
-"""Sentences about a name that does not exist, by the kinds of `runner.near_names`."""
-
-
-def near_advice(error: ErrorRecord) -> str:
-    """The name that does not exist, and those that may be meant; ``""`` where none is near."""
-    near: list[str] = error.get("near") or []
-    if len(near) < 4 or near[0] not in _NEAR:
-        return ""
-    kind, typed, owner, *meant = near[:6]
-    says = _NEAR[kind] if owner or kind != "keyword" else "There is no parameter `{typed}`."
-    names = " or ".join(f"`{name}`" for name in meant)
-    return f"{says.format(typed=typed, owner=owner)} Did you mean {names}?"
+def rows_for(exercise: Exercise) -> Iterator[AdviceRow]:
+    """The rows for an exercise, shared and its own, in their order."""
+    own = key_of(exercise).advice
+    for entry in ADVICE:
+        if isinstance(entry, AdviceSlot):
+            yield from (row for row in own if row.slot is entry)
+        elif not entry.exercises or any(_is(exercise, name) for name in entry.exercises):
+            yield entry
 
 
 def _is(exercise: Exercise, name: str) -> bool:
@@ -506,7 +364,7 @@ def _is(exercise: Exercise, name: str) -> bool:
 
 
 def _filled(advice: str, found: re.Match[str], error: ErrorRecord) -> str:
-    """An advice with its places filled in; what was said by a student's code stays as it is."""
+    """Fill in an advice. Texts of a student's code stay as they are."""
     groups = {str(i): group or "" for i, group in enumerate(found.groups(), 1)}
     generated = re.sub(r" at 0x[0-9a-fA-F]+", "", error.get("generated", ""))
     values = groups | {"generated": generated, "line": error.get("text", "")}

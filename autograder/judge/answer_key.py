@@ -1,7 +1,6 @@
-"""The answer key of an exercise: what a good result has, and what must come of each case.
+"""The answer key of an exercise: the rules for a result, and the reference of each case.
 
-It lies beside the question, in a module of its own (``key.py``), which no process that runs
-answers can import.
+It is in a module of its own (``key.py``), which no process that runs answers can import.
 """
 
 from __future__ import annotations
@@ -15,20 +14,21 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.outcome import Reference
 from autograder.fuzz.model_builder import Builder
 from autograder.judge import references
+from autograder.judge.advice_row import AdviceRow
 from autograder.judge.evidence import Evidence
 from autograder.judge.references import MissingReference, stored
 from autograder.judge.rule import Rule
 
 Oracle = Callable[[Trial], Reference]
-"""Works out what must come of a case from fresh objects of it, without the course's solution."""
+"""Computes a case's reference from fresh objects, without the course's solution."""
 
 
 @dataclass(frozen=True)
 class RecipeOracle:
-    """An oracle for random models that is told the model before the exercise completes it, and
-    the number that chooses.
+    """An oracle for random models that gets the model before the exercise completes it, and the
+    number that chooses.
 
-    So an exercise's `complete` need not leave behind what it has done, where an answer finds it.
+    So an exercise's `complete` need not leave a note of its choice, which an answer could find.
     """
 
     work_out: Callable[[Trial, int], Reference]
@@ -36,28 +36,30 @@ class RecipeOracle:
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What must come of an exercise's cases.
+    """The expected results of an exercise's cases, and the rules for a result.
 
     Attributes:
         rules: the requirements for a result.
-        oracle: what must come out, wherever no reference is stored beside the key.
-        oracle_only: whether none is stored, even where the solution gives something else: it is
-            held against a tolerance of the exercise's own, or differs from run to run.
-        remark: what is said of an answer that passes, from what it did on the first case.
+        oracle: computes the reference of a case that has no stored one.
+        oracle_only: whether no reference is stored, even if the solution gives something else: the
+            exercise has a tolerance of its own, or results differ from run to run.
+        remark: a remark about an answer that passes, from its outcome on the first case.
+        advice: rows of advice that only this exercise needs; see `advice_for`.
     """
 
     rules: tuple[Rule, ...]
     oracle: Oracle | RecipeOracle | None = None
     oracle_only: bool = False
     remark: Callable[[Evidence], str] | None = None
+    advice: tuple[AdviceRow, ...] = ()
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
-        """What must come of a case: as it is stored, or as the oracle says.
+        """The reference of a case: the stored one, or the oracle's.
 
-        Of one that asks for an exception, nothing must come.
+        A case that asks for an exception has an empty one.
 
         Raises:
-            MissingReference: neither knows.
+            MissingReference: it is not stored, and there is no oracle.
         """
         if case.expect.raises:
             return Reference()
@@ -77,7 +79,7 @@ class AnswerKey:
 
 
 def is_known(exercise: Exercise, case: Case) -> bool:
-    """Whether it is known here what must come of a case: a wheel leaves out some hidden ones."""
+    """Whether a case's reference is known here: a wheel lacks those of some hidden cases."""
     return stored(module_of(exercise)).get(case.name) != {}
 
 
@@ -94,7 +96,7 @@ def _key(place: str) -> AnswerKey:
 
 
 def forget() -> None:
-    """Drop what was read of keys and references, after a file has changed."""
+    """Drop all keys and references that were read, after a file has changed."""
     _key.cache_clear()
     references.forget()
 

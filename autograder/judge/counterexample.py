@@ -16,10 +16,10 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoded, Encoder, kind_of, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
-from autograder.core.exported import is_exported
 from autograder.core.graph_record import GraphRecord
 from autograder.core.graph_view import node_boxes, target_text
 from autograder.core.outcome import Outcome, ResultRecord
+from autograder.core.torch_private import is_exported
 from autograder.core.verdict import Example, NodeBox
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.compare import difference

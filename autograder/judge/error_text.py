@@ -56,3 +56,28 @@ def message_of(error: ErrorRecord) -> str:
             break
         whole = f"{whole} {sentence}".strip()
     return whole or f"{text[:LONGEST].rpartition(' ')[0]} …"
+
+
+_NEAR = {
+    "attribute": "`{owner}` has no `{typed}`.",
+    "name": "`{typed}` is not defined on this line.",
+    "keyword": "`{owner}` has no parameter `{typed}`.",
+    "key": "This dictionary has no key `{typed}`.",
+    "opcode": "`{typed}` is not an opcode.",
+    "path": "The module has nothing under the path `{typed}`.",
+    "call": "`{typed}` is used here as a value, and it is not called.",
+    "builtin": "`{typed}` is a function of Python.",
+    "value": "`{typed}` calls a value that is not a function.",
+}
+"""Sentences about a name that does not exist, by the kinds of `runner.near_names`."""
+
+
+def near_advice(error: ErrorRecord) -> str:
+    """A sentence about a name that does not exist, with similar names; ``""`` without those."""
+    near: list[str] = error.get("near") or []
+    if len(near) < 4 or near[0] not in _NEAR:
+        return ""
+    kind, typed, owner, *meant = near[:6]
+    says = _NEAR[kind] if owner or kind != "keyword" else "There is no parameter `{typed}`."
+    names = " or ".join(f"`{name}`" for name in meant)
+    return f"{says.format(typed=typed, owner=owner)} Did you mean {names}?"

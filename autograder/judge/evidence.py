@@ -20,9 +20,8 @@ from autograder.core.graph_record import GraphRecord, Signature, describe, signa
 from autograder.core.outcome import Outcome, Reference, ResultRecord, RunRecord
 from autograder.core.user_code import STAND_INS, own_calls, substitute_user_code
 from autograder.core.verdict import Finding
-from autograder.judge.advice import near_advice
 from autograder.judge.derived_graph import DerivedGraph
-from autograder.judge.error_text import error_text
+from autograder.judge.error_text import error_text, near_advice
 from autograder.judge.inline_compiled import inline_compiled
 from autograder.judge.splice import with_rules_applied
 

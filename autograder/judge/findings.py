@@ -10,9 +10,9 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
-from autograder.judge.advice import advice_for, near_advice
+from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey, key_of
-from autograder.judge.error_text import came_from, error_text
+from autograder.judge.error_text import came_from, error_text, near_advice
 from autograder.judge.evidence import Evidence
 from autograder.judge.kinds import KINDS
 from autograder.judge.references import MissingReference

@@ -12,9 +12,9 @@ import torch
 
 from autograder.core.codec import kind_of, show
 from autograder.core.execution import CallResult, ErrorRecord
-from autograder.core.exported import is_exported
 from autograder.core.graph_record import GraphRecord, Signature
 from autograder.core.outcome import Part, Way
+from autograder.core.torch_private import is_exported
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference

@@ -11,11 +11,10 @@ import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoded, Encoder
-from autograder.core.exported import is_exported
 from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
 from autograder.core.outcome import Change, Part
-from autograder.core.torch_private import own_buffers, own_parameters
+from autograder.core.torch_private import is_exported, own_buffers, own_parameters
 
 # `symbolic_trace` and Dynamo register these on the model they trace; that is no one's fault.
 _OF_TRACING = re.compile(

@@ -17,8 +17,9 @@ from autograder.api import CheckFailed, check, exercise_called, failed, verdict_
 from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
 from autograder.core.verdict import Finding, Verdict, further_findings
+from autograder.exercises import EXERCISES
 from autograder.judge import judge
-from autograder.judge.advice import ADVICE, advice_for
+from autograder.judge.advice import advice_for, rows_for
 from autograder.judge.answer_text import Source
 from autograder.judge.error_text import LONGEST, message_of
 from autograder.learner.stale_cell import broken_cell, problem_in, stopping_call
@@ -124,7 +125,8 @@ def test_only_the_learners_own_lines_are_shown_as_theirs() -> None:
 
 
 def test_every_advice_can_be_given_and_asks_or_says_something_whole() -> None:
-    for row in ADVICE:
+    rows = {row for exercise in EXERCISES.values() for row in rows_for(exercise)}
+    for row in rows:
         assert row.advice.rstrip().endswith(("?", ".")), row
         groups = set(re.findall(r"\{(\d)\}", row.advice))
         assert groups <= {str(i + 1) for i in range(re.compile(row.says).groups)}, row

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.authoring.key import AnswerKey, Evidence, Finding, Part, Stage, returns, rule
+from autograder.authoring.key import (
+    AdviceRow,
+    AnswerKey,
+    Evidence,
+    Finding,
+    Part,
+    Stage,
+    returns,
+    rule,
+)
 from autograder.exercises.ch01_tracing.is_faithful.cases import Judgement
 
 
@@ -47,4 +56,13 @@ def right_judgement(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-KEY = AnswerKey((returns("bool"), left_as_given, right_judgement))
+ADVICE = (
+    AdviceRow(
+        ("TraceError",),
+        "",
+        "This model cannot be traced, and your function lets the error out. "
+        "What does the exercise ask for in this case?",
+    ),
+)
+
+KEY = AnswerKey((returns("bool"), left_as_given, right_judgement), advice=ADVICE)

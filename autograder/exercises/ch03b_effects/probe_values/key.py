@@ -9,6 +9,8 @@ from typing import Any
 from torch import fx
 
 from autograder.authoring.key import (
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     Encoded,
     Evidence,
@@ -234,6 +236,17 @@ def values_seen(trial: Trial) -> Reference:
     return runs_of(lambda *args: Showing(gm).run(*args), trial)
 
 
+ADVICE = (
+    AdviceRow(
+        ("AttributeError",),
+        r"'(\w+)' object has no attribute '__name__'",
+        "`call_function` takes a function, and FX writes its `__name__` into the code; a `{1}` has "
+        "none. What is it that you call here, and which of your objects has a name?",
+        where="call",
+        slot=AdviceSlot.NAMES,
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_graph_module,
@@ -250,4 +263,5 @@ KEY = AnswerKey(
         unless_the_probe_raises(copies),
     ),
     values_seen,
+    advice=ADVICE,
 )

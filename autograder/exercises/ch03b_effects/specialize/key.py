@@ -12,6 +12,7 @@ import torch
 from torch import fx, nn
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     Encoded,
     Encoder,
@@ -168,6 +169,15 @@ def called_with_all(trial: Trial) -> Reference:
     return runs_of(call, trial)
 
 
+ADVICE = (
+    AdviceRow(
+        ("TraceError",),
+        r"control flow",
+        "While a function is traced, Python asks a Proxy on this line whether it is true, and it "
+        "has no value. Which values are known when you trace, and which only when the graph runs?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_graph_module.because("names the kind that came back, before it is looked into"),
@@ -182,4 +192,5 @@ KEY = AnswerKey(
         copies,
     ),
     called_with_all,
+    advice=ADVICE,
 )

@@ -10,6 +10,8 @@ import torch
 from torch import fx
 
 from autograder.authoring.key import (
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     Evidence,
     Finding,
@@ -145,6 +147,18 @@ def shrunk_until_done(trial: Trial) -> Reference:
     return replace(runs_of(model, trial), value=(before - last) // each)
 
 
+ADVICE = (
+    AdviceRow(
+        ("RuntimeError",),
+        "",
+        "You raise it yourself, and this model needs no more rounds than "
+        "`limit` allows. Count: how many rounds replace something here, and does your loop still "
+        "look once more after the last of them?",
+        line=r"^raise\b",
+        slot=AdviceSlot.RAISE,
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_module_and_count.because("names the kind that came back; later rules read it"),
@@ -160,4 +174,5 @@ KEY = AnswerKey(
         right_count,
     ),
     shrunk_until_done,
+    advice=ADVICE,
 )

@@ -12,6 +12,8 @@ from torch.fx.proxy import GraphAppendingTracer
 
 from autograder.authoring.key import (
     PASS,
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     CallRecord,
     Encoded,
@@ -277,6 +279,16 @@ def by_rules(trial: Trial) -> Reference:
     return exchanging(ByRules)(trial)
 
 
+ADVICE = (
+    AdviceRow(
+        ("TypeError",),
+        r"missing \d+ required positional argument",
+        "The rule gets fewer arguments than it has parameters. How is this call written in the "
+        "model below: which arguments come by position, which by keyword?",
+        slot=AdviceSlot.LAST,
+    ),
+)
+
 KEY = AnswerKey(
     (
         recorded_in_the_new_graph.because("says more about the plainest mistake than lint does"),
@@ -284,4 +296,5 @@ KEY = AnswerKey(
         what_the_rules_record,
     ),
     by_rules,
+    advice=ADVICE,
 )

@@ -13,6 +13,8 @@ import torch
 from torch import nn
 
 from autograder.authoring.key import (
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     CallResult,
     Encoded,
@@ -145,6 +147,38 @@ def slope(fn: Callable[..., Any], x: torch.Tensor, times: int) -> torch.Tensor:
     return found
 
 
+ADVICE = (
+    AdviceRow(
+        ("KeyError",),
+        r"^'(\w+)'$",
+        "The key here is the string `{1}`. The target of a method is its name, and the target of a "
+        "function is the function. Which of the two are the keys of your dictionary?",
+        where="call",
+        slot=AdviceSlot.KEYS,
+    ),
+    AdviceRow(
+        ("KeyError",),
+        r"^<(?:built-in |slot )?(?:function|method|method descriptor) (\w+)",
+        "Your dictionary has no entry for a function called `{1}`. One operation has several "
+        "spellings, and each of them is another function. Which ones does the exercise name?",
+        where="call",
+    ),
+    AdviceRow(
+        ("TypeError",),
+        r"missing \d+ required positional argument",
+        "A function gets fewer operands than it has parameters. How is this call written in the "
+        "function below: which operands come by position, which by keyword?",
+        where="call",
+    ),
+    AdviceRow(
+        ("RuntimeError",),
+        r"does not require grad",
+        "A graph that is run has no gradients to "
+        "follow, so that autograd finds nothing in it. The derivative is made of operations: which "
+        "rule belongs to each node?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_graph_module,
@@ -158,4 +192,5 @@ KEY = AnswerKey(
         copies,
     ),
     slopes,
+    advice=ADVICE,
 )

@@ -15,6 +15,8 @@ from torch import fx, nn
 
 from autograder.authoring.key import (
     PASS,
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     Evidence,
     Finding,
@@ -243,6 +245,23 @@ def _how_often(evidence: Evidence) -> str:
     )
 
 
+ADVICE = (
+    AdviceRow(
+        ("AttributeError",),
+        r"'\w+' object has no attribute '(?!__name__')(\w+)'",
+        "A node of your graph names `{1}`, as the submodule does, and the model has nothing of "
+        "that name. Under which path does the model find it?",
+        line="GraphModule",
+        slot=AdviceSlot.NAMES,
+    ),
+    AdviceRow(
+        ("StopIteration",),
+        "",
+        "`next` found nothing more. The submodule's placeholders outnumber the positional "
+        "arguments of the call: which of them get their value by keyword, or have a default?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         *(each for each in PASS if each is not same_result),
@@ -253,4 +272,5 @@ KEY = AnswerKey(
         nothing_to_inline,
     ),
     model_itself,
+    advice=ADVICE,
 )

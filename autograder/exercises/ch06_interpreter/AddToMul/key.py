@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from autograder.authoring.key import (
     PASS,
     AddsByMultiplying,
+    AdviceRow,
     AnswerKey,
     Encoded,
     Encoder,
@@ -61,6 +62,15 @@ def _meta_words(
     )
 
 
+ADVICE = (
+    AdviceRow(
+        ("TraceError",),
+        "",
+        "Python asks a Proxy for its value. In a Transformer all values are Proxies, an `alpha` "
+        "that is computed, too. What can you ask about it without its value?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         made_from_the_class.because("names what came in place of a class"),
@@ -69,4 +79,5 @@ KEY = AnswerKey(
         meta_kept,
     ),
     exchanging(AddsByMultiplying),
+    advice=ADVICE,
 )

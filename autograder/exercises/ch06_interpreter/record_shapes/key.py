@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     Encoded,
     Evidence,
@@ -79,6 +80,15 @@ def _as_list(shape: Encoded) -> Encoded:
     return shape
 
 
+ADVICE = (
+    AdviceRow(
+        ("AttributeError",),
+        r"'(?:immutable_dict|dict)' object has no attribute 'shape'",
+        "What this node gives is a dictionary, and its `tensor_meta` is one, too. Which values in "
+        "it have a shape, and what does the exercise ask for here?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns("dict").because("names the kind that came back, before any shape is compared"),
@@ -86,4 +96,5 @@ KEY = AnswerKey(
         a_shape_for_each_node,
     ),
     answer_of(shapes_of),
+    advice=ADVICE,
 )

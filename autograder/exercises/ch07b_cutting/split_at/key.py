@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     CallResult,
     DerivedGraph,
@@ -290,6 +291,15 @@ def _run_rebuilt(evidence: Evidence, i: int) -> CallResult:
 
 
 # `tail(*head(*args))` is the model's result: no more is to be known of a random model.
+ADVICE = (
+    AdviceRow(
+        ("SyntaxError",),
+        r"duplicate argument '(\w+)'",
+        "`{1}` crosses more than once. How do you list what the tail needs: by reader, or by "
+        "value?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         two_graph_modules.because("says what came back, before anything in it is looked at"),
@@ -303,4 +313,5 @@ KEY = AnswerKey(
         copies,
     ),
     model_itself,
+    advice=ADVICE,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from autograder.authoring.key import (
     PASS,
+    AdviceRow,
     AnswerKey,
     Evidence,
     Finding,
@@ -87,6 +88,17 @@ def exception_of_tracing(evidence: Evidence) -> Iterable[Finding]:
             )
 
 
+ADVICE = (
+    AdviceRow(
+        ("Exception",),
+        "",
+        "Tracing raises this, and your function lets it out. Is it the root "
+        "that cannot be traced here, or one of its parts? And which exceptions do you catch?",
+        line=r"trace\(|super\(\)",
+        where="call",
+    ),
+)
+
 KEY = AnswerKey(
     (
         *PASS,
@@ -95,4 +107,5 @@ KEY = AnswerKey(
         exception_of_tracing,
     ),
     model_itself,
+    advice=ADVICE,
 )

@@ -8,7 +8,16 @@ from typing import Any
 
 from torch import nn
 
-from autograder.authoring.key import AnswerKey, Evidence, Finding, Stage, answer_of, kind_of, rule
+from autograder.authoring.key import (
+    AdviceRow,
+    AnswerKey,
+    Evidence,
+    Finding,
+    Stage,
+    answer_of,
+    kind_of,
+    rule,
+)
 from autograder.exercises.ch09_debugging.keys import Made, first_difference
 
 
@@ -77,10 +86,21 @@ def index_of_it(*args: Any) -> int | None:
     return None if found is None else found[0]
 
 
+ADVICE = (
+    AdviceRow(
+        ("Exception",),
+        r"^(?:'no such node'|)$",
+        "If it is a pass of the list that raises here: "
+        "what does that say about the pass, by the card?",
+        where="call",
+    ),
+)
+
 KEY = AnswerKey(
     (
         an_index_or_none.because("names the kind that came back, before numbers are compared"),
         the_first_bad_pass,
     ),
     answer_of(index_of_it),
+    advice=ADVICE,
 )

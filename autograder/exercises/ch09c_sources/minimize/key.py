@@ -10,6 +10,7 @@ from unittest import mock
 from torch import fx
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     CallResult,
     Decoder,
@@ -388,6 +389,17 @@ def can_be_copied(evidence: Evidence) -> Iterable[Finding]:
         yield from copies.find(evidence)
 
 
+ADVICE = (
+    AdviceRow(
+        ("Exception",),
+        "",
+        "This line asks `bad`. If it is `bad` that raises here: what does that "
+        "count as, by the card?",
+        line=r"\bbad\(",
+        where="call",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_graph_module,
@@ -408,4 +420,5 @@ KEY = AnswerKey(
     ),
     lambda trial: Reference(),
     oracle_only=True,
+    advice=ADVICE,
 )

@@ -9,6 +9,7 @@ from typing import Any
 from torch import fx
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     Encoded,
     Encoder,
@@ -248,6 +249,15 @@ def _old_and_value(trial: Trial) -> Reference:
     return runs_of(call, trial)
 
 
+ADVICE = (
+    AdviceRow(
+        ("SpecViolationError",),
+        "",
+        "A new program is looked at when it is made: its graph, its signature and its state have "
+        "to fit together. Which of them does not know of your change?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_program.because("names the kind that came back, before it is looked at"),
@@ -261,4 +271,5 @@ KEY = AnswerKey(
     ),
     _old_and_value,
     oracle_only=True,
+    advice=ADVICE,
 )

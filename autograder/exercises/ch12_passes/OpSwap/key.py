@@ -9,6 +9,8 @@ from torch import fx
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from autograder.authoring.key import (
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     Encoded,
     Evidence,
@@ -216,6 +218,16 @@ class _Ours(PassBase):
         return PassResult(graph_module, bool(changes))
 
 
+ADVICE = (
+    AdviceRow(
+        ("Exception",),
+        r"An error occurred when running the '.*' pass",
+        "A `PassManager` ran your pass, and something went wrong in it. Call the pass by itself on "
+        "this module, and look at what it raises, or what kind of thing it returns.",
+        slot=AdviceSlot.LAST,
+    ),
+)
+
 KEY = AnswerKey(
     (
         a_pass.because("names the kind that came back, before it is looked at"),
@@ -229,4 +241,5 @@ KEY = AnswerKey(
     ),
     driving(_Ours),
     oracle_only=True,
+    advice=ADVICE,
 )

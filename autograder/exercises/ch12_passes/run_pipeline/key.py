@@ -10,6 +10,7 @@ from torch import fx
 from torch.fx.passes.infra.pass_base import PassResult
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     Encoded,
     Evidence,
@@ -277,6 +278,31 @@ def ours(
     raise RuntimeError(f"round {limit} still modifies")
 
 
+ADVICE = (
+    AdviceRow(
+        ("Exception",),
+        r"^(?:a half is enough|'nothing to tidy up'|tanh|no exp, please|"
+        r"the graph is not in order|a weight is too large:\s+above 100|three times neg|)$",
+        "A pass or a check raises this, and your function lets it out. What does the exercise ask "
+        "for when one of them raises, and which lines of yours have to be ready for that?",
+        where="call",
+    ),
+    AdviceRow(
+        ("AttributeError",),
+        r"'(\w+)' object has no attribute '(?:graph_module|modified)'",
+        "What a pass gave back here is of the type `{1}`, and no `PassResult`. What should "
+        "happen to such a pass, and where do you find out?",
+        where="call",
+    ),
+    AdviceRow(
+        ("TypeError",),
+        r"cannot unpack non-iterable (\w+) object",
+        "What a pass gave back here is of the type `{1}`, and no `PassResult`. What should "
+        "happen to such a pass, and where do you find out?",
+        where="call",
+    ),
+)
+
 KEY = AnswerKey(
     (
         ends_as_it_must.because("names the kind that came back, before it is looked at"),
@@ -289,4 +315,5 @@ KEY = AnswerKey(
     ),
     driving(ours),
     oracle_only=True,
+    advice=ADVICE,
 )

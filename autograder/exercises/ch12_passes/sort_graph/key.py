@@ -10,6 +10,8 @@ from itertools import pairwise
 from torch import fx
 
 from autograder.authoring.key import (
+    AdviceRow,
+    AdviceSlot,
     AnswerKey,
     Encoded,
     Evidence,
@@ -224,6 +226,38 @@ def ours(gm: fx.GraphModule) -> None:
     gm.recompile()
 
 
+ADVICE = (
+    AdviceRow(
+        ("RuntimeError", "AssertionError", "KeyError", "TypeError"),
+        "",
+        "You raise this exception yourself. For nodes that wait for each other the exercise asks "
+        "for another one. Is it a cycle that leads to this line, or something else?",
+        line=r"^raise\b",
+        where="call",
+        slot=AdviceSlot.RAISE,
+    ),
+    AdviceRow(
+        ("RuntimeError",),
+        r"Argument '(\w+)' of Node '(\w+)' was used before it has been defined",
+        "`lint` found `{2}` before `{1}`, which it reads. Should the graph be in order at this "
+        "line? If it should, which of the two is not yet moved to its place?",
+        where="call",
+    ),
+    AdviceRow(
+        ("IndexError", "KeyError", "StopIteration"),
+        r"list index out of range|pop from (?:an )?empty|^$",
+        "Here your line takes something of which nothing is left. When no node is ready, "
+        "and some are left, what do you know about them?",
+        where="call",
+    ),
+    AdviceRow(
+        ("RecursionError",),
+        "",
+        "A function calls itself once for each step of a path. Does the path in this graph come "
+        "back to where it began, or is it only longer than Python can go?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         ends_as_it_must,
@@ -236,4 +270,5 @@ KEY = AnswerKey(
     ),
     driving(ours),
     oracle_only=True,
+    advice=ADVICE,
 )

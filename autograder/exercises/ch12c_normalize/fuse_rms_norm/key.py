@@ -9,6 +9,7 @@ from functools import lru_cache
 import torch
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     Evidence,
     Finding,
@@ -317,6 +318,17 @@ def right_number(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+ADVICE = (
+    AdviceRow(
+        ("AttributeError",),
+        r"'CustomOpDef' object has no attribute '(?!(?:graph|recompile|code)')\w+'"
+        r"|'str' object has no attribute 'is_mutable'",
+        "A call in your graph has a target that is not an operator. `torch.library.custom_op` "
+        "gives back an object for Python; what it registers is under `torch.ops`. Which of the two "
+        "belongs into a graph?",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns_number.because("names the kind that came back, before it is compared"),
@@ -334,4 +346,5 @@ KEY = AnswerKey(
         copies,
     ),
     model_itself,
+    advice=ADVICE,
 )

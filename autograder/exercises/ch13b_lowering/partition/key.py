@@ -16,6 +16,7 @@ from typing import Any
 from torch import fx
 
 from autograder.authoring.key import (
+    AdviceRow,
     AnswerKey,
     Encoded,
     Evidence,
@@ -235,6 +236,17 @@ def few_sets(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+ADVICE = (
+    AdviceRow(
+        ("RecursionError",),
+        "",
+        "A function calls itself once for each node of a long path, and Python does not go that "
+        "deep. `graph.nodes` gives each node after all that it reads: with what is noted of these "
+        "in a dictionary, one loop is enough.",
+        line=r"^(?!.*\bself\.run_node\()",
+    ),
+)
+
 KEY = AnswerKey(
     (
         returns("list").because("the rules after it read a list"),
@@ -249,4 +261,5 @@ KEY = AnswerKey(
     ),
     answer_of(fewest),
     oracle_only=True,
+    advice=ADVICE,
 )
