@@ -54,7 +54,7 @@ from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.advice_row import AdviceRow, AdviceSlot
 from autograder.judge.answer_key import AnswerKey, Oracle, RecipeOracle
-from autograder.judge.compare import Difference, difference, ordinal
+from autograder.judge.compare import Difference, difference, ordinal, times
 from autograder.judge.derived_graph import DerivedGraph
 from autograder.judge.duels import Fight, nothing_compiled
 from autograder.judge.error_text import came_from, error_text
@@ -74,7 +74,13 @@ from autograder.rules.additions import (
 )
 from autograder.rules.answer_object import made_from_the_class, traceable
 from autograder.rules.canonical import Table, call_of, expressions, missing_and_extra
-from autograder.rules.conv_bn import CLASSES, CONVS, NORMS, kind_of_class, kinds_of_calls, times
+from autograder.rules.conv_bn import (
+    CONV_BN_CLASSES,
+    CONV_CLASSES,
+    NORM_CLASSES,
+    kind_of_class,
+    kinds_of_calls,
+)
 from autograder.rules.duels import duel_key
 from autograder.rules.effects import has_effect, modules_by_path, needed
 from autograder.rules.passes import (
@@ -107,9 +113,9 @@ from autograder.rules.removed_modules import (
 from autograder.rules.runs import runs_as_asked
 from autograder.rules.values import nothing_forbidden, returns, right_value, right_value_of
 from autograder.rules.wellformed import known_targets, wellformed
-from autograder.runner.kinds.latency import ON
-from autograder.runner.kinds.layer import LAYER
-from autograder.runner.kinds.shape_tracer import told
+from autograder.runner.kinds.latency import ON as GRADIENTS_ON
+from autograder.runner.kinds.layer import LAYER as LAYER_PATH
+from autograder.runner.kinds.shape_tracer import told as described_trace
 
 __all__ = [
     # the key, its rules, and the order in which the judge asks them
@@ -126,8 +132,8 @@ __all__ = [
     "made_from_the_class", "traceable", "runs_as_asked",
     # rules for additions, for fused normalizations, for effects
     "OPERATOR_ADD", "TORCH_ADD", "TORCH_RELU", "additions_replaced", "calls", "keyword",
-    "CLASSES", "CONVS", "NORMS", "kind_of_class", "kinds_of_calls", "times", "has_effect",
-    "modules_by_path", "needed",
+    "CONV_BN_CLASSES", "CONV_CLASSES", "NORM_CLASSES", "kind_of_class", "kinds_of_calls",
+    "has_effect", "modules_by_path", "needed",
     # rules for places that are rewritten, and for modules that are removed
     "Place", "class_of", "places_rewritten", "DROPOUT_FUNCTIONS", "DROPOUT_MODULES",
     "RELU_MODULE", "leaves_as_they_are", "no_dropout_left", "no_relu_left", "no_unused_modules",
@@ -142,8 +148,8 @@ __all__ = [
     # duels
     "Fight", "nothing_compiled", "duel_key",
     # sentences about differences and errors, and about where to look
-    "Difference", "difference", "ordinal", "came_from", "error_text", "advice_for", "AdviceRow",
-    "AdviceSlot",
+    "Difference", "difference", "ordinal", "times", "came_from", "error_text", "advice_for",
+    "AdviceRow", "AdviceSlot",
     # the exercise, and the objects of one call
     "Exercise", "Trial",
     # values as plain data
@@ -158,7 +164,7 @@ __all__ = [
     "InsideRecord", "Outcome", "Part", "Reference", "ResultRecord", "RunRecord", "TimerRecord",
     "Way", "Recorder", "copy_of", "recorded", "run_recorder",
     # words in the records of single kinds of answers
-    "ON", "LAYER", "told",
+    "GRADIENTS_ON", "LAYER_PATH", "described_trace",
     # private names of PyTorch
     "BatchNorm", "OpOverload", "codegen_of", "fake_tensor_mode", "own_buffers", "own_modules",
     "own_parameters", "schema_of",

@@ -6,7 +6,7 @@ Nothing here leads to an answer key.
 from __future__ import annotations
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.fuzz.calls import CALLS, KINDS, MISLEADING
+from autograder.fuzz.calls import CALL_OPS, INPUT_KINDS, MISLEADING_NAMES
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import COMMON, ONE_DTYPE, SMOOTH, Op, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
@@ -27,7 +27,7 @@ __all__ = [
     # the grammar of random models: operations in each spelling, as templates of code
     "COMMON", "ONE_DTYPE", "SMOOTH", "Op", "Vocabulary", "ops", "Wrapped",
     # calls in each form, for exercises about all calls of a graph
-    "CALLS", "KINDS", "MISLEADING",
+    "CALL_OPS", "INPUT_KINDS", "MISLEADING_NAMES",
     # random models, and the small numbers that choose one
     "RandomModels", "Recipe", "program_of",
 ]  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from autograder.fuzz.grammar import ops
 
-KINDS = ("", "tensor", "row", "default", "star")
+INPUT_KINDS = ("", "tensor", "row", "default", "star")
 """The kinds of further parameters: all that there are."""
 
 # Calls of every kind, in models whose nodes depend on their mode.
-CALLS = (
+CALL_OPS = (
     *ops(
         "torch.relu({a})",
         "[nn.ReLU()]({a})",
@@ -31,4 +31,4 @@ CALLS = (
         dims=(1, 4),
     ),
 )
-MISLEADING = ("max", "input", "relu_1", "add")
+MISLEADING_NAMES = ("max", "input", "relu_1", "add")

@@ -84,6 +84,11 @@ def ordinal(number: int) -> str:
     return f"{number}{ending or 'th'}"
 
 
+def times(count: int) -> str:
+    """A number of times in words."""
+    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
 def _items(count: int) -> str:
     return "1 item" if count == 1 else f"{count} items"
 

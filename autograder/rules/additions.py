@@ -1,4 +1,4 @@
-"""What the exercises of chapter 03 ask of an edited graph, beyond what all passes do."""
+"""Rules for additions, and readers of calls that several keys use."""
 
 from __future__ import annotations
 
@@ -27,12 +27,6 @@ def calls(row: CallRecord, *functions: Tagged) -> bool:
 def keyword(row: CallRecord, name: str) -> Encoded:
     """A node's keyword argument, or ``None``."""
     return next((value for key, value in row["kwargs"]["dict"] if key == name), None)
-
-
-# ------------------------------------------------------------------ retarget
-
-
-# ------------------------------------------------------------------ add_to_mul
 
 
 def _is_addition(row: CallRecord) -> bool:
@@ -97,6 +91,3 @@ def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
 
 def _stays(row: CallRecord) -> bool:
     return _adds_in_place(row) or (_is_addition(row) and _has_other_alpha(row))
-
-
-# ------------------------------------------------------------------ relu_after_add

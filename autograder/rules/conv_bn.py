@@ -7,17 +7,14 @@ from torch import nn
 from autograder.core.graph_record import GraphRecord, classes_of, target_path
 from autograder.core.graph_view import target_text
 
-CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-CLASSES = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in (*CONVS, *NORMS)}
+CONV_CLASSES = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+NORM_CLASSES = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+CONV_BN_CLASSES = {
+    f"{cls.__module__}.{cls.__qualname__}": cls for cls in (*CONV_CLASSES, *NORM_CLASSES)
+}
 _FUNCTIONS = frozenset(
     f"torch.{space}conv{n}d" for n in (1, 2, 3) for space in ("", "nn.functional.")
 )
-
-
-def times(count: int) -> str:
-    """A number of times in words."""
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def kind_of_class(cls: str) -> str:
@@ -34,8 +31,8 @@ def kinds_of_calls(data: GraphRecord) -> list[tuple[str, str]]:
         if op == "call_module":
             cls = classes.get(target_path(row), "")
             kind = kind_of_class(cls)
-            if cls in CLASSES:
-                kind = "a convolution" if CLASSES[cls] in CONVS else "a BatchNorm"
+            if cls in CONV_BN_CLASSES:
+                kind = "a convolution" if CONV_BN_CLASSES[cls] in CONV_CLASSES else "a BatchNorm"
         elif op == "call_function":
             text = target_text(target)
             kind = "a convolution" if text in _FUNCTIONS else f"`{text}`"

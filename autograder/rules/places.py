@@ -20,6 +20,7 @@ from autograder.core.graph_record import (
 )
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
+from autograder.judge.compare import times
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Rule, Stage
 
@@ -137,14 +138,14 @@ def _other_kinds(
             yield evidence.finding(
                 "left-behind",
                 f"{_occurs(got[kind], kind)}; after the rewriting it should "
-                f"{'not be there any more' if not want[kind] else f'be {_times(want[kind])}'}.",
+                f"{'not be there any more' if not want[kind] else f'be {times(want[kind])}'}.",
                 "What a rewritten place computed before has to be erased with it.",
             )
             return
         if got[kind] != want[kind]:
             yield evidence.finding(
                 "changed-too-much",
-                f"{_occurs(got[kind], kind)}, and it should be {_times(want[kind])}: all that is "
+                f"{_occurs(got[kind], kind)}, and it should be {times(want[kind])}: all that is "
                 "outside the rewritten places stays as it is.",
                 "Compare the graphs before and after.",
             )
@@ -154,11 +155,7 @@ def _other_kinds(
 def _occurs(count: int, kind: str) -> str:
     if not count:
         return f"Your graph has no such node: {kind}"
-    return f"{kind[0].upper()}{kind[1:]} is in your graph {_times(count)}"
-
-
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
+    return f"{kind[0].upper()}{kind[1:]} is in your graph {times(count)}"
 
 
 def _places(count: int) -> str:

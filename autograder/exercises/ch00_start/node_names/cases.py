@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.authoring.question import (
-    CALLS,
+    CALL_OPS,
     COMMON,
-    KINDS,
-    MISLEADING,
+    INPUT_KINDS,
+    MISLEADING_NAMES,
     Aspect,
     Exercise,
     RandomModels,
@@ -32,7 +32,9 @@ return result
 ```""",
 )
 
-VOCABULARY = Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=MISLEADING)
+VOCABULARY = Vocabulary(
+    CALL_OPS + COMMON, inputs=INPUT_KINDS, training=True, namesakes=MISLEADING_NAMES
+)
 
 EXERCISE = Exercise(
     number=1,

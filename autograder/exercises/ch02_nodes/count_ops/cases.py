@@ -7,9 +7,9 @@ from functools import partial
 from torch import nn
 
 from autograder.authoring.question import (
-    CALLS,
+    CALL_OPS,
     COMMON,
-    KINDS,
+    INPUT_KINDS,
     Aspect,
     Exercise,
     RandomModels,
@@ -35,7 +35,7 @@ HINTS = (
 )
 
 VOCABULARY = Vocabulary(
-    CALLS + COMMON, inputs=KINDS, training=True, namesakes=("get_attr", "placeholder")
+    CALL_OPS + COMMON, inputs=INPUT_KINDS, training=True, namesakes=("get_attr", "placeholder")
 )
 
 

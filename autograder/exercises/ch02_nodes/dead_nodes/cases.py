@@ -10,7 +10,7 @@ from torch import nn
 
 from autograder.authoring.question import (
     COMMON,
-    KINDS,
+    INPUT_KINDS,
     Aspect,
     Case,
     Exercise,
@@ -67,7 +67,7 @@ VOCABULARY = Vocabulary(
     )
     + COMMON,
     results=("value", "tuple", "dict", "nested", "nothing"),
-    inputs=KINDS,
+    inputs=INPUT_KINDS,
     namesakes=("unused", "dead"),
 )
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from torch import nn
 
 from autograder.authoring.question import (
-    CALLS,
+    CALL_OPS,
     COMMON,
-    KINDS,
+    INPUT_KINDS,
     Aspect,
     Case,
     Exercise,
@@ -81,9 +81,9 @@ VOCABULARY = Vocabulary(
         "nested(last={c}, first={a})",
         "nested({a}, slice(None, None, {b}), slice({c}, None))",
     )
-    + CALLS[4:6]
+    + CALL_OPS[4:6]
     + COMMON,
-    inputs=KINDS,
+    inputs=INPUT_KINDS,
     names={"nested": Wrapped(models.nested)},
 )
 

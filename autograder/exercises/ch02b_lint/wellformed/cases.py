@@ -7,9 +7,9 @@ from collections.abc import Callable
 from torch import fx
 
 from autograder.authoring.question import (
-    CALLS,
+    CALL_OPS,
     COMMON,
-    KINDS,
+    INPUT_KINDS,
     Aspect,
     Case,
     Exercise,
@@ -237,10 +237,10 @@ VOCABULARY = Vocabulary(
         "[nn.Parameter(torch.ones(()))] * {a}",
         "[nn.Softplus()]({a}) + [buffer(torch.ones(()))]",
     )
-    + CALLS[8:]
+    + CALL_OPS[8:]
     + COMMON,
     results=("value", "tuple", "nothing", "dict", "nested", "nothing"),
-    inputs=KINDS,
+    inputs=INPUT_KINDS,
     most=5,
 )
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import torch
 from torch import fx, nn
 
-from autograder.authoring.key import Encoded, Encoder, Reference, Trial, told
+from autograder.authoring.key import Encoded, Encoder, Reference, Trial, described_trace
 
 VALUE = "that is a value, which no shape tells"
 NO_EXAMPLE = "it hangs on a parameter without an example"
@@ -182,9 +182,9 @@ def _of_turn(oracle: Oracle, model: nn.Module, encoder: Encoder) -> Encoded:
         graph = oracle.trace(model)
     except NoAnswer as found:
         name = found.node.name
-        rows = told(oracle.graph, [name], encoder, model)
+        rows = described_trace(oracle.graph, [name], encoder, model)
         kinds = ["TraceError", "RuntimeError"] if found.length else ["TraceError"]
         return {"error": {"type": "TraceError", "kinds": kinds, "why": found.why, "rows": rows}}
     except ValueError as error:
         return {"error": {"type": "ValueError", "kinds": ["ValueError"], "why": str(error)}}
-    return {"value": told(graph, [node.name for node in oracle.asked], encoder, model)}
+    return {"value": described_trace(graph, [node.name for node in oracle.asked], encoder, model)}

@@ -6,10 +6,10 @@ from torch import fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from autograder import suspects
-from autograder.authoring.key import CONVS, NORMS, Fight, duel_key
+from autograder.authoring.key import CONV_CLASSES, NORM_CLASSES, Fight, duel_key
 from autograder.exercises.ch09b_duels.right_passes import as_it_is, exchange
 
-_PAIRS = dict(zip(CONVS, NORMS, strict=True))
+_PAIRS = dict(zip(CONV_CLASSES, NORM_CLASSES, strict=True))
 
 
 def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
@@ -19,9 +19,11 @@ def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
         return gm  # it may be a convolution's weight
     for node, norm in list(calls.items()):
         before = node.args[0] if node.args else None
-        if not isinstance(before, fx.Node) or not isinstance(conv := calls.get(before), CONVS):
+        if not isinstance(before, fx.Node) or not isinstance(
+            conv := calls.get(before), CONV_CLASSES
+        ):
             continue
-        if not isinstance(norm, NORMS) or norm.running_mean is None:
+        if not isinstance(norm, NORM_CLASSES) or norm.running_mean is None:
             continue
         fits = _PAIRS.get(type(conv)) is type(norm)
         if fits and len(before.users) == 1 and _is_alone(conv, list(calls.values())):

@@ -11,7 +11,7 @@ from statistics import median, median_high, median_low
 from typing import Any
 
 from autograder.authoring.key import (
-    ON,
+    GRADIENTS_ON,
     AnswerKey,
     Encoder,
     Evidence,
@@ -25,6 +25,7 @@ from autograder.authoring.key import (
     error_text,
     kind_of,
     rule,
+    times,
 )
 from autograder.exercises.ch10_fusion.compare_latency.cases import Latency
 from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
@@ -45,7 +46,7 @@ def _runs(evidence: Evidence) -> Iterator[tuple[RunRecord, int, bool]]:
     for run, (gradients, keywords) in zip(
         evidence.outcome.runs, evidence.trial.inputs, strict=True
     ):
-        yield run, keywords.get("repeats", DEFAULT), gradients == ON
+        yield run, keywords.get("repeats", DEFAULT), gradients == GRADIENTS_ON
 
 
 def _notes(run: RunRecord) -> list[list[Any]]:
@@ -140,7 +141,7 @@ def _counted(evidence: Evidence, notes: list[list[Any]], repeats: int) -> Iterab
         if count < repeats + 1:
             yield evidence.finding(
                 "too-few-calls",
-                f"`{name}` was called {_times(count)}. With `repeats` {repeats} and a warm-up, it "
+                f"`{name}` was called {times(count)}. With `repeats` {repeats} and a warm-up, it "
                 f"is called {repeats + 1} times, or more often.",
                 "A call that warms up is not measured, and each of the two needs one."
                 if count
@@ -160,10 +161,6 @@ def _counted(evidence: Evidence, notes: list[list[Any]], repeats: int) -> Iterab
             "Gradients were on during a call that was measured.",
             "With gradients, a model also notes what it would need for a backward pass.",
         )
-
-
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _order(names: list[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 
 from autograder.authoring.key import (
-    LAYER,
+    LAYER_PATH,
     AnswerKey,
     Difference,
     Encoder,
@@ -118,7 +118,7 @@ def _differs(evidence: Evidence) -> bool:
 
 
 def _layer(evidence: Evidence) -> ModuleRecord:
-    return next(row for row in evidence.graph["modules"] if row["path"] == LAYER)
+    return next(row for row in evidence.graph["modules"] if row["path"] == LAYER_PATH)
 
 
 @rule("same values", Stage.RESULT)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from torch import fx, nn
 
 from autograder.authoring.key import (
-    CLASSES,
-    CONVS,
-    NORMS,
+    CONV_BN_CLASSES,
+    CONV_CLASSES,
+    NORM_CLASSES,
     PASS,
     AnswerKey,
     Evidence,
@@ -49,7 +49,7 @@ def norms_of(gm: fx.GraphModule) -> list[Norm]:
     """Every call of a BatchNorm in a trace."""
     found: dict[str, Norm] = {}
     for node in gm.graph.nodes:
-        if _called(gm, node, NORMS):
+        if _called(gm, node, NORM_CLASSES):
             found[node.name] = _norm(gm, node, found)
     return list(found.values())
 
@@ -68,7 +68,7 @@ def _norm(gm: fx.GraphModule, node: fx.Node, earlier: dict[str, Norm]) -> Norm:
     before = earlier.get(source.name)
     if before and (before.conv or before.free) and len(source.users) == 1:
         return Norm(node.name, free=True)
-    if not _called(gm, source, CONVS):
+    if not _called(gm, source, CONV_CLASSES):
         return Norm(node.name, why=f"reads `{source}`, which is not a call of a convolution")
     if len(source.users) > 1:
         return Norm(node.name, why=f"reads `{source}`, which has another reader")
@@ -126,7 +126,7 @@ def _others(evidence: Evidence, before: Counter[str], after: Counter[str]) -> It
 def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
     """BatchNorms that nothing calls or reads any more are gone."""
     for path, cls in unused_modules(evidence.graph):
-        if CLASSES.get(cls) in NORMS:
+        if CONV_BN_CLASSES.get(cls) in NORM_CLASSES:
             yield evidence.finding(
                 "unused-module",
                 f"Your result still holds the BatchNorm `{path}`, which no node calls or reads.",
@@ -151,7 +151,7 @@ KEY = AnswerKey(
     (
         *(each for each in PASS if each is not same_result),
         result_as_before,
-        none_overwritten(*CLASSES).because("names the module, before calls are counted"),
+        none_overwritten(*CONV_BN_CLASSES).because("names the module, before calls are counted"),
         pairs_fused,
         no_unused_norm,
     ),

@@ -26,6 +26,7 @@ from autograder.authoring.key import (
     same_result,
     signature_kept,
     target_path,
+    times,
     wellformed,
 )
 from autograder.exercises.ch13b_lowering.lower.key_places import (
@@ -33,7 +34,6 @@ from autograder.exercises.ch13b_lowering.lower.key_places import (
     examples,
     meta_kept,
     nodes_in_their_places,
-    times,
     what_comes_in,
     what_goes_out,
 )

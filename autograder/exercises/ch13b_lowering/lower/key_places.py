@@ -18,6 +18,7 @@ from autograder.authoring.key import (
     rule,
     show,
     target_path,
+    times,
 )
 from autograder.exercises.ch13b_lowering.lower.key_values import Lowered, Piece, reads_of
 
@@ -35,11 +36,6 @@ def _set_text(names: Iterable[str]) -> str:
 def _for(evidence: Evidence, piece: Piece) -> str:
     names = _of(evidence).given.sets[piece.set]
     return f"the graph that you gave to `compile` for {_set_text(names)}"
-
-
-def times(count: int) -> str:
-    """How often, in words."""
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 # ------------------------------------------------------------------ which node is where

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from autograder.authoring.key import (
-    CLASSES,
-    CONVS,
+    CONV_BN_CLASSES,
+    CONV_CLASSES,
     DROPOUT_FUNCTIONS,
     DROPOUT_MODULES,
-    NORMS,
+    NORM_CLASSES,
     PASS,
     AnswerKey,
     Evidence,
@@ -88,7 +88,7 @@ class CleanUp:
             if not self._is_norm(self.rows[place]):
                 continue
             (source,) = self._reads(place)
-            if self._is_a(self.rows[source], CONVS) and readers[source] == [place]:
+            if self._is_a(self.rows[source], CONV_CLASSES) and readers[source] == [place]:
                 self.passed_on[place] = self.fused[place] = source
                 return True
         return False
@@ -124,13 +124,13 @@ class CleanUp:
         return self._module(row).get("class") in (IDENTITY, *DROPOUT_MODULES)
 
     def _is_a(self, row: NodeRecord, kinds: tuple[type, ...]) -> bool:
-        return CLASSES.get(self._module(row).get("class", "")) in kinds
+        return CONV_BN_CLASSES.get(self._module(row).get("class", "")) in kinds
 
     def _is_norm(self, row: NodeRecord) -> bool:
         """Whether it is a call of a BatchNorm that does the same to every batch."""
         module = self._module(row)
         statistics = module.get("buffers", {}).get("running_mean")
-        return self._is_a(row, NORMS) and not module["training"] and statistics is not None
+        return self._is_a(row, NORM_CLASSES) and not module["training"] and statistics is not None
 
 
 @rule("nothing dead", Stage.STRUCTURE)
