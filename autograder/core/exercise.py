@@ -1,7 +1,7 @@
-"""What an exercise asks: its card, and the cases an answer is tried on.
+"""The question of an exercise: its card, and the cases that an answer is tried on.
 
-Plain declarations only. What must come of an answer is not here: it stands in the exercise's
-answer key, see `judge.answer_key`.
+These are plain declarations, without expected results. Those are in the exercise's answer key; see
+`judge.answer_key`.
 """
 
 from __future__ import annotations
@@ -20,27 +20,26 @@ class Trial:
     Attributes:
         args: positional arguments for the answer.
         kwargs: keyword arguments for the answer.
-        model: the caller's model; `run` notes everything the answer changes about it.
+        model: the caller's model; `run` records everything that the answer changes in it.
         inputs: argument tuples on which a returned module is run.
-        functions: functions of the case that may stand in a graph, by the name
-            under which an outcome speaks of them.
-        watch: further values of the caller that an answer must leave alone.
-        log: a list the case's own callbacks append to while a result runs.
+        functions: functions of the case that a graph may call, by their names in an outcome.
+        watch: further values of the caller that an answer must not change.
+        log: a list that the case's own callbacks append to while a result runs.
         forbidden: attributes the answer may not use, as ``(owner class, name)``; with a third
             item ``"anywhere"``, use by PyTorch on the answer's behalf counts, too.
         times: how often a repeated transform is applied, each time to what it returned.
-        meanwhile: what else is done with the answer before its result is described and run, so
-            that whatever it keeps outside the result is another's by then; in
-            `repeated_calls`, what is done between the earlier calls and the last one.
-        then: makes another model of the graph module that came back, one in which there is more to
-            do; the answer is called with it, too, and what it returns then is the result. So names
-            are taken that the answer itself has chosen.
-        made_under: the seed under which an answer makes objects of its own.
-        noted: whether the model is a graph module whose nodes' ``meta`` counts: that it stays, and
-            what the nodes of a resulting graph carry.
-        copied: whether a graph module that came back is also run as a copy. That takes as long as
-            all other runs together, so it is done on hand-picked cases alone: whether a copy works
-            hangs on how an answer makes its result, and not on the model.
+        meanwhile: further calls of the answer before its result is described and run. They change
+            whatever the answer keeps outside its result. In `repeated_calls`, they come between
+            the earlier calls and the last one.
+        then: makes another model from the returned graph module, one with more to do. The answer is
+            called with that model, too, and what it returns then is the result. So the names that
+            the answer itself has chosen are taken.
+        made_under: the seed under which an answer makes its own objects.
+        noted: whether the ``meta`` of the nodes counts: the model is a graph module whose ``meta``
+            must stay, and the nodes of the result are described with theirs.
+        copied: whether a returned graph module is also run as a copy. That takes as long as all
+            other runs together, so only hand-written cases do it: whether a copy works depends on
+            the answer, and not on the model.
     """
 
     args: tuple[Any, ...] = ()
@@ -60,23 +59,23 @@ class Trial:
 
     @property
     def given_model(self) -> nn.Module:
-        """The model, of a case that has one."""
+        """The model, for a case that has one."""
         assert self.model is not None
         return self.model
 
 
 @dataclass(frozen=True)
 class Expect:
-    """What a case demands beyond its reference. An exercise that needs more makes a subclass.
+    """The demands of a case beyond its reference. An exercise that needs more has a subclass.
 
     Attributes:
         raises: the name of the exception that must be raised.
-        advice: where to look if it is not.
+        advice: the advice if it is not.
         names: a name that the exception's message must contain.
-        still_holds: names of rules that hold after the exception, too.
-        may_raise: whether running the model may raise, as it does without the answer.
-        trace: how the case's model is traced, where `fx.symbolic_trace` cannot.
-        built_by: what has been done to a graph module since it was traced, one sentence a step.
+        still_holds: names of rules that also hold after the exception.
+        may_raise: whether a run of the model may raise, as it does without the answer.
+        trace: traces the case's model, if `fx.symbolic_trace` cannot.
+        built_by: the steps that changed a graph module after its trace, one sentence each.
     """
 
     raises: str = ""
@@ -90,19 +89,19 @@ class Expect:
 
 @dataclass(frozen=True)
 class Case:
-    """One situation an answer is tried in.
+    """One situation in which an answer is tried.
 
     Attributes:
-        name: unique within the exercise, a few words a learner can read.
+        name: unique within the exercise, a few words for a learner.
         aspect: key of the `Aspect` whose points depend on this case.
         make: builds a fresh `Trial`; the same seed gives the same trial. It is pickled by
-            reference and sent to where answers run, so it is made of what `models` modules hold.
+            reference and sent to where answers run, so it is made of objects in `models` modules.
         expect: what the case demands beyond the reference.
         hidden: whether the case is tried only when a submission is graded, and not in the learner's
             check cell. Hidden cases are redraws of visible ones, and reject answers that are
             fitted to the visible cases. `exercise_folder` hides the cases of ``redraws.py``.
-        recipe: what a random model was made from; only its maker reads it.
-        cache: what a judge has worked out about it, which is the same for every answer.
+        recipe: the numbers that a random model was made from; only its maker reads them.
+        cache: values that a judge has computed, and that are the same for every answer.
     """
 
     name: str
@@ -119,16 +118,16 @@ class RandomCases(Protocol):
 
     @property
     def count(self) -> int:
-        """How many of them an answer is tried on when it is graded."""
+        """The number of random cases for an answer that is graded."""
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
         """The cases of a seed; with a smaller count, the first of them."""
 
     def pool(self, pool: int) -> Iterator[Case]:
-        """The cases of a class's pool, each made when it is first asked for."""
+        """The cases of a class's pool, each made when it is first needed."""
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
-        """The smallest random case that fails, on the way from one that does."""
+        """The smallest random case that still fails, made from one that fails."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ class Aspect:
 
 
 RANDOM = Aspect("random", 1, "models drawn at random")
-"""The share that random models stand for. It is earned only where all other cases hold."""
+"""The share of random models. It is earned only if all other cases pass."""
 
 
 _RENAMED_KINDS = {
@@ -159,23 +158,23 @@ class Exercise:
     Attributes:
         title: a short heading.
         stars: 1 (warm-up) to 4 (open-ended).
-        minutes: how long it should take.
+        minutes: the time that it should take.
         points: full marks.
         kind: the kind of answer: the name of a module in `runner.kinds`.
-        aspects: how the points are shared out; without the first, none are earned.
+        aspects: the shares of the points; without the first, none are earned.
         cases: the situations, simplest first, and hidden ones last.
         hints: markdown, from "where to look" to "a skeleton"; never the solution.
-        random: models drawn at random on which the answer is tried besides.
+        random: random models on which the answer is tried, too.
         number: its place in the chapter, from 1.
-        not_random: why there are none, where it makes no sense.
-        forbidden_words: names of tools that may not be used; the text of an answer is looked at
-            for them, besides what `Trial.forbidden` notes.
-        own_code: what a call of the notebook's own code in a result's graph may be: nothing
-            (``refused``), a copy of its one argument (``copies``), or a call that nobody reads
-            and that the judge leaves out (``skipped``).
-        first_try: a line of the answer cell, if the cell contains a wrong answer at first. It is
-            not the learner's, and does not count as an attempt.
-        fine_print: sentences of the task's fine print, each with the names of the cases that stand
+        not_random: the reason why there are none.
+        forbidden_words: names of tools that the answer's text must not have. `Trial.forbidden`
+            records their use.
+        own_code: the meaning of a call of the notebook's own code in a result's graph: it is not
+            allowed (``refused``), it copies its one argument (``copies``), or its value has no
+            reader and the judge leaves it out (``skipped``).
+        first_try: a line of the answer cell, if the cell has a wrong answer at first. It is not the
+            learner's, and does not count as an attempt.
+        fine_print: sentences of the task's fine print, each with the names of the cases that depend
             on it. A learner whose answer fails there may not have read it.
         name: the name of what the learner writes. This and the next two are filled in from the
             exercise's folder; see `exercise_folder`.
@@ -209,21 +208,21 @@ class Exercise:
             raise ValueError(f"kind={self.kind!r} is now called {kind!r}")
 
     def worth(self, points: float | None) -> Exercise:
-        """The same exercise with other full marks, which a class may give; ``None`` for its own."""
+        """The same exercise with a class's own full marks, or with its own ones for ``None``."""
         if points is None or points == self.points:
             return self
         whole = int(points) if float(points).is_integer() else points
         return replace(self, points=whole)
 
     def fine_print_for(self, case: str) -> str:
-        """The sentence of the task's fine print that a case stands on, or ``""``."""
+        """The sentence of the task's fine print that a case depends on, or ``""``."""
         return next((says for says, cases in self.fine_print.items() if case in cases), "")
 
     @property
     def all_aspects(self) -> tuple[Aspect, ...]:
-        """The aspects, and the share of random models where there are any."""
+        """The aspects, with the share of random models if there are any."""
         return (*self.aspects, RANDOM) if self.random else self.aspects
 
     def visible_cases(self) -> tuple[Case, ...]:
-        """The cases a learner's check cell tries."""
+        """The cases that a learner's check cell tries."""
         return tuple(case for case in self.cases if not case.hidden)

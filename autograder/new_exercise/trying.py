@@ -22,7 +22,7 @@ from autograder.runner.kinds import KINDS
 
 
 class DoesNotWork(Exception):
-    """The exercise cannot be used; the message says what to fix."""
+    """An exercise that cannot be used; the message says what to fix."""
 
 
 @dataclass(frozen=True)
