@@ -9,8 +9,8 @@ from autograder.exercises import EXERCISES
 from autograder.judge.answer_key import key_of
 from autograder.judge.rule import Rule
 from autograder.rules import passes, values, wellformed
+from tests.checks.examination import examine
 from tests.checks.test_answers import wrong_answers
-from tests.exam.answers import examine
 
 # Rules that many rubrics share are shown to be needed once, in any of them.
 SHARED = {

@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 from autograder.core.verdict import Finding
 from autograder.exercises import EXERCISES
-from tests.exam.typos import Typo, finding_on, right_ones, typos_in
+from tests.checks.typos import Typo, finding_on, right_ones, typos_in
 
 EXERCISES_TRIED, TYPOS, BY_PROXY = 40, 100, 10
 """How many exercises and typos are tried; of these, names that a Proxy has accepted."""

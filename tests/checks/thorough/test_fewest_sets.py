@@ -11,7 +11,11 @@ from torch import fx, nn
 
 from autograder.exercises.ch13b_lowering.partition.models import TakesNodes
 from autograder.exercises.ch13b_lowering.partition.rubric import fewest
-from tests.exam.answers.partition import levels, quotient_is_sound, the_first_that_fits
+from tests.exercises.ch13b_lowering.partition.answers import (
+    levels,
+    quotient_is_sound,
+    the_first_that_fits,
+)
 
 
 def drawn(draw: random.Random) -> fx.GraphModule:

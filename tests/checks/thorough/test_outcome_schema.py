@@ -24,7 +24,8 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.kinds.timer import SLOWEST_LISTS
 from autograder.runner import kinds
 from autograder.runner.kinds.timer import SLOWEST_ASKED
-from tests.exam.answers import answers_to, examine
+from tests.checks.examination import examine
+from tests.exercises import answers_to
 from tests.support.mutations import Mutation, some
 
 GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."

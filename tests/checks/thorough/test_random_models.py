@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle, islice
@@ -23,7 +22,7 @@ from autograder.judge import judge
 from autograder.judge.answer_key import key_of
 from autograder.runner import run
 from tests.checks.test_answers import right_answers
-from tests.exam.answers import Answer, answers_to, beyond
+from tests.exercises import Answer, answers_to, beyond, constant
 
 WITH = {name: e for name, e in EXERCISES.items() if e.random}
 
@@ -142,5 +141,4 @@ def is_found(exercise: Exercise, answer: Answer) -> bool:
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_reasons_why_none_is_found_belong_to_answers(name: str) -> None:
-    module = importlib.import_module(f"tests.exam.answers.{name}")
-    assert set(getattr(module, "BEYOND", {})) <= {answer.style for answer in answers_to(name)}
+    assert set(constant(name, "BEYOND", {})) <= {answer.style for answer in answers_to(name)}

@@ -17,7 +17,7 @@ from autograder.judge.answer_text import Source, source_of_answer
 from autograder.judge.source_rules import Reading, read, reading_of, source_findings
 from autograder.runner import run_cases
 from autograder.submission.check_result import checks_of
-from tests.exam.answers import answers_to
+from tests.exercises import answers_to
 
 FORBIDDEN = ("all_input_nodes", "_input_nodes")
 
@@ -293,7 +293,7 @@ def test_right_answers_of_the_exam_are_clean(name: str) -> None:
 
 
 def without_marks(cells: tuple[str, ...]) -> list[str]:
-    """The text of answers of the exam as a student writes it: without what marks them as such."""
+    """The text of answers as a student writes it: without what marks them as such."""
     return [re.sub(r"^@(right|wrong)\((?:[^()]|\n)*\)\n", "", cell, flags=re.M) for cell in cells]
 
 
