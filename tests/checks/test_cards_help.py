@@ -25,7 +25,7 @@ from autograder.learner.stale_cell import broken_cell, problem_in, stopping_call
 from autograder.runner import run
 from autograder.runner.lasting_state import LastingState
 from tests.checks.examination import finding_meant_for
-from tests.exercises import answers_to
+from tests.exercises import answers_to, constant, exercises_with
 from tests.exercises.mistakes import RATINGS, UNSTICKS, all_mistakes
 
 MISTAKES = {str(mistake): mistake for mistake in all_mistakes()}
@@ -124,31 +124,10 @@ def test_advice_depends_on_the_line(error: dict[str, Any], words: str) -> None:
     assert (words in found) if words else found == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "words"),
-    [
-        ("run_pipeline", {"type": "KeyError", "message": "'nothing to tidy up'",
-         "types": ["Exception"], "text": "result = each(gm)"}, "lets it out"),
-        ("run_pipeline", {"type": "AssertionError", "message": "", "types": ["Exception"],
-         "text": "result = each(gm)"}, "lets it out"),
-        ("run_pipeline", {"type": "AttributeError", "text": "gm = result.graph_module",
-         "message": "'NoneType' object has no attribute 'graph_module'"}, "`NoneType`, and no"),
-        ("run_pipeline", {"type": "TypeError", "text": "gm, modified = each(gm)",
-         "message": "cannot unpack non-iterable GraphModule object"}, "`GraphModule`, and no"),
-        ("sort_graph", {"type": "RuntimeError", "text": "gm.graph.lint()", "message":
-         "Argument 'n1' of Node 'n2' was used before it has been defined!"}, "`n2` before `n1`"),
-        ("sort_graph", {"type": "RuntimeError", "message": "n1", "text": "raise RuntimeError(n)"},
-         "asks for another one"),
-        ("sort_graph", {"type": "IndexError", "message": "pop from empty list",
-         "text": "node = ready.pop()"}, "nothing is left"),
-        ("sort_graph", {"type": "RecursionError", "message": "maximum recursion depth exceeded",
-         "text": "visit(read)"}, "longer than Python"),
-        ("record_shapes", {"type": "RecursionError", "message": "maximum recursion depth exceeded",
-         "text": "value = self.run_node(n)"}, "the class that yours comes from"),
-    ],
-)  # fmt: skip
-def test_what_raises_in_one_exercise_leads_on(name: str, error: dict[str, Any], words: str) -> None:
-    assert words in advice_for(exercise_called(name), error, "call")
+@pytest.mark.parametrize("name", exercises_with("ADVICE_ON"))
+def test_errors_in_one_exercise_get_its_advice(name: str) -> None:
+    for error, words in constant(name, "ADVICE_ON"):
+        assert words in advice_for(exercise_called(name), error, "call")
 
 
 def test_no_message_ends_in_the_middle_of_a_sentence() -> None:

@@ -5,11 +5,25 @@ answer that must pass, and `wrong` one that must fail with a given finding. Its 
 the requirements of the task: see `tests.checks.clauses`. `tests.checks.caught_by` writes its
 ``caught_by.json``.
 
-Constants in ``answers.py`` that tests of all exercises read:
+Constants and functions in ``answers.py`` that tests of all exercises read. Most are a reason:
 
+* ``ADVICE_ON``: errors in an answer, and a part of the advice that a card gives on each.
+* ``ASKS_FOR_ORIGINS``: outcomes must say where the parts of a result come from.
 * ``BEYOND``: wrong answers that random models alone cannot find, with the reason.
 * ``CLAUSES``: the clause that a wrong answer breaks, if answers are marked in a loop. Otherwise the
   mark names it.
+* ``DECIDES_NOTHING``: places in an outcome that decide no points, with the reason.
+* ``NAMES_MAY_BE_MISSING``: code on its cards may use names that are not defined.
+* ``NOT_GROWN``: it is not tried on chains of calls.
+* ``NOT_ON_NETWORKS``: it is not tried on networks of torchvision and timm. On these,
+  ``is_outside_the_task(network)`` leaves some out, and ``complete_on_network(trial, choice)`` adds
+  what the task needs besides a network.
+* ``RANDOM_MODELS_ARE_READ``: its random models are not run.
+* ``RANDOM_MODELS_MAY_RAISE``: its random models may raise.
+* ``RUNS_AFTER``: the exercise whose answer cell must run first.
+* ``TAKES_LONG``: answers that no large class hands in, with the reason.
+* ``TEXTS_ARE_CLEAN``: no right answer's text may name a forbidden tool.
+* ``TYPOS_ARE_RECORDED``: typos in its answers show only when a recorded graph runs.
 """
 
 from __future__ import annotations
@@ -90,6 +104,9 @@ def kept_by_class(answer: Callable[..., Any]) -> Callable[..., Any]:
 
     return keeping
 
+
+GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
+"""The place of a returned graph in an outcome, as a pattern for ``DECIDES_NOTHING``."""
 
 ONE_CLASS_EACH = "each random model is of a class of its own"
 """The reason why random models do not find the answers that `kept_by_class` makes."""

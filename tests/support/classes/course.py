@@ -21,7 +21,7 @@ from tests.checks.examination import examine
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.exam.submissions.exam import text_of
-from tests.exercises import Answer, answers_to
+from tests.exercises import Answer, answers_to, constant
 
 KNOWN = "known_scores.json"
 """The file in the classroom that says what everybody must get; grading does not read it."""
@@ -31,9 +31,6 @@ RIGHT, WRONG = 0.70, 0.25
 
 WRONG_ONES = 8
 """How many wrong answers to an exercise a class draws from: each has to be examined first."""
-
-TAKES_LONG = {("probe_values", "probes that are probed")}
-"""Answers that take as long as the rest of a class. What they get is tried elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ def _usable(answers: Sequence[Answer], *, wrong: bool) -> Iterator[tuple[Answer,
     """Answers of one kind with their text, where that defines the exercise's name by itself."""
     for answer in answers:
         taken = (answer.finding is not None) == wrong
-        if not taken or (answer.exercise, answer.style) in TAKES_LONG:
+        if not taken or answer.style in constant(answer.exercise, "TAKES_LONG", {}):
             continue
         try:
             text = text_of(answer.exercise, answer.style)

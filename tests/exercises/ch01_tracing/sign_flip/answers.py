@@ -274,3 +274,16 @@ def absolute(x):
 @wrong("a tuple of both", "wrong-structure")
 def both(x):
     return x, -x
+
+
+TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"
+
+
+DECIDES_NOTHING = [
+    (r"runs\[\]\.copy\..*", "a trace that the course makes itself is not asked to be copied"),
+    (
+        r"value\.graph_module\.signature.*",
+        "the course itself traces the function; its parameters are not asked for",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

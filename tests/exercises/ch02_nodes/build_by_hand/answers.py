@@ -442,3 +442,15 @@ def kept_by_shapes(proj, shift):
     if shapes not in KEPT:
         KEPT[shapes] = built(proj, shift)
     return KEPT[shapes]
+
+
+DECIDES_NOTHING = [
+    (
+        r"value\.graph_module\.modules\[\]\.params\..*\.origin",
+        "`proj` is the module that was given: the module's own origin says so",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

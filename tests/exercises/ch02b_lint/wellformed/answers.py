@@ -914,3 +914,9 @@ CLAUSES = {
     "only what is saved is looked at for dots": "saved-or-not",
 }
 """Clauses that answers break whose marks are made in a loop."""
+
+
+NOT_ON_NETWORKS = "the faults of a graph are put there by the recipe of a random model"
+
+
+NAMES_MAY_BE_MISSING = "it is about graphs whose code is shown as FX writes it"

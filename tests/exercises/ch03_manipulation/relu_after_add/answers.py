@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
 
 ADDS = (torch.add, operator.add)
 
@@ -499,3 +499,12 @@ BEYOND = {
     "kept by the class of the model": ONE_CLASS_EACH,
     "readers in slices are missed": "no tensor that is drawn stands in a slice",
 }
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.buffers\.num_batches_tracked",
+        "a BatchNorm with a momentum computes nothing with the number of its batches",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

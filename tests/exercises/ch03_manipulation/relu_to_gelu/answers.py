@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 FUNCTIONS = (torch.relu, F.relu)
 LAYERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
@@ -510,3 +510,13 @@ BEYOND = {
     ),
     "one GELU for each value that is read": "no model changes what a ReLU gives",
 }
+
+
+DECIDES_NOTHING = [
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
+    (
+        GRAPH + r"modules\[\]\.buffers\.num_batches_tracked",
+        "a BatchNorm with a momentum computes nothing with the number of its batches",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import inspect
+import operator
 
 from torch import fx
 
@@ -353,3 +355,8 @@ BEYOND = {
         "no model changes a value in place, so a call may as well come later"
     ),
 }
+
+
+def complete_on_network(trial, choice):
+    """Ask for differences in place of sums."""
+    return dataclasses.replace(trial, args=(*trial.args, operator.add, operator.sub))

@@ -717,3 +717,16 @@ def two_at_once(model, probe):
         second.target = lambda name, value, other: probe(name, value)
     gm.recompile()
     return gm
+
+
+TAKES_LONG = {"probes that are probed": "grading it takes as long as the rest of a class"}
+
+
+DECIDES_NOTHING = [
+    (r"runs\[\]\.(copy)\.log.*", "a copy of the result may have a copy of its probe"),
+    (
+        r"value\.graph_module\.nodes\[\]\.args\.tuple.*",
+        "what a call of the notebook's own code is given is seen in the log",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -11,7 +11,7 @@ import torch.utils._pytree as pytree
 from torch import fx, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 IN_PLACE_OPERATORS = {
     getattr(operator, name)
@@ -590,3 +590,12 @@ BEYOND = {
         "what a dropout computes in training mode is drawn anew by each run, so no model has one"
     ),
 }
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.(params|buffers)(\..*)?",
+        "layers that are kept for their effect, or for the other mode; no value of theirs is read",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

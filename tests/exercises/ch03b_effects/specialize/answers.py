@@ -688,3 +688,8 @@ BEYOND = {
         "it is about functions without parameters that decide; random models have some"
     ),
 }
+
+
+def is_outside_the_task(network):
+    """Whether `forward` has further parameters than an image: there are no values for them."""
+    return len(inspect.signature(network.forward).parameters) > 1

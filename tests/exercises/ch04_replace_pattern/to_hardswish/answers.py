@@ -356,3 +356,12 @@ BEYOND = {
     "six divided by the product, too": "right answers round otherwise, and near 0 much comes of it",
     "floor division, too": "right answers round otherwise, and a floor would make a step of that",
 }
+
+
+DECIDES_NOTHING = [
+    (
+        r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
+        "`inplace=False` is said again where it is the default",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

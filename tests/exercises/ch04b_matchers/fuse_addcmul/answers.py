@@ -569,3 +569,9 @@ BEYOND = {
     "kept by the class of the model": ONE_CLASS_EACH,
     "functions are known by their `__name__`": "random models call no functions of a notebook",
 }
+
+
+DECIDES_NOTHING = [
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
+]
+"""Places in an outcome that decide no points, and why."""

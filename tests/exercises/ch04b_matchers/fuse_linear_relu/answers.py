@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.given import LinearReLU
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 FUNCTIONS = (torch.relu, F.relu)
 
@@ -620,3 +620,20 @@ def with_dce(model):
     gm.graph.eliminate_dead_code()
     gm.recompile()
     return gm
+
+
+DECIDES_NOTHING = [
+    (GRAPH + r"modules\[\]", "a part that no node reads may be missing"),
+    (
+        GRAPH + r"modules\[\]\.origin",
+        "parameters are asked for, and modules inside the target of `inline`",
+    ),
+    (
+        r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
+        "only what was inlined, or is fused, has to be the model's",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

@@ -262,3 +262,6 @@ def _():
     tanh.replace_all_uses_with(neg)
     neg.args = (tanh,)
     return gm
+
+
+TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"

@@ -480,3 +480,15 @@ def _():
 @wrong("results in place of rules", "rule-raises")
 def _():
     return rules(relu=relu_rule(torch.ones(1)))
+
+
+TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"
+
+
+DECIDES_NOTHING = [
+    (
+        r"value\.rules\[\]\[\]\.(args\.tuple\[\]|kwargs\.dict.*)",
+        "a dimension may go unsaid where another gives the same numbers",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -758,3 +758,15 @@ BEYOND = {
     "an operation is told by the name of its node": "a random graph is a trace",
     "always float64": "random inputs are float64, where right formulas agree",
 }
+
+
+NOT_ON_NETWORKS = "it takes functions of numbers"
+
+
+DECIDES_NOTHING = [
+    (
+        r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
+        "a sum whose value no slope reads may have any alpha",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -8,7 +8,7 @@ import operator
 
 from torch import fx, nn
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 
 def keeping(target):
@@ -1001,3 +1001,24 @@ BEYOND = {
         "no submodule that is drawn branches on its mode"
     ),
 }
+
+
+def is_outside_the_task(network):
+    """Whether the trace made a text of a value: the text differs with the tracer."""
+    return any("Proxy(" in str(node.args) for node in fx.symbolic_trace(network).graph.nodes)
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.origin",
+        "parameters are asked for, and modules inside the target of `inline`",
+    ),
+    (
+        r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
+        "only what was inlined, or is fused, has to be the model's",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

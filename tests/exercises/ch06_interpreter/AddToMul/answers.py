@@ -461,3 +461,6 @@ BEYOND = {
         "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"
     ),
 }
+
+
+TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"

@@ -357,3 +357,16 @@ BEYOND = {
         "random models return values, and no constants beside them"
     ),
 }
+
+
+ADVICE_ON = [
+    (
+        {
+            "type": "RecursionError",
+            "message": "maximum recursion depth exceeded",
+            "text": "value = self.run_node(n)",
+        },
+        "the class that yours comes from",
+    ),
+]
+"""Errors in an answer, and a part of the advice that a card gives on each."""

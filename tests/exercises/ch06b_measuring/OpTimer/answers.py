@@ -541,3 +541,19 @@ class NoRuns(fx.Interpreter):
 
     def slowest(self, n):
         return []
+
+
+RANDOM_MODELS_MAY_RAISE = "the task is about models that raise, too"
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.timer\.(calls|seconds|slowest).*",
+        "the second timer, ranks and nodes that are no calls count in some cases only",
+    ),
+    (
+        r"runs\[\]\.forward\.args.*",
+        "what a model that raises leaves of its arguments is not asked for",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

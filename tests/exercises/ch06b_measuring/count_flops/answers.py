@@ -612,3 +612,13 @@ BEYOND = {
     "products with a vector, too": _RELATIVES,
     "a layer has one row at least": "no input of a random model is empty",
 }
+
+
+def is_outside_the_task(network):
+    """Whether a node of a trace calls a function of several operations, such as attention."""
+    calls = (node for node in fx.symbolic_trace(network).graph.nodes if node.op == "call_function")
+    return any(
+        node.target is F.scaled_dot_product_attention
+        or node.target.__module__.startswith(("timm", "torchvision"))
+        for node in calls
+    )

@@ -11,7 +11,7 @@ from torchvision.models._utils import IntermediateLayerGetter
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 NODES = {"layer3": "C4", "layer4": "C5"}
 
@@ -485,3 +485,15 @@ def stale(model):
     found = output.args[0]
     output.args = ({new: found[old] for old, new in NODES.items()},)
     return extractor
+
+
+TEXTS_ARE_CLEAN = "its one tool is watched when it runs, and not looked for in texts"
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.(params|buffers)(\..*)?",
+        "layers that are kept for their effect, or for the other mode; no value of theirs is read",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

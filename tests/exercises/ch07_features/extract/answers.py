@@ -8,7 +8,7 @@ import operator
 import torch
 from torch import fx, nn
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 PASS_ON = set(
     "getitem getattr view view_as reshape flatten unflatten ravel squeeze unsqueeze transpose "
@@ -1086,3 +1086,12 @@ CLAUSES = {
     "does not know einsum": "unknown-is-shared",
 }
 """Clauses that answers break whose marks are made in a loop."""
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.(params|buffers)(\..*)?",
+        "layers that are kept for their effect, or for the other mode; no value of theirs is read",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

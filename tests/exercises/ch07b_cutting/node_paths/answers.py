@@ -621,3 +621,6 @@ BEYOND = {
     "kept by the class of the model": ONE_CLASS_EACH,
     "a copy in eval mode traced": "no module that is drawn branches on its mode",
 }
+
+
+RANDOM_MODELS_MAY_RAISE = "the task is about models that raise, too"

@@ -9,7 +9,7 @@ import torch
 from torch import fx, nn
 from torch.fx.node import map_arg
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 
 def place_of(nodes, name):
@@ -641,3 +641,15 @@ def own_function_in_the_tail(model, name):
         output.args = (tail.graph.call_function(same, (output.args[0],)),)
     tail.recompile()
     return head, tail
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.origin",
+        "parameters are asked for, and modules inside the target of `inline`",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

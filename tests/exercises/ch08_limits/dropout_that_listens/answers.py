@@ -8,7 +8,7 @@ import itertools
 import torch.nn.functional as F
 from torch import fx, nn
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 
 def is_dropout(node):
@@ -374,3 +374,14 @@ def untouched(model):
 
 
 BEYOND = {"F.dropout2d, too": "random models have other relatives of `F.dropout`"}
+
+
+DECIDES_NOTHING = [
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
+    (
+        GRAPH + r"modules\[\]\.buffers\.num_batches_tracked",
+        "a BatchNorm with a momentum computes nothing with the number of its batches",
+    ),
+    (GRAPH + r"modules\[\]\.params\.bias", "PyTorch makes the bias of an attention of zeros"),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -256,3 +256,6 @@ def both(x):
 @wrong("untouched", "not-attempted")
 def untouched(x):
     raise NotImplementedError
+
+
+TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"

@@ -9,7 +9,7 @@ import traceback
 from torch import fx, nn
 from torch.fx.proxy import TraceError
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 class Attempt(fx.Tracer):
@@ -549,3 +549,12 @@ BEYOND = {
     "ten attempts": "random models have fewer parts",
     "what a leaf holds stays a leaf, too": "random models call no part of a part",
 }
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.params(\..*)?",
+        "a leaf needs the weights of the branch that it takes, and of no other",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

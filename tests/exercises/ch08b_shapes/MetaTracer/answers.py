@@ -1233,3 +1233,16 @@ BEYOND = {
     "parameters with a default have no example": "no input of a random model has a default",
     "each layer is run once": "no layer of a random model is called with two shapes",
 }
+
+
+RANDOM_MODELS_MAY_RAISE = "the task is about models that raise, too"
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.forward\.value\.graph(\[\].*)?",
+        "a branch leaves nodes behind that nobody reads; names count only where `assumed` is asked",
+    ),
+    (r"runs\[\]\.forward\.value\.assumed.*", "only the cases about it look at `assumed`"),
+]
+"""Places in an outcome that decide no points, and why."""

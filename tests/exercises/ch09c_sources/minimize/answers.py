@@ -839,3 +839,15 @@ BEYOND = {
     "readers read anything that comes before": _TRUE,
     "a new trace": "a trace of a random model is what it is traced to again",
 }
+
+
+NOT_GROWN = "`bad` is asked about each call that is left for each call that goes"
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.\w+\.args\.tuple\[\]",
+        "what a module that raises leaves of its arguments is not asked for",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -15,7 +15,7 @@ from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 from torch.nn.modules.conv import _ConvNd
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
 
 CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -642,3 +642,16 @@ wrong("kept by the class of the model", "left-behind")(kept_by_class(retargeted)
 
 
 BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
+
+
+RUNS_AFTER = "fold_bn"
+"""The exercise whose answer cell must run before, as the card says."""
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
+        "a BatchNorm that trains takes the statistics of the batch, and the bias before it away",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

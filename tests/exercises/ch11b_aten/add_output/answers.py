@@ -17,6 +17,7 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 
+from autograder.exercises import EXERCISES
 from tests.exercises import right, wrong
 
 
@@ -557,3 +558,11 @@ def by_operator(ep, name):
 @wrong("untouched", "not-attempted")
 def untouched(ep, name):
     raise NotImplementedError
+
+
+def complete_on_network(trial, choice):
+    """Make the layers work out of place: the task leaves out values that are changed later."""
+    for module in trial.model.modules():
+        if hasattr(module, "inplace"):
+            module.inplace = False
+    return EXERCISES["add_output"].random.complete(trial, choice)

@@ -390,3 +390,12 @@ def captured(model, args):
 @wrong("untouched", "not-attempted")
 def untouched(model, args):
     raise NotImplementedError
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.forward\.args\.tuple\[\]",
+        "that an argument is as before is seen where it is given, by what has changed",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -676,3 +676,12 @@ def sizes_go(gm):
 @wrong("untouched", "not-attempted")
 def untouched(gm):
     raise NotImplementedError
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.forward\.value\.dict\[\]\[\]\.list\[\]\.tuple\[\]\.tuple\[\]",
+        "a slice from `None` begins where one from 0 does",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

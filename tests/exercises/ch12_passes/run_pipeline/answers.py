@@ -480,3 +480,42 @@ BEYOND = {
     "a check that gives False": "no random check gives anything",
     "in eval mode": "random models are in eval mode",
 }
+
+
+ADVICE_ON = [
+    (
+        {
+            "type": "KeyError",
+            "message": "'nothing to tidy up'",
+            "types": ["Exception"],
+            "text": "result = each(gm)",
+        },
+        "lets it out",
+    ),
+    (
+        {
+            "type": "AssertionError",
+            "message": "",
+            "types": ["Exception"],
+            "text": "result = each(gm)",
+        },
+        "lets it out",
+    ),
+    (
+        {
+            "type": "AttributeError",
+            "text": "gm = result.graph_module",
+            "message": "'NoneType' object has no attribute 'graph_module'",
+        },
+        "`NoneType`, and no",
+    ),
+    (
+        {
+            "type": "TypeError",
+            "text": "gm, modified = each(gm)",
+            "message": "cannot unpack non-iterable GraphModule object",
+        },
+        "`GraphModule`, and no",
+    ),
+]
+"""Errors in an answer, and a part of the advice that a card gives on each."""

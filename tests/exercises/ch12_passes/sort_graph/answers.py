@@ -394,3 +394,32 @@ def component(left, inputs):
 
 put("no dictionaries", "wrong-order", "nested", inputs=without_dictionaries)
 put("two cycles in one", "not-a-cycle", "no-other", cycle=component)
+
+
+ADVICE_ON = [
+    (
+        {
+            "type": "RuntimeError",
+            "text": "gm.graph.lint()",
+            "message": "Argument 'n1' of Node 'n2' was used before it has been defined!",
+        },
+        "`n2` before `n1`",
+    ),
+    (
+        {"type": "RuntimeError", "message": "n1", "text": "raise RuntimeError(n)"},
+        "asks for another one",
+    ),
+    (
+        {"type": "IndexError", "message": "pop from empty list", "text": "node = ready.pop()"},
+        "nothing is left",
+    ),
+    (
+        {
+            "type": "RecursionError",
+            "message": "maximum recursion depth exceeded",
+            "text": "visit(read)",
+        },
+        "longer than Python",
+    ),
+]
+"""Errors in an answer, and a part of the advice that a card gives on each."""

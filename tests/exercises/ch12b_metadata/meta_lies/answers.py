@@ -639,3 +639,8 @@ def no_keywords(gm):
 @wrong("untouched", "not-attempted")
 def untouched(gm):
     raise NotImplementedError
+
+
+RANDOM_MODELS_ARE_READ = (
+    "its answers read a graph that may have values of terabytes, and do not run it"
+)

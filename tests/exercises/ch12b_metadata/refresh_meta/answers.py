@@ -774,3 +774,8 @@ def flat_inputs_allowed(gm, *inputs):
 @wrong("untouched", "not-attempted")
 def untouched(gm, *inputs):
     raise NotImplementedError
+
+
+RANDOM_MODELS_ARE_READ = (
+    "its answers read a graph that may have values of terabytes, and do not run it"
+)

@@ -327,3 +327,9 @@ def cleaned(node, root):
     found = work_out(node, root)
     node.kwargs = {name: value for name, value in node.kwargs.items() if value is not None}
     return found
+
+
+NOT_ON_NETWORKS = "networks call builtins of `torch._C._nn`, which the task leaves out"
+
+
+RANDOM_MODELS_ARE_READ = "its answers read a graph whose arguments are no inputs of the model"

@@ -792,3 +792,6 @@ def new_graph(gm):
     gm.graph = fx.Transformer(gm).transform().graph
     gm.recompile()
     return count
+
+
+NOT_ON_NETWORKS = "its graphs are recorded of functions without parameters"

@@ -7,6 +7,7 @@ import copy
 from torch import fx
 from torch.fx.node import map_arg
 
+from autograder.exercises import EXERCISES
 from tests.exercises import right, wrong
 
 # ------------------------------------------------------------------ parts
@@ -497,3 +498,14 @@ BEYOND = {
     "refused without a word": NAMED,
     "not what is inside slices": "random models have no slices of computed sizes",
 }
+
+
+NOT_GROWN = "which values a random model drops is chosen by looking at all pairs"
+
+
+def complete_on_network(trial, choice):
+    """Make the layers work out of place: the task leaves out values that are changed later."""
+    for module in trial.model.modules():
+        if hasattr(module, "inplace"):
+            module.inplace = False
+    return EXERCISES["recompute"].random.complete(trial, choice)

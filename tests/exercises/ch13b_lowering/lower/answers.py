@@ -9,7 +9,7 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from tests.exercises import right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 # ------------------------------------------------------------------ parts
 
@@ -1288,3 +1288,19 @@ BEYOND = {
     "a KeyError for unknown names": REFUSED,
     "inputs and parameters may be in a set": REFUSED,
 }
+
+
+DECIDES_NOTHING = [
+    (
+        r"value\.graph_module\.modules\[\](\..*origin|\.(params|buffers|same_as)(\..*)?)?",
+        "what was compiled is described where it was given to the compiler",
+    ),
+    (
+        GRAPH + r"modules\[\]\.(origin|buffers\..*origin|params\.(weight|bias)\.origin)",
+        "of what is called, or is no parameter, a copy will do",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

@@ -567,3 +567,9 @@ BEYOND = {
     "unread quantize calls are not looked at": UNREAD,
     "all dead code goes": UNREAD,
 }
+
+
+DECIDES_NOTHING = [
+    (r"value\.graph_module\.meta\[\]\..*", "what moves values of eight bits may have any meta"),
+]
+"""Places in an outcome that decide no points, and why."""

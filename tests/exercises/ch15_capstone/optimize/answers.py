@@ -13,7 +13,7 @@ from torch.fx.experimental import optimization
 from torch.nn import functional as F
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
 
 CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -909,3 +909,16 @@ wrong("kept by the class of the model", "changed-too-much")(kept_by_class(until_
 
 
 BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.buffers\.running_(mean|var)",
+        "a BatchNorm that was fused stays where its bias is read; nobody reads its statistics then",
+    ),
+    (
+        GRAPH + r"modules\[\]\.buffers\.num_batches_tracked",
+        "a BatchNorm with a momentum computes nothing with the number of its batches",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
