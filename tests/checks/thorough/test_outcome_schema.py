@@ -121,21 +121,6 @@ def test_one_field_less_is_nothing_on_any_case(name: str, total: Callable[[str],
     total("exercises whose outcomes lack one field and hold nothing")
 
 
-@pytest.mark.xdist_group("MetaTracer")
-@pytest.mark.parametrize(
-    "name", ["sizes are handed on", "comparisons are values", "layers and tensors, nothing asked"]
-)
-def test_of_a_trace_that_was_asked_nothing_all_but_names_counts(name: str) -> None:
-    exercise = EXERCISES["MetaTracer"]
-    case = next(case for case in exercise.cases if case.name == name)
-    outcome = right_outcome(exercise.name, name)
-    tried = [m for m in some(outcome, 200, 1) if re.match(r"runs\[\].*\.graph", m.place)]
-    assert len(tried) > 20
-    with quiet():
-        kept = [m for m in tried if not findings_of(exercise, case, m.of(outcome))]
-    assert {m.place for m in kept} <= {"runs[].forward.value.graph[].name"}
-
-
 @pytest.mark.parametrize("name", EXERCISES)
 def test_no_outcome_is_nothing(name: str) -> None:
     exercise = EXERCISES[name]
