@@ -20,8 +20,7 @@ from rich.table import Table
 from autograder.api import verdict_on
 from autograder.core.exercise import Exercise
 from autograder.exercises import EXERCISES, of_chapter
-from autograder.speed import fx_tracing
-from tests.exam.answers import answers_to
+from tests.exercises import answers_to
 
 REPEATS = 3
 ANSWERS = 3
@@ -46,7 +45,6 @@ class Times:
 
 def times_of(chapter: str) -> list[Times]:
     """Seconds of the checks of a chapter's right answers; run in a process of its own."""
-    fx_tracing.uninstall()  # the exam installs the patches, which a learner's kernel does not have
     found = []
     for exercise in of_chapter(chapter):
         name = exercise.name

@@ -25,8 +25,8 @@ from rich.table import Table
 
 from autograder.classroom.setup.create import choose
 from tests.exam.submissions import room as rooms
-from tests.support.classes import commands, exam, stock, two_questions
-from tests.support.classes.exam import Scores
+from tests.support.classes import commands, course, stock, two_questions
+from tests.support.classes.course import Scores
 from tests.support.numbers import numbers_syllabus
 
 TWO_QUESTIONS = int(os.environ.get("BENCH_TWO_QUESTIONS", "200"))
@@ -109,7 +109,7 @@ def two_questions_class(folder: Path, students: int = TWO_QUESTIONS) -> Workload
 def chapter_class(folder: Path, number: str) -> Workload:
     """A chapter of the course; nbgrader's kernels run ``check`` itself."""
     room = folder / "class"
-    scores = exam.make(room, number, CHAPTER_WORKS)
+    scores = course.make(room, number, CHAPTER_WORKS)
     (chapter,) = scores
     return Workload(chapter, chapter, room, scores, choose(number)[chapter])
 
@@ -127,7 +127,7 @@ class Compared:
 
 def with_known(room: Path, scores: Scores) -> Compared:
     """Scores in a gradebook beside those that are known."""
-    count, wrong = exam.differences(room, scores)
+    count, wrong = course.differences(room, scores)
     return Compared(count - len(wrong), count)
 
 

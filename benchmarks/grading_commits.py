@@ -25,7 +25,7 @@ from autograder.builder.paths import ROOT
 from benchmarks import grading
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
-from tests.support.classes import commands, exam
+from tests.support.classes import commands, course
 
 COMMIT = os.environ.get("BENCH_COMMIT", "935fb6d")
 """The other commit."""
@@ -140,8 +140,8 @@ def _graded(root: Path, room: Path, way: grading.Way) -> Run:
     if made.wait():
         raise RuntimeError(f"The course in {root} could not make a classroom.")
     released = rooms.released(room, CHAPTER)
-    for student in exam.names(grading.CHAPTER_WORKS):
-        chosen = exam.choices(CHAPTER, student).items()
+    for student in course.names(grading.CHAPTER_WORKS):
+        chosen = course.choices(CHAPTER, student).items()
         written = [
             fill(name, f"# {student}\n{choice.text}") for name, choice in chosen if choice.style
         ]

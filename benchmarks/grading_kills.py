@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tests.support.classes import commands, exam, two_questions
+from tests.support.classes import commands, course, two_questions
 from tests.support.classes.commands import Grading
 from tests.support.numbers.numbers_syllabus import CHAPTER
 
@@ -161,7 +161,7 @@ def report_beside(console: Console) -> None:
             for a, b in zip(after, at_once, strict=True)
         )
         compared = [
-            exam.differences(room, scores) for room, scores in zip(at_once, known, strict=True)
+            course.differences(room, scores) for room, scores in zip(at_once, known, strict=True)
         ]
     count = sum(number for number, _ in compared)
     agree = count - sum(len(wrong) for _, wrong in compared)

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.support.classes import commands, exam, two_questions
+from tests.support.classes import commands, course, two_questions
 from tests.support.classes.commands import Grading, Process
 from tests.support.numbers import numbers_syllabus
 
@@ -139,7 +139,7 @@ def measure(students: int) -> Run:
         times = commands.finished(room, numbers_syllabus.CHAPTER)
         start = min(20, len(times) // 2)
         steady = (times[-1] - times[start - 1]) / (len(times) - start)
-        count, wrong = exam.differences(room, scores)
+        count, wrong = course.differences(room, scores)
         return Run(students, seconds, steady, watcher.memory, count - len(wrong), count)
 
 

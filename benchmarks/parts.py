@@ -29,7 +29,7 @@ from autograder.classroom.grading import grade_class, run, worker_pool
 from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook
-from tests.support.classes import commands, exam
+from tests.support.classes import commands, course
 
 CLASS = 60
 """Submissions of the class for which the ratios are computed."""
@@ -236,7 +236,7 @@ def report(console: Console) -> None:
     copies: list[Copy] = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         room = Path(name) / "class"
-        exam.make(room, CHAPTER, GRADED)
+        course.make(room, CHAPTER, GRADED)
         try:
             for number, part in enumerate([None, *chosen]):
                 console.print(f"starting a copy without {part.name if part else 'nothing'} ...")

@@ -12,7 +12,7 @@ from autograder.cards.card import Card
 from autograder.exercises import EXERCISES
 from autograder.learner.debrief import has_debrief
 from pictures import answers
-from tests.exam.answers.add_to_mul import in_place
+from tests.exercises.ch03_manipulation.add_to_mul.answers import in_place
 
 
 @dataclass(frozen=True)

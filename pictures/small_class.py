@@ -53,7 +53,7 @@ STYLES = {
         "x": "inputs collected before the loop",
     },
 }
-"""Answers of the exam by a letter, two right ones and two wrong ones; one answer is not from it."""
+"""Answers by a letter, two right ones and two wrong ones; one is in no `answers.py`."""
 
 CLASS = {
     "ada": "rrRrr", "ben": "rwwrr", "cleo": "rrwrw", "dan": "rRwRr", "eva": "wwx-r",

@@ -48,6 +48,7 @@ SUITE_OF = {
     "checks": QUICK,
     "checks/thorough": ALL,
     "class_of_three": QUICK,
+    "exercises": QUICK,
     "hand_ins": QUICK,
     "installed": ALL,
     "questions": ALL,
@@ -67,7 +68,7 @@ the folder of what takes minutes."""
 FIRST = ("class_of_three", "chapters", "installed", "tutorials", "unit/sandbox")
 """Folders with single tests that take long. They begin first: a run must not end with one."""
 
-ABOUT_EXERCISES = ("checks", "chapters", "unit/builder", "unit/lessons")
+ABOUT_EXERCISES = ("checks", "chapters", "exercises", "unit/builder", "unit/lessons")
 """Folders with tests about one exercise or one chapter, which ``--only`` chooses from."""
 
 
@@ -131,9 +132,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _about(item: pytest.Item) -> set[str]:
-    """The names that a test's parameters hold; of a path, the file's name."""
+    """The names of a test's parameters, and of its folders; of a path, the file's name."""
     values = getattr(getattr(item, "callspec", None), "params", {}).values()
-    return {value.stem if isinstance(value, Path) else str(value) for value in values}
+    folders = item.path.parent.relative_to(HERE).parts
+    own = {part.removeprefix("ch") for part in folders[1:] if folders[0] == "exercises"}
+    return own | {value.stem if isinstance(value, Path) else str(value) for value in values}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -162,11 +165,15 @@ def _folder_of(item: pytest.Item) -> str:
 
 
 def _shares_with(item: pytest.Item) -> str:
-    """The exercise that is a test's parameter `name`; or its folder, if a file makes something."""
+    """The exercise of a test's parameter `name`, or of its folder; or a folder with fixtures.
+
+    The folder counts if a fixture is made once for a whole file.
+    """
     exercises = getattr(sys.modules.get("autograder.exercises"), "EXERCISES", {})
     name = getattr(getattr(item, "callspec", None), "params", {}).get("name")
-    if isinstance(name, str) and name in exercises:
-        return name
+    for each in (name, item.path.parent.name):
+        if isinstance(each, str) and each in exercises:
+            return each
     info = getattr(item, "_fixtureinfo", None)
     made = info.name2fixturedefs.values() if info else ()
     return item.path.parent.name if any(one[-1].scope == "module" for one in made) else ""

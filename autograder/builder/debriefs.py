@@ -1,8 +1,8 @@
 """What an exercise tells after a pass: its solution, another right answer, and a trap.
 
-The other answer is the one of the exam's that is marked so, ``@right("style", debrief=True)`` in
-``tests/exam/answers/NAME.py``; the trap is the exercise's ``trap.md``. Both
-are read as text: who builds notebooks needs no answer keys.
+The other answer is the right one that is marked so, ``@right("style", debrief=True)`` in
+``tests/exercises/chNN_topic/NAME/answers.py``; the trap is the exercise's ``trap.md``. Both are
+read as text: the builder needs no answer keys.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.builder.source import Chapter
 from autograder.core.exercise_folder import TRAP
 from autograder.lessons import Debrief
 
-ANSWERS = ROOT / "tests" / "exam" / "answers"
+ANSWERS = ROOT / "tests" / "exercises"
 
 
 def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
@@ -38,13 +38,13 @@ def lacking(name: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def other_answer(name: str) -> tuple[str, str] | None:
-    """The style and the code of the exam's answer that is marked for a debrief, if there is one.
+    """The style and the code of the answer that is marked for a debrief, if there is one.
 
     Args:
         name: the exercise; the answer's function or class is renamed to that.
     """
-    path = ANSWERS / f"{name}.py"
-    if not path.is_file():
+    path = next(ANSWERS.glob(f"ch*/{name}/answers.py"), None)
+    if path is None:
         return None
     text = path.read_text(encoding="utf-8")
     body = ast.parse(text).body
@@ -103,7 +103,7 @@ def _imports(parts: list[ast.stmt], body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _used(part: ast.AST) -> set[str]:
-    """The names that a part uses, besides the exam's own marks."""
+    """The names that a part uses, besides the marks of answers."""
     names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
     return names - {"right", "wrong"}
 

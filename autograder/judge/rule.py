@@ -32,7 +32,7 @@ class Rule:
         name: stable key, unique within an answer key.
         stage: when it is looked at.
         find: yields a finding for each way in which it is missing.
-        reason: why it is there, where no wrong answer of the exam needs it.
+        reason: why it is there, where no wrong answer needs it.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """What a lesson tells only afterwards: explained predictions, and debriefs of exercises.
 
 ``fxcourse build`` generates one file a chapter, ``NN_topic.json``, from the chapter's source and
-the exam's answers. It is read when a learner asks, and where a class is judged; never where answers
+the tests' answers. It is read when a learner asks, and where a class is judged; never where answers
 are run.
 """
 

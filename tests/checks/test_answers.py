@@ -1,4 +1,4 @@
-"""The exam of the checks: a right answer passes, wrong ones fail with the finding meant for them.
+"""A right answer to each exercise passes, wrong ones fail with the finding meant for them.
 
 One test tries all wrong answers to an exercise: each takes milliseconds, and what they share is
 computed once. The right answer is the course's own solution; `thorough/test_right_answers.py` tries
@@ -15,8 +15,9 @@ import pytest
 
 from autograder.builder.outputs.references import solution_of, solutions_of
 from autograder.exercises import EXERCISES
-from tests.exam import caught_on
-from tests.exam.answers import Answer, answers_to, caught_by, examine, finding_meant_for, names
+from tests.checks import caught_by
+from tests.checks.examination import examine, find_catching_case, finding_meant_for
+from tests.exercises import Answer, answers_to, folders
 
 
 def right_answers(name: str) -> list[Answer]:
@@ -62,7 +63,7 @@ def test_wrong_answers_get_the_finding_meant_for_them(
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_exam_is_large_enough(name: str) -> None:
+def test_there_are_enough_answers(name: str) -> None:
     assert len(right_answers(name)) >= 4, f"{name} needs more right answers"
     assert len(wrong_answers(name)) >= 8, f"{name} needs more wrong answers"
     styles = Counter(answer.style for answer in answers_to(name))
@@ -70,7 +71,7 @@ def test_exam_is_large_enough(name: str) -> None:
 
 
 def test_every_answer_belongs_to_an_exercise() -> None:
-    assert set(names()) == set(EXERCISES)
+    assert folders().keys() == set(EXERCISES)
 
 
 @pytest.mark.xdist_group("grouped")
@@ -81,18 +82,20 @@ def test_tests_can_be_grouped(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.xdist_group("all answers")
-def test_which_cases_catch_is_known_of_most(printed: Callable[[str, str], None]) -> None:
-    """What `caught_on` does not know, or no longer, only takes longer; so it is no mistake."""
-    old = []
-    for name, known in caught_on.stored().items():
-        styles = {answer.style for answer in wrong_answers(name)}
-        cases = {case.name for case in EXERCISES[name].cases} if name in EXERCISES else set()
-        if not (known.keys() <= styles and set(known.values()) <= cases):
-            old.append(name)
-    new = EXERCISES.keys() - caught_on.stored().keys()
-    if changed := sorted({*old, *new}):
-        text = f"To make the exam faster, run: python -m tests.exam.caught_on {' '.join(changed)}"
+def test_the_case_that_catches_is_known_for_most(printed: Callable[[str, str], None]) -> None:
+    """A case that is missing or out of date only costs time, so nothing fails."""
+    changed = [name for name in EXERCISES if not is_known(name)]
+    if changed:
+        text = f"To make these tests faster: python -m tests.checks.caught_by {' '.join(changed)}"
         printed("cases that catch wrong answers, and are not known", text)
+
+
+def is_known(name: str) -> bool:
+    """Whether an exercise's stored cases are all cases of its, for answers that exist."""
+    known = caught_by.stored(name)
+    styles = {answer.style for answer in wrong_answers(name)}
+    cases = {case.name for case in EXERCISES[name].cases}
+    return known is not None and known.keys() <= styles and set(known.values()) <= cases
 
 
 @pytest.mark.parametrize("name", ["retarget"])
@@ -102,12 +105,12 @@ def test_what_is_known_of_a_case_decides_nothing(
 ) -> None:
     cases = EXERCISES[name].cases
     case = cases[-1].name if known == "the last one" else known
-    monkeypatch.setattr(caught_on, "known", lambda answer: case)
+    monkeypatch.setattr(caught_by, "known_case", lambda answer: case)
     answer = wrong_answers(name)[0]
-    found = caught_by(answer)[1]
+    found = find_catching_case(answer)[1]
     assert found is not None and found.code == answer.finding
     for other in (replace(answer, finding="no such finding"), right_one(name, answer.finding)):
-        assert caught_by(other) == ("", None)
+        assert find_catching_case(other) == ("", None)
 
 
 def right_one(name: str, finding: str | None) -> Answer:

@@ -25,61 +25,37 @@ from autograder.judge.error_text import LONGEST, message_of
 from autograder.learner.stale_cell import broken_cell, problem_in, stopping_call
 from autograder.runner import run
 from autograder.runner.lasting_state import LastingState
-from tests.exam import panel
-from tests.exam.answers import answers_to, finding_meant_for
-from tests.exam.panel import Mistake, all_mistakes
+from tests.checks.examination import finding_meant_for
+from tests.exercises import answers_to, constant, exercises_with
+from tests.exercises.mistakes import RATINGS, UNSTICKS, all_mistakes
 
-PANEL = {str(mistake): mistake for mistake in all_mistakes()}
-TEXT = Path(panel.__file__).with_name("ratings.md")
+MISTAKES = {str(mistake): mistake for mistake in all_mistakes()}
 
 
 def said(title: str) -> tuple[Verdict, str]:
-    """The verdict on a mistake of the panel, and its card without line breaks."""
-    mistake = PANEL[title]
+    """The verdict on a mistake, and its card without line breaks."""
+    mistake = MISTAKES[title]
     exercise = exercise_called(mistake.exercise)
     verdict = verdict_on(exercise, mistake.write, hidden=False)
     return verdict, " ".join(card_text(verdict, exercise).split())
 
 
-# ------------------------------------------------------------------ the panel
-
-SAID = {
-    "node_names: the model is not traced": ["has no `graph`", "Is the model traced"],
-    "node_names: prints in place of returning": ["`print` shows something", "`return`"],
-    "node_names: a list that is kept outside": ["`NAMES` keeps what an earlier call"],
-    "node_names: a loop that never ends": ["while len(names) != 100:", "a list of 4 items"],
-    "node_table: the two counts exchanged": ["In your row of `x`", "are exchanged"],
-    "node_table: name before opcode": [
-        "In your first row, the name is 'placeholder'. It should be 'x'"
-    ],
-    "sign_flip: negates in place": ["`sign_flip` itself changes `x` itself"],
-    "sign_flip: a tensor is made of the condition": ["a tensor should be made from numbers"],
-    "inputs_of: walks into strings": ["An item of a string is a string again"],
-    "inputs_of: a default list that grows": ["the default value of a parameter"],
-    "count_ops: counts are kept between calls": ["`TOTALS` keeps", "outside of your function"],
-    "build_by_hand: no output": ["is `graph.output(...)` never called?"],
-    "retarget: uses replaced by a function": ["this line of it is no Python: `return <built-in"],
-    "add_to_mul: any alpha is skipped": ["It has an `alpha` that is 1"],
-    "add_to_mul: keywords are thrown away": ["What were its `args` and `kwargs` before"],
-    "relu_after_add: args without a comma": ["what makes a tuple of one item?"],
-    "relu_after_add: the method too": ["which is a call of the method `.add`"],
-    "remove_dropout: nn.Dropout alone": ["`two` is still a dropout"],
-    "probe_values: the probe is the target": ["FX writes its `__name__` into the code"],
-}
+# ------------------------------------------------------------------ the mistakes
 
 
-@pytest.mark.parametrize("title", SAID)
+@pytest.mark.parametrize("title", [title for title, mistake in MISTAKES.items() if mistake.says])
 def test_a_card_names_the_mistake(title: str) -> None:
     verdict, text = said(title)
     assert not verdict.passed
-    for words in SAID[title]:
+    for words in MISTAKES[title].says:
         assert words in text
 
 
-def test_the_panel_is_rated() -> None:
-    rows = re.findall(r"^\| (\w+: .+?) \|", TEXT.read_text(encoding="utf-8"), re.M)
-    assert len(rows) == len(set(rows)), "an answer is rated twice"
-    assert set(rows) == set(PANEL)
+def test_each_mistake_is_rated_once() -> None:
+    assert len(MISTAKES) == len(all_mistakes()), "two mistakes have the same title"
+    for mistake in MISTAKES.values():
+        assert mistake.rating in RATINGS, mistake
+        assert bool(mistake.but) == (mistake.rating != UNSTICKS), mistake
 
 
 # ------------------------------------------------------------------ which case, what besides
@@ -87,7 +63,7 @@ def test_the_panel_is_rated() -> None:
 
 def test_the_first_part_that_fails_is_shown_even_where_a_later_one_is_smaller() -> None:
     exercise = exercise_called("relu_after_add")
-    verdict = verdict_on(exercise, PANEL["relu_after_add: the relu reads itself"].write,
+    verdict = verdict_on(exercise, MISTAKES["relu_after_add: the relu reads itself"].write,
                          hidden=False)  # fmt: skip
     failing = next(share.says for share in verdict.shares if not share.held)
     shown = next(c for c in exercise.cases if verdict.example and c.name == verdict.example.case)
@@ -150,31 +126,10 @@ def test_advice_depends_on_the_line(error: dict[str, Any], words: str) -> None:
     assert (words in found) if words else found == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "words"),
-    [
-        ("run_pipeline", {"type": "KeyError", "message": "'nothing to tidy up'",
-         "types": ["Exception"], "text": "result = each(gm)"}, "lets it out"),
-        ("run_pipeline", {"type": "AssertionError", "message": "", "types": ["Exception"],
-         "text": "result = each(gm)"}, "lets it out"),
-        ("run_pipeline", {"type": "AttributeError", "text": "gm = result.graph_module",
-         "message": "'NoneType' object has no attribute 'graph_module'"}, "`NoneType`, and no"),
-        ("run_pipeline", {"type": "TypeError", "text": "gm, modified = each(gm)",
-         "message": "cannot unpack non-iterable GraphModule object"}, "`GraphModule`, and no"),
-        ("sort_graph", {"type": "RuntimeError", "text": "gm.graph.lint()", "message":
-         "Argument 'n1' of Node 'n2' was used before it has been defined!"}, "`n2` before `n1`"),
-        ("sort_graph", {"type": "RuntimeError", "message": "n1", "text": "raise RuntimeError(n)"},
-         "asks for another one"),
-        ("sort_graph", {"type": "IndexError", "message": "pop from empty list",
-         "text": "node = ready.pop()"}, "nothing is left"),
-        ("sort_graph", {"type": "RecursionError", "message": "maximum recursion depth exceeded",
-         "text": "visit(read)"}, "longer than Python"),
-        ("record_shapes", {"type": "RecursionError", "message": "maximum recursion depth exceeded",
-         "text": "value = self.run_node(n)"}, "the class that yours comes from"),
-    ],
-)  # fmt: skip
-def test_what_raises_in_one_exercise_leads_on(name: str, error: dict[str, Any], words: str) -> None:
-    assert words in advice_for(exercise_called(name), error, "call")
+@pytest.mark.parametrize("name", exercises_with("ADVICE_ON"))
+def test_errors_in_one_exercise_get_its_advice(name: str) -> None:
+    for error, words in constant(name, "ADVICE_ON"):
+        assert words in advice_for(exercise_called(name), error, "call")
 
 
 def test_no_message_ends_in_the_middle_of_a_sentence() -> None:
@@ -375,5 +330,4 @@ def test_importing_pytorchs_own_modules_takes_no_time() -> None:
 
 
 def test_a_mistake_is_registered_under_the_exercises_name() -> None:
-    assert all(isinstance(each, Mistake) for each in PANEL.values())
-    assert all(each.write.__name__ == each.exercise for each in PANEL.values())
+    assert all(each.write.__name__ == each.exercise for each in MISTAKES.values())

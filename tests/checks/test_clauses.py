@@ -1,4 +1,4 @@
-"""Every clause of the contract is broken by a wrong answer of the exam, or a reason is stated."""
+"""Every clause of a task is broken by a wrong answer, or a reason is stated."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from autograder.exercises import EXERCISES
-from tests.exam.answers import all_answers, answers_to, clauses_of
-from tests.exam.clauses import HERE, Clause, broken_by, files, of_exercise, read, rows, table
+from tests.checks.clauses import COMMON, Clause, broken_by, of_exercise, read, rows, table
+from tests.exercises import all_answers, answers_to, clauses_of
 
 
 def faults(clause: Clause) -> str:
@@ -34,7 +34,7 @@ def test_a_clause_has_a_wrong_answer_or_a_reason(name: str, total: Callable[...,
 
 @pytest.mark.xdist_group("all answers")
 def test_the_common_clauses_have_wrong_answers() -> None:
-    clauses = rows(HERE / "common.toml", all_answers())
+    clauses = rows(COMMON, all_answers())
     assert clauses and [fault for clause in clauses if (fault := faults(clause))] == []
 
 
@@ -44,10 +44,7 @@ def test_answers_name_clauses_that_there_are() -> None:
     assert named <= {clause.id for clause in table()}
 
 
-def test_clauses_are_in_the_file_of_their_chapter() -> None:
-    for path in files():
-        said, reasons = read(path)
-        assert reasons.keys() <= said.keys(), path.name
-        names = {id.partition(".")[0] for id in said}
-        chapters = {EXERCISES[name].chapter for name in names - {"common"}}
-        assert chapters <= {path.stem}, path.name
+@pytest.mark.parametrize("name", [COMMON, *EXERCISES])
+def test_each_reason_belongs_to_a_clause(name: str) -> None:
+    said, reasons = read(name)
+    assert reasons.keys() <= said.keys()

@@ -9,8 +9,6 @@ from autograder.exercises import EXERCISES
 from autograder.judge.answer_key import key_of
 from autograder.judge.rule import Rule
 from autograder.rules import passes, values, wellformed
-from tests.checks.test_answers import wrong_answers
-from tests.exam.answers import examine
 
 # Rules that many keys share are shown to be needed once, in any of them.
 SHARED = {
@@ -46,28 +44,3 @@ def test_each_aspect_has_cases_that_everybody_sees(name: str) -> None:
     assert visible == {aspect.key for aspect in exercise.aspects}
     names = [case.name for case in exercise.cases]
     assert len(names) == len(set(names))
-
-
-@pytest.mark.xdist_group("sign_flip")
-def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
-    looks = {
-        answer.style.partition(",")[0]: examine(answer)[1].findings[0].advice
-        for answer in wrong_answers("sign_flip")
-        if answer.finding == "wrong-result"
-    }
-    assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
-    assert "The sum of all entries decides" in looks["the sign of the sum"]
-
-
-@pytest.mark.xdist_group("node_table")
-def test_a_wrong_count_costs_the_part_of_that_count_alone() -> None:
-    held = {
-        answer.style: [share.held for share in examine(answer)[1].shares]
-        for answer in wrong_answers("node_table")
-        if answer.clause in ("distinct-inputs", "users", "columns")
-    }
-    assert held == {
-        "every occurrence counts": [True, False, True],
-        "uses instead of users": [True, True, False],
-        "inputs and users exchanged": [True, False, False],
-    }

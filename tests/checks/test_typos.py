@@ -8,13 +8,13 @@ from itertools import chain, zip_longest
 
 from autograder.core.verdict import Finding
 from autograder.exercises import EXERCISES
-from tests.exam.typos import Typo, finding_on, right_ones, typos_in
+from tests.checks.typos import Typo, finding_on, right_ones, typos_in
+from tests.exercises import exercises_with
 
 EXERCISES_TRIED, TYPOS, BY_PROXY = 40, 100, 10
 """How many exercises and typos are tried; of these, names that a Proxy has accepted."""
 
-RECORDED = ("sign_flip", "fresh_noise", "AddToMul", "decomposition_rules", "build_with_proxies")
-"""Exercises whose answers call methods of a Proxy, which fail when the graph runs."""
+RECORDED = exercises_with("TYPOS_ARE_RECORDED")
 
 
 def raising(typos: Iterator[Typo], many: int, *, recorded: bool = False) -> list[Typo]:

@@ -10,6 +10,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder import builder
 from autograder.builder import source
 from autograder.builder.outputs.execute import execute
+from tests.exercises import constant
 from tests.support.forked_kernels import forked_kernels
 
 EXERCISES = [
@@ -19,15 +20,11 @@ EXERCISES = [
 ]
 
 
-FIRST = {"fuse_conv_bn": "fold_bn"}
-"""The card of the first says to run the cell of the second's answer before."""
-
-
 def alone(notebook: NotebookNode, name: str) -> NotebookNode:
     """The notebook's first cell of code, and those from an exercise's card to its check."""
     ids = [cell.id for cell in notebook.cells]
     own = notebook.cells[ids.index(f"card-{name}") : ids.index(f"check-{name}") + 1]
-    before = [cell for cell in notebook.cells if cell.id == FIRST.get(name)]
+    before = [cell for cell in notebook.cells if cell.id == constant(name, "RUNS_AFTER")]
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [first, *before, *own]
     return notebook

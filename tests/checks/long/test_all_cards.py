@@ -1,4 +1,4 @@
-"""Cards of the exam's wrong answers, of all exercises; no advice is given too often."""
+"""Cards of the wrong answers to all exercises; no advice is given too often."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections import Counter
 import pytest
 
 from autograder.exercises import EXERCISES
+from tests.checks.examination import finding_meant_for
 from tests.checks.thorough.test_cards import EVERY, assert_cards_are_short
-from tests.exam.answers import answers_to, finding_meant_for
+from tests.exercises import answers_to
 
 MOST_OFTEN = 0.05
 """The share of all wrong answers that one advice may be given to."""

@@ -19,16 +19,10 @@ from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits
 from autograder.exercises import EXERCISES
 from autograder.runner import run_trial
-from tests.checks.long.test_real_networks import COMPLETE, TRIED, solution
+from tests.checks.long.test_real_networks import TRIED, completion, solution
+from tests.exercises import exercises_with
 
-NOT_GROWN = {
-    "insert_qdq": "scales of random models are powers of four, too large for a long chain",
-    "minimize": "`bad` is asked about each call that is left for each call that goes",
-    "recompute": "which values a random model drops is chosen by looking at all pairs",
-}
-"""Exercises that are tried on no chain, and why."""
-
-GROWN = [name for name in TRIED if name not in NOT_GROWN]
+GROWN = [name for name in TRIED if name not in exercises_with("NOT_GROWN")]
 
 PATIENCE = Limits(cpu=900.0, wall=3600.0)
 SIZES = (100, 1_000, 10_000)
@@ -61,7 +55,7 @@ def seconds(name: str, calls: int) -> float:
     """Processor time that the solution takes on a chain, with what its trial takes."""
     exercise = EXERCISES[name]
     assert exercise.random is not None
-    complete = COMPLETE.get(name, exercise.random.complete)
+    complete = completion(name)
 
     def make(seed: int) -> Trial:
         torch.manual_seed(seed)

@@ -11,7 +11,7 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.grading import fails
 from autograder.runner import run
-from tests.exam.answers import Answer, answers_to
+from tests.exercises import Answer, answers_to
 
 WITH = {name: each for name, each in EXERCISES.items() if each.random}
 POOL = 9001

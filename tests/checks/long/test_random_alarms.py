@@ -1,4 +1,4 @@
-"""No right answer fails on a random model: many more of them than one run of the exam draws.
+"""No right answer fails on a random model: many more of them than `make test-all` draws.
 
 What happens on one model in a thousand happens to one student in sixty.
 """
@@ -13,7 +13,7 @@ import pytest
 from autograder.exercises import EXERCISES
 from autograder.judge import judge
 from autograder.runner import run
-from tests.exam.answers import answers_to
+from tests.exercises import answers_to
 
 MODELS = 540
 

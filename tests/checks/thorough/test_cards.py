@@ -1,4 +1,4 @@
-"""Cards of the exam's wrong answers: short, and with advice."""
+"""Cards of wrong answers: short, and with advice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from autograder.cards.card_text import MOST_LINES, WIDTH, card_text
 from autograder.exercises import EXERCISES
-from tests.exam.answers import answers_to, examine
+from tests.checks.examination import examine
+from tests.exercises import answers_to
 
 EVERY = 8
 """Of each exercise's wrong answers, every eighth is tried on all cases for its card."""

@@ -13,7 +13,7 @@ from tests.unit.lessons.test_debrief import EVERY, answer
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_other_answer_passes_as_it_is_shown(name: str) -> None:
-    """On the cases alone: as an answer of the exam it is tried on random models, too."""
+    """On the cases alone: other tests try it on random models, too."""
     exercise = EXERCISES[name]
     shown = answer(name, debriefs()[name].other)
     verdict = judge(exercise, run_cases(exercise, shown, exercise.cases))

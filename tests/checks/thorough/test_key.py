@@ -14,9 +14,10 @@ from autograder.judge import judge
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.rule import Rule
 from autograder.runner import run
+from tests.checks.examination import finding_meant_for, is_held
 from tests.checks.test_answers import wrong_answers
 from tests.checks.test_key import NEEDED_IN, SHARED
-from tests.exam.answers import Answer, finding_meant_for, is_held
+from tests.exercises import Answer
 
 
 def is_needed(exercise: Exercise, rule: Rule) -> bool:

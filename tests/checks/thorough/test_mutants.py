@@ -9,8 +9,8 @@ import pytest
 
 from autograder.builder.outputs.references import solutions_of, solve_sources
 from autograder.exercises import EXERCISES
-from tests.exam import mutants
-from tests.exam.mutants import Mutant, fate, plain, survivors
+from tests.checks import mutants
+from tests.checks.mutants import Mutant, fate, plain, survivors
 
 SHORT = EXERCISES["retarget"]
 """An exercise whose solution and cases are short."""

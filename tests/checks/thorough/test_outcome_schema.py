@@ -24,95 +24,39 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.kinds.timer import SLOWEST_LISTS
 from autograder.runner import kinds
 from autograder.runner.kinds.timer import SLOWEST_ASKED
-from tests.exam.answers import answers_to, examine
+from tests.checks.examination import examine
+from tests.exercises import GRAPH, answers_to, constant
 from tests.support.mutations import Mutation, some
 
-GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
-DUELS = {name for name, exercise in EXERCISES.items() if exercise.kind == "witness"}
-SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu", "lower"}
+ORIGIN = GRAPH + r"modules\[\].*\.origin"
 
-# What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
-DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
-    (r"(runs\[\]\.\w+\.)?error\.(line|message|says|text|asked|generated|near|frames.*)", None,
+DECIDE_NOTHING = [
+    (r"(runs\[\]\.\w+\.)?error\.(line|message|says|text|asked|generated|near|frames.*)",
      "what an exception says is asked for only where a name is to be in it"),
-    (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?", None,
+    (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?",
      "of an exception's base classes, only the one that is asked for counts"),
-    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
-     {"fuse_addcmul", "relu_to_gelu", "dropout_that_listens"}, "a keyword may say its default"),
-    (r"value\.rules\[\]\[\]\.(args\.tuple\[\]|kwargs\.dict.*)", {"decomposition_rules"},
-     "a dimension may go unsaid where another gives the same numbers"),
-    (GRAPH + r"modules\[\]", {"fuse_linear_relu"}, "a part that no node reads may be missing"),
-    (GRAPH + r"modules\[\]\.attrs.*", None,
+    (GRAPH + r"modules\[\]\.attrs.*",
      "of a layer's attributes, what it computes with is needed when the judge runs it"),
-    (GRAPH + r"modules\[\].*\.origin", set(EXERCISES) - SHARING,
-     "where a part comes from is asked only where sharing is the task"),
-    (r"value\.graph_module\.modules\[\]\.params\..*\.origin", {"build_by_hand"},
-     "`proj` is the module that was given: the module's own origin says so"),
-    (GRAPH + r"modules\[\]\.origin", {"split_at", "inline", "fuse_linear_relu"},
-     "parameters are asked for, and modules inside the target of `inline`"),
-    (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
-     {"inline", "fuse_linear_relu"}, "only what was inlined, or is fused, has to be the model's"),
-    (r"value\.graph_module\.modules\[\](\..*origin|\.(params|buffers|same_as)(\..*)?)?", {"lower"},
-     "what was compiled is described where it was given to the compiler"),
-    (GRAPH + r"modules\[\]\.(origin|buffers\..*origin|params\.(weight|bias)\.origin)", {"lower"},
-     "of what is called, or is no parameter, a copy will do"),
-    (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5", "extract"},
-     "layers that are kept for their effect, or for the other mode; no value of theirs is read"),
-    (GRAPH + r"modules\[\]\.buffers\.running_(mean|var)", {"optimize"},
-     "a BatchNorm that was fused stays where its bias is read; nobody reads its statistics then"),
-    (GRAPH + r"modules\[\]\.params(\..*)?", {"keep_dynamic"},
-     "a leaf needs the weights of the branch that it takes, and of no other"),
-    (r"runs\[\]\.(copy)\.log.*", {"probe_values"},
-     "a copy of the result may have a copy of its probe"),
-    (r"value\.graph_module\.nodes\[\]\.args\.tuple.*", {"probe_values"},
-     "what a call of the notebook's own code is given is seen in the log"),
-    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"to_hardswish"},
-     "`inplace=False` is said again where it is the default"),
-    (r"runs\[\]\.copy\..*", {"sign_flip"},
-     "a trace that the course makes itself is not asked to be copied"),
-    (r"value\.graph_module\.signature.*", {"sign_flip"},
-     "the course itself traces the function; its parameters are not asked for"),
-    (r"runs\[\]\.timer\.(calls|seconds|slowest).*", {"OpTimer"},
-     "the second timer, ranks and nodes that are no calls count in some cases only"),
-    (r"runs\[\]\.forward\.args.*", {"OpTimer"},
-     "what a model that raises leaves of its arguments is not asked for"),
-    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"derivative"},
-     "a sum whose value no slope reads may have any alpha"),
-    (GRAPH + r"modules\[\]\.buffers\.num_batches_tracked",
-     {"relu_after_add", "relu_to_gelu", "optimize", "dropout_that_listens"},
-     "a BatchNorm with a momentum computes nothing with the number of its batches"),
-    (GRAPH + r"modules\[\]\.params\.bias", {"dropout_that_listens"},
-     "PyTorch makes the bias of an attention of zeros"),
-    (GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
-     {"fuse_conv_bn"},
-     "a BatchNorm that trains takes the statistics of the batch, and the bias before it away"),
-    (r"runs\[\]\.forward\.value\.dict\[\]\[\]\.list\[\]\.tuple\[\]\.tuple\[\]",
-     {"remove_noop_views"}, "a slice from `None` begins where one from 0 does"),
-    (r"runs\[\]\.\w+\.args\.tuple\[\]", {"minimize"},
-     "what a module that raises leaves of its arguments is not asked for"),
-    (r"runs\[\]\.forward\.args\.tuple\[\]", {"forward_backward_ops"},
-     "that an argument is as before is seen where it is given, by what has changed"),
-    (r"runs\[\]\.forward\.(args|log).*", {"compare_latency"},
-     "what it is told is the course's own; of calls that warm up only the number counts"),
-    (r"runs\[\]\.forward\.value\.graph(\[\].*)?", {"MetaTracer"},
-     "a branch leaves nodes behind that nobody reads; names count only where `assumed` is asked"),
-    (r"runs\[\]\.forward\.value\.assumed.*", {"MetaTracer"},
-     "only the cases about it look at `assumed`"),
-    (r"value\.graph_module\.meta\[\]\..*", {"fold_qdq"},
-     "what moves values of eight bits may have any meta"),
-    (r"value\.graph_module\.nodes\[\](\.(args|kwargs)\..*)?", DUELS,
+]  # fmt: skip
+"""Places in an outcome that decide no points in any exercise, and why."""
+
+DECIDE_NO_DUEL = [
+    (r"value\.graph_module\.nodes\[\](\.(args|kwargs)\..*)?",
      "a graph with another argument, or a call less, may be a witness, too"),
-    (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*", DUELS,
+    (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*",
      "a layer without a bias may be in a witness, too; a BatchNorm's count is not read"),
 ]  # fmt: skip
+"""Such places in all duels."""
 
 
 def decides(exercise: Exercise, mutation: Mutation) -> bool:
     """Whether points depend on a place of an outcome."""
-    return not any(
-        re.fullmatch(place, mutation.place) and (names is None or exercise.name in names)
-        for place, names, _ in DECIDE_NOTHING
-    )
+    places = [*DECIDE_NOTHING, *constant(exercise.name, "DECIDES_NOTHING", [])]
+    if exercise.kind == "witness":
+        places += DECIDE_NO_DUEL
+    if not constant(exercise.name, "ASKS_FOR_ORIGINS"):
+        places.append((ORIGIN, "where a part comes from is asked only where sharing is the task"))
+    return not any(re.fullmatch(place, mutation.place) for place, _ in places)
 
 
 def right_outcome(name: str, case: str) -> Outcome:
@@ -175,21 +119,6 @@ SOME = list(EXERCISES)[::5]
 def test_one_field_less_is_nothing_on_any_case(name: str, total: Callable[[str], None]) -> None:
     assert survivors_on_any_case(name, 12) == []
     total("exercises whose outcomes lack one field and hold nothing")
-
-
-@pytest.mark.xdist_group("MetaTracer")
-@pytest.mark.parametrize(
-    "name", ["sizes are handed on", "comparisons are values", "layers and tensors, nothing asked"]
-)
-def test_of_a_trace_that_was_asked_nothing_all_but_names_counts(name: str) -> None:
-    exercise = EXERCISES["MetaTracer"]
-    case = next(case for case in exercise.cases if case.name == name)
-    outcome = right_outcome(exercise.name, name)
-    tried = [m for m in some(outcome, 200, 1) if re.match(r"runs\[\].*\.graph", m.place)]
-    assert len(tried) > 20
-    with quiet():
-        kept = [m for m in tried if not findings_of(exercise, case, m.of(outcome))]
-    assert {m.place for m in kept} <= {"runs[].forward.value.graph[].name"}
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle, islice
@@ -23,7 +22,7 @@ from autograder.judge import judge
 from autograder.judge.answer_key import key_of
 from autograder.runner import run
 from tests.checks.test_answers import right_answers
-from tests.exam.answers import Answer, answers_to, beyond
+from tests.exercises import Answer, answers_to, beyond, constant, exercises_with
 
 WITH = {name: e for name, e in EXERCISES.items() if e.random}
 
@@ -45,9 +44,7 @@ from torch.nn import functional as F
 """
 
 
-ABOUT_GRAPHS = {"refresh_meta", "meta_lies", "all_arguments"}
-"""Exercises whose answers read a graph that is made of a random model, and do not run it: values
-of terabytes, or arguments that are no inputs of the model."""
+ARE_READ = exercises_with("RANDOM_MODELS_ARE_READ")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
@@ -59,7 +56,7 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
         program = program_of(case.recipe, random.vocabulary)
         exec(PASTED + program.source, scope)
         trial = case.make(0)
-        if name in ABOUT_GRAPHS:
+        if name in ARE_READ:
             continue
         if trial.kwargs:  # parameters that are to be fixed first: tracing alone cannot do it
             assert case.expect.raises or key_of(WITH[name]).reference(WITH[name], case).runs
@@ -81,7 +78,7 @@ def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
     """So the judge need not trace it to know them."""
     for case in WITH[name].random.cases(11):
         model = case.make(0).model
-        if model is None or case.expect.trace or case.make(0).kwargs or name in ABOUT_GRAPHS:
+        if model is None or case.expect.trace or case.make(0).kwargs or name in ARE_READ:
             continue
         traced = fx.symbolic_trace(case.make(0).model)
         own, wanted = (signature_of(each, Encoder({})) for each in (model, traced))
@@ -94,7 +91,7 @@ def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None
     for case in WITH[name].random.cases(11):
         whole, rest = case.make(0), trial_for("results", case.make, 0)
         for some, others in zip(rest.inputs, whole.inputs, strict=True):
-            if name == "all_arguments":  # they are names
+            if all(isinstance(one, str) for one in some):  # names of operations
                 assert some == others
             else:
                 same(some, others)
@@ -102,12 +99,9 @@ def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None
         assert len(rest.log) == len(whole.log)
 
 
-@pytest.mark.parametrize("name", sorted(set(WITH) - {"MetaTracer", "OpTimer", "node_paths"}))
+@pytest.mark.parametrize("name", sorted(WITH.keys() - exercises_with("RANDOM_MODELS_MAY_RAISE")))
 def test_few_random_models_say_nothing(name: str) -> None:
-    """Models that cannot be run as the task wants it say nothing, so there must be few.
-
-    The three exercises that are left out are about models that raise, too.
-    """
+    """Models that cannot be run as the task wants it say nothing, so there must be few."""
     exercise = WITH[name]
     cases = [case for case in exercise.random.cases(seed=5, count=30) if not case.expect.raises]
     found = [key_of(exercise).reference(exercise, case).runs for case in cases]
@@ -142,5 +136,4 @@ def is_found(exercise: Exercise, answer: Answer) -> bool:
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_reasons_why_none_is_found_belong_to_answers(name: str) -> None:
-    module = importlib.import_module(f"tests.exam.answers.{name}")
-    assert set(getattr(module, "BEYOND", {})) <= {answer.style for answer in answers_to(name)}
+    assert set(constant(name, "BEYOND", {})) <= {answer.style for answer in answers_to(name)}

@@ -1,4 +1,4 @@
-"""Every right answer of the exam passes; `test_answers` tries the course's own solutions."""
+"""Every right answer passes; `test_answers` tries the course's own solutions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from autograder.exercises import EXERCISES
+from tests.checks.examination import examine
 from tests.checks.test_answers import complaints, right_answers
-from tests.exam.answers import answers_to, examine
+from tests.exercises import answers_to
 
 
 @pytest.mark.parametrize("name", EXERCISES)

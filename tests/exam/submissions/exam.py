@@ -1,18 +1,16 @@
-"""Answers of the exam as text that a student could have typed into a cell."""
+"""Answers to the exercises as text that a student could have typed into a cell."""
 
 from __future__ import annotations
 
 import ast
 import re
 from functools import cache, lru_cache
-from pathlib import Path
 
 from torch import fx
 
 from autograder.exercises import EXERCISES
-from tests.exam import answers
+from tests import exercises
 
-FOLDER = Path(answers.__file__).parent
 _MARKS = ("right", "wrong")
 
 
@@ -20,14 +18,14 @@ def text_of(exercise: str, style: str) -> str:
     """The answer of that style, under its exercise's name, with what it uses of its module.
 
     Raises:
-        LookupError: the exam has no such answer.
+        LookupError: there is no such answer.
     """
     source, body = _module(exercise)
     for node in body:
         if _style(node) == style:
             break
     else:
-        raise LookupError(f"the exam of {exercise} has no answer '{style}'")
+        raise LookupError(f"{exercise} has no answer '{style}'")
     wanted = {id(node)} | _used_by(node, body)
     parts = [_segment(source, part) for part in body if id(part) in wanted and part is not node]
     own = re.sub(rf"^(def|class) {node.name}\b", rf"\1 {exercise}", _segment(source, node))
@@ -37,14 +35,14 @@ def text_of(exercise: str, style: str) -> str:
 
 @lru_cache
 def _module(exercise: str) -> tuple[str, list[ast.stmt]]:
-    source = (FOLDER / f"{exercise}.py").read_text(encoding="utf-8")
-    return source, [node for node in ast.parse(source).body if not _is_of_the_exam(node)]
+    source = (exercises.folders()[exercise] / "answers.py").read_text(encoding="utf-8")
+    return source, [node for node in ast.parse(source).body if not _is_about_the_module(node)]
 
 
-def _is_of_the_exam(node: ast.stmt) -> bool:
+def _is_about_the_module(node: ast.stmt) -> bool:
     is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return is_docstring or (
-        isinstance(node, ast.ImportFrom) and node.module in ("__future__", answers.__name__)
+        isinstance(node, ast.ImportFrom) and node.module in ("__future__", exercises.__name__)
     )
 
 
@@ -93,7 +91,7 @@ def _defines(node: ast.stmt) -> set[str]:
 
 
 def _segment(source: str, node: ast.stmt) -> str:
-    """The text of a statement, without the exam's marks and with any other decorator."""
+    """The text of a statement, without the marks of the registry and with any other decorator."""
     lines = source.split("\n")
     others = [
         f"@{ast.unparse(mark)}"

@@ -1,5 +1,5 @@
 """Large classes with known scores: for the figures of grading, and to be graded by hand.
 
-`exam` makes a class that answers the course's own exercises, `two_questions` one with a small
+`course` makes a class that answers the course's own exercises, `two_questions` one with a small
 notebook whose cost is the import and the machinery.
 """

@@ -1,4 +1,4 @@
-"""A class made of the exam's answers.
+"""A class made of right and wrong answers.
 
 ``python -m tests.support.classes DIR --students 300 --chapter 03`` makes it, ``fxcourse grade DIR``
 grades it, and ``python -m tests.support.classes DIR --compare`` compares.
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from autograder.environment.errors import ClassroomError
-from tests.support.classes import exam
+from tests.support.classes import course
 
 SHOWN = 20
 """How many differences are printed."""
@@ -37,7 +37,7 @@ def make(options: argparse.Namespace) -> int:
     """Make the class, and say what comes next."""
     print("Choosing answers: the wrong ones are examined first (a minute a chapter) ...")
     try:
-        scores = exam.make(options.folder, options.chapter, options.students, options.seed)
+        scores = course.make(options.folder, options.chapter, options.students, options.seed)
     except ClassroomError as error:
         print(error, file=sys.stderr)
         return 1
@@ -51,11 +51,11 @@ def make(options: argparse.Namespace) -> int:
 def compare(room: Path) -> int:
     """Print how many scores in the gradebook are as they must be."""
     try:
-        scores = exam.known_scores(room)
+        scores = course.known_scores(room)
     except OSError:
-        print(f"{room} has no {exam.KNOWN}: it is no class of this command.", file=sys.stderr)
+        print(f"{room} has no {course.KNOWN}: it is no class of this command.", file=sys.stderr)
         return 1
-    count, wrong = exam.differences(room, scores)
+    count, wrong = course.differences(room, scores)
     print(f"{count - len(wrong)} of {count} scores are as they must be.")
     for d in wrong[:SHOWN]:
         print(f"  {d.student}, {d.chapter}, {d.exercise}: {d.obtained}, not {d.expected:g}")

@@ -17,7 +17,7 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.runner import run_trial
-from tests.exam.answers import answers_to
+from tests.exercises import answers_to
 
 LEARNED = [name for name, exercise in EXERCISES.items() if exercise.kind in KINDS]
 RETARGET = EXERCISES["retarget"]

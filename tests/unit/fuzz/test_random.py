@@ -22,7 +22,7 @@ from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import MOST_TRIES, shrunk
 from autograder.grading import fails
 from autograder.runner import run
-from tests.exam.answers import Answer, answers_to
+from tests.exercises import Answer, answers_to
 
 
 def test_every_exercise_has_random_models_or_says_why_not() -> None:
@@ -103,7 +103,7 @@ def test_a_line_that_nobody_reads_is_removed_from_before_one_that_reads_past_it(
 
 
 def first(name: str, finding: str | None) -> Answer:
-    """The first answer of the exam that gets this finding."""
+    """The first answer that gets this finding."""
     return next(answer for answer in answers_to(name) if answer.finding == finding)
 
 

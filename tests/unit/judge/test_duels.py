@@ -19,7 +19,7 @@ from autograder.judge import Evidence, judge
 from autograder.judge.answer_key import key_of
 from autograder.judge.duels import Duel, Fight, nothing_compiled
 from autograder.runner import run
-from tests.exam.answers import Answer, answers_to
+from tests.exercises import Answer, answers_to
 from tests.security.attacks import all_attacks
 from tests.security.attacks._judged import earned
 

@@ -6,7 +6,7 @@ from torch import fx, nn
 
 from autograder.api import verdict_on
 from autograder.exercises import EXERCISES
-from tests.exam.answers import answers_to
+from tests.exercises import answers_to
 
 EXERCISE = EXERCISES["retarget"]
 

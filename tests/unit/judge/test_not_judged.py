@@ -15,7 +15,7 @@ from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
-from tests.exam.answers import Answer, answers_to
+from tests.exercises import Answer, answers_to
 
 EXERCISE = EXERCISES["remove_dropout"]
 GONE = {"torch.relu", "operator.add", "torch.sin", "torch.tanh"}

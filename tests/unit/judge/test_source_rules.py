@@ -17,7 +17,7 @@ from autograder.judge.answer_text import Source, source_of_answer
 from autograder.judge.source_rules import Reading, read, reading_of, source_findings
 from autograder.runner import run_cases
 from autograder.submission.check_result import checks_of
-from tests.exam.answers import answers_to
+from tests.exercises import answers_to, exercises_with
 
 FORBIDDEN = ("all_input_nodes", "_input_nodes")
 
@@ -277,12 +277,15 @@ def test_a_way_around_is_forbidden_or_named_to_the_person_who_grades(way: str) -
     assert bool(reading.forbidden) == (way == "a class pattern")
 
 
-FORBID = [name for name, exercise in EXERCISES.items() if exercise.forbidden_words]
+CLEAN = [
+    name
+    for name, exercise in EXERCISES.items()
+    if exercise.forbidden_words or name in exercises_with("TEXTS_ARE_CLEAN")
+]
 
 
-@pytest.mark.parametrize("name", [*FORBID, "backbone_c4_c5"])
-def test_right_answers_of_the_exam_are_clean(name: str) -> None:
-    """Those of `backbone_c4_c5`, too, whose one tool is watched and not looked for in texts."""
+@pytest.mark.parametrize("name", CLEAN)
+def test_right_answers_are_clean(name: str) -> None:
     right = [answer for answer in answers_to(name) if answer.finding is None]
     assert len(right) >= 3
     for answer in right:
@@ -293,7 +296,7 @@ def test_right_answers_of_the_exam_are_clean(name: str) -> None:
 
 
 def without_marks(cells: tuple[str, ...]) -> list[str]:
-    """The text of answers of the exam as a student writes it: without what marks them as such."""
+    """The text of answers as a student writes it: without what marks them as such."""
     return [re.sub(r"^@(right|wrong)\((?:[^()]|\n)*\)\n", "", cell, flags=re.M) for cell in cells]
 
 

@@ -15,7 +15,7 @@ from autograder.exercises.ch05_proxy.decompose.key import decomposed_graph
 from autograder.judge import Evidence, findings_of
 from autograder.judge.answer_key import key_of
 from autograder.runner import run
-from tests.exam.answers import Answer, answers_to
+from tests.exercises import Answer, answers_to
 
 EXERCISE = EXERCISES["decomposition_rules"]
 CASES = {case.name: case for case in EXERCISE.cases}

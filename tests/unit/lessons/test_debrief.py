@@ -153,7 +153,7 @@ def test_a_debrief_is_shown_as_text() -> None:
 ANSWERS = """
 import copy
 import math as m
-from tests.exam.answers import right, wrong
+from tests.exercises import right, wrong
 
 STEP = 1
 OTHER = 2
@@ -182,7 +182,7 @@ def again_and_again(number):
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The fixture's exercise `after` with an answer that is marked, and a trap."""
     for folder, name, text in (
-        ("answers", "after.py", ANSWERS),
+        ("answers/ch07_numbers/after", "answers.py", ANSWERS),
         ("exercises/ch07_numbers/after", "trap.md", "Zero.\n"),
     ):
         (tmp_path / folder).mkdir(parents=True)
@@ -197,7 +197,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 NAMELESS = """
-from tests.exam.answers import right, wrong
+from tests.exercises import right, wrong
 
 
 @right("with a largest and a place", debrief=True)
@@ -213,7 +213,7 @@ def _(number):
 
 
 def test_of_answers_that_share_a_name_one_is_taken(written: Path) -> None:
-    (writing.ANSWERS / "after.py").write_text(NAMELESS, encoding="utf-8")
+    (writing.ANSWERS / "ch07_numbers/after/answers.py").write_text(NAMELESS, encoding="utf-8")
     assert writing.other_answer("after") == (
         "with a largest and a place",
         "def after(number):\n    largest, _ = max((number, 0), (0, 1))\n    return largest + 1",
@@ -253,6 +253,6 @@ def test_what_is_missing_is_named(written: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_chapter_without_the_exam_has_none(written: Path, tmp_path: Path) -> None:
-    (tmp_path / "answers" / "after.py").unlink()
+    (tmp_path / "answers/ch07_numbers/after/answers.py").unlink()
     writing.other_answer.cache_clear()
     assert writing.debrief_of(read(written)[0], "after") is None

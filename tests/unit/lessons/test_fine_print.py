@@ -9,7 +9,8 @@ from autograder.builder.paths import SOLUTIONS
 from autograder.builder.source import read
 from autograder.core.exercise import Exercise
 from autograder.exercises import EXERCISES
-from tests.exam.answers import answers_to, examine
+from tests.checks.examination import examine
+from tests.exercises import answers_to
 
 QUOTING = {name: exercise for name, exercise in EXERCISES.items() if exercise.fine_print}
 

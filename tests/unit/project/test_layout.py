@@ -144,3 +144,10 @@ def test_an_exercise_is_a_folder() -> None:
             assert {"__init__.py", "cases.py", "key.py"} <= names, folder.name
             text = (folder / "__init__.py").read_text(encoding="utf-8")
             assert len(ast.parse(text).body) == 1, f"{folder.name}: only a docstring"
+
+
+def test_the_tests_of_an_exercise_are_in_a_folder_of_the_same_name() -> None:
+    tests = ROOT / "tests" / "exercises"
+    folders = {path.parent.relative_to(EXERCISES) for path in EXERCISES.glob("ch*/*/cases.py")}
+    for name in ("answers.py", "clauses.toml"):
+        assert {path.parent.relative_to(tests) for path in tests.glob(f"ch*/*/{name}")} == folders

@@ -23,7 +23,7 @@ from autograder.submission.result import GradedNotebook, Result, Score, Submissi
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.support.classes import commands, two_questions
-from tests.support.classes.exam import names
+from tests.support.classes.course import names
 from tests.support.classes.two_questions import CHAPTER, work_of
 
 pytestmark = pytest.mark.filterwarnings(

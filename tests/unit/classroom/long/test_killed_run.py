@@ -14,7 +14,7 @@ from autograder.classroom.grading.server_cache import no_box
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited
 from tests.support.classes import commands, two_questions
-from tests.support.classes.exam import names
+from tests.support.classes.course import names
 from tests.support.classes.two_questions import CHAPTER, work_of
 
 STUDENTS = 4

@@ -1,0 +1,140 @@
+"""Tries answers as a grader does, and keeps the results while one exercise is examined."""
+
+from __future__ import annotations
+
+import gc
+import io
+from dataclasses import dataclass, field
+
+from autograder.core.global_state import preserve_global_state
+from autograder.core.limits import Limits, bounded_output
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Finding, Verdict
+from autograder.exercises import EXERCISES
+from autograder.judge import findings_of, judge
+from autograder.judge.answer_text import source_of_answer
+from autograder.judge.source_rules import reading_of, source_findings
+from autograder.runner import run, run_cases
+from tests.checks import caught_by
+from tests.exercises import Answer, answers_to
+
+Examined = tuple[tuple[Outcome, ...], Verdict]
+
+
+def examine(answer: Answer) -> Examined:
+    """The outcomes of an answer on all cases, and the verdict.
+
+    They are computed once, and kept until another exercise is examined: every graph module has a
+    class of its own, and each trace walks all classes of modules that are alive. If another right
+    answer had the same outcome on a case, byte for byte, the case is not judged again.
+    """
+    known = _results_of(answer.exercise)
+    if answer not in known.examined:
+        exercise = EXERCISES[answer.exercise]
+        outcomes = run_cases(exercise, answer.write, exercise.cases)
+        texts = {outcome.case: _as_bytes(outcome) for outcome in outcomes}
+        held = frozenset(case for case, text in texts.items() if text in known.held)
+        source = source_of_answer(answer.write)
+        verdict = judge(exercise, outcomes, known=dict.fromkeys(held, []), source=source)
+        if verdict.passed:
+            known.held.update(texts.values())
+        known.examined[answer] = tuple(outcomes), verdict
+    return known.examined[answer]
+
+
+def is_held(exercise: str, outcome: Outcome) -> bool:
+    """Whether a right answer to the exercise had this outcome on this case, byte for byte."""
+    for answer in answers_to(exercise):
+        if answer.finding is None:
+            examine(answer)
+    return _as_bytes(outcome) in _results_of(exercise).held
+
+
+def _as_bytes(outcome: Outcome) -> bytes:
+    """All of an outcome, its case's name included: a judge has nothing else to go by."""
+    stream = io.BytesIO()
+    outcome.write(stream)
+    return stream.getvalue()
+
+
+def finding_meant_for(answer: Answer) -> Finding | None:
+    """The finding that a wrong answer must get, from the first case that shows it.
+
+    The cases after that one are not tried: they say nothing more about the answer, and take three
+    quarters of the time. Nor are those before it, if `caught_by` knows which it is. If that case
+    does not show the finding, all are tried in their order.
+    """
+    known = _results_of(answer.exercise).caught
+    if answer not in known:
+        known[answer] = find_catching_case(answer)[1]
+    return known[answer]
+
+
+def find_catching_case(answer: Answer) -> tuple[str, Finding | None]:
+    """The case that shows the finding which a wrong answer must get, and that finding."""
+    name = caught_by.known_case(answer)
+    if found := _finding_on(answer, name):
+        return name, found
+    return _find_first_catching_case(answer)
+
+
+def _find_first_catching_case(answer: Answer) -> tuple[str, Finding | None]:
+    """The first case that shows the finding which a wrong answer must get, and that finding.
+
+    The case is ``""`` if the answer's text shows the finding, or if nothing does.
+    """
+    exercise = EXERCISES[answer.exercise]
+    if source := source_of_answer(answer.write):
+        for each in source_findings(exercise, reading_of(exercise, source)):
+            if each.code == answer.finding:
+                return "", each
+    for case in exercise.cases:
+        if found := _finding_on(answer, case.name):
+            return case.name, found
+    return "", None
+
+
+_ENDLESS = Limits(cpu=2.0)
+"""For answers that would run forever: less time shows the same."""
+
+
+def _finding_on(answer: Answer, name: str) -> Finding | None:
+    """The finding that a wrong answer must get, if the case of that name shows it."""
+    exercise = EXERCISES[answer.exercise]
+    for case in exercise.cases:
+        if case.name == name:
+            limits = _ENDLESS if answer.finding == "out-of-time" else None
+            outcome = run(exercise, answer.write, case, limits=limits)
+            with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
+                found = findings_of(exercise, case, outcome)
+            return next((each for each in found if each.code == answer.finding), None)
+    return None
+
+
+@dataclass
+class _Results:
+    """The results of the answers to one exercise.
+
+    Attributes:
+        examined: outcomes and verdicts.
+        held: outcomes of right answers, as bytes.
+        caught: the finding meant for each wrong answer.
+    """
+
+    examined: dict[Answer, Examined] = field(default_factory=dict)
+    held: set[bytes] = field(default_factory=set)
+    caught: dict[Answer, Finding | None] = field(default_factory=dict)
+
+
+_current: dict[str, _Results] = {}
+"""The results of the exercise that is examined now, by its name."""
+
+
+def _results_of(exercise: str) -> _Results:
+    """The results of an exercise; those of the exercise before it are dropped."""
+    if exercise not in _current:
+        _current.clear()
+        gc.collect()  # the objects of the last exercise are in circles
+        gc.freeze()  # all objects that are left stay: the next collection need not visit them
+        _current[exercise] = _Results()
+    return _current[exercise]

@@ -1,0 +1,16 @@
+"""Advice on traces of `sign_flip` that are wrong."""
+
+from __future__ import annotations
+
+from tests.checks.examination import examine
+from tests.checks.test_answers import wrong_answers
+
+
+def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
+    looks = {
+        answer.style.partition(",")[0]: examine(answer)[1].findings[0].advice
+        for answer in wrong_answers("sign_flip")
+        if answer.finding == "wrong-result"
+    }
+    assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
+    assert "The sum of all entries decides" in looks["the sign of the sum"]

@@ -1,0 +1,456 @@
+"""Answers to `build_by_hand`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import operator
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from tests.exercises import right, wrong
+
+
+def built(
+    proj, shift, *, names=("x", "scale"), default=2.0, mul=operator.mul, add=operator.add,
+    relu=torch.relu, total=(-1,), wrap=lambda v: v, root=None, path="proj", key="shift",
+):  # fmt: skip
+    """The module of the exercise, with one part of it exchanged."""
+    graph = fx.Graph()
+    made = {
+        name: graph.placeholder(name, **({"default_value": default} if name == "scale" else {}))
+        for name in names
+    }
+    hidden = graph.call_function(mul, (graph.call_module(path, (made["x"],)), made["scale"]))
+    hidden = graph.call_function(add, (hidden, graph.get_attr(key)))
+    hidden = graph.call_function(relu, (hidden,))
+    graph.output(wrap(graph.call_method("sum", (hidden, *total))))
+    return fx.GraphModule({path: proj, key: shift} if root is None else root, graph)
+
+
+@right("a dictionary as root")
+def _(proj, shift):
+    return built(proj, shift)
+
+
+@right("a module as root, other spellings, keywords")
+def _(proj, shift):
+    class Root(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = proj
+            self.register_buffer("shift", shift, persistent=False)
+
+    graph = fx.Graph()
+    shifted = graph.get_attr("shift")
+    x, scale = graph.placeholder("x"), graph.placeholder("scale", float, 2.0)
+    hidden = graph.call_module("linear", kwargs={"input": x})
+    hidden = graph.call_function(torch.mul, kwargs={"input": hidden, "other": scale})
+    hidden = graph.call_function(torch.add, (shifted, hidden), {"alpha": 1})
+    hidden = graph.call_function(F.relu, (hidden,), {"inplace": True})
+    graph.output(graph.call_method("sum", (hidden, (-1,))))
+    return fx.GraphModule(Root(), graph, class_name="Built")
+
+
+@right("create_node, a nested name for the module")
+def _(proj, shift):
+    g = fx.Graph()
+    x = g.create_node("placeholder", "x")
+    scale = g.create_node("placeholder", "scale", args=(2.0,))
+    inner = g.create_node("call_module", "body.layers.0", (x,), name="first")
+    scaled = g.create_node("call_function", operator.mul, (scale, inner))
+    s = g.create_node("get_attr", "shift", name="moved_by")
+    moved = g.create_node("call_function", operator.add, (s, scaled))
+    active = g.create_node("call_function", F.relu, (moved, False))
+    out = g.create_node("call_method", "sum", (active,), {"dim": (-1,), "keepdim": False})
+    g.create_node("output", "output", (out,))
+    g.lint()
+    return fx.GraphModule({"body.layers.0": proj, "shift": shift}, g)
+
+
+@right("Proxies on nodes made by hand")
+def _(proj, shift):
+    graph = fx.Graph()
+    tracer = fx.proxy.GraphAppendingTracer(graph)
+    x = fx.Proxy(graph.placeholder("x"), tracer)
+    scale = fx.Proxy(graph.placeholder("scale", default_value=2.0), tracer)
+    hidden = fx.Proxy(graph.call_module("proj", (x.node,)), tracer)
+    result = torch.relu(hidden * scale + fx.Proxy(graph.get_attr("shift"), tracer)).sum(dim=-1)
+    graph.output(result.node)
+    return fx.GraphModule({"proj": proj, "shift": shift}, graph)
+
+
+@right("inserted from the back", debrief=True)
+def _(proj, shift):
+    root = nn.Module()
+    root.add_module("p", proj)
+    root.register_buffer("shift", shift.detach().clone())
+    gm = fx.GraphModule(root, fx.Graph())
+    gm.p, g = proj, gm.graph
+    gm.register_buffer("shift", root.shift)
+    out = g.output(None)
+    with g.inserting_before(out):
+        x = g.placeholder("x")
+        scale = g.placeholder("scale", default_value=2.0)
+        total = g.call_method("sum", (x,), {"dim": -1})
+        with g.inserting_before(total):
+            b = g.call_function(operator.add, (scale, g.get_attr("shift")))
+            a = g.call_function(torch.multiply, (g.call_module("p", (x,)), scale))
+            b.prepend(a)
+            a.prepend(a.args[0])
+            b.args = (a, b.args[1])
+            total.args = (g.call_function(torch.relu, (b,)),)
+    out.args = (total,)
+    gm.recompile()
+    return gm
+
+
+@wrong("traced", "forbidden", clause="no-tracing")
+def _(proj, shift):
+    class Whole(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.proj = proj
+            self.register_buffer("shift", shift)
+
+        def forward(self, x, scale=2.0):
+            return torch.relu(self.proj(x) * scale + self.shift).sum(dim=-1)
+
+    return fx.symbolic_trace(Whole())
+
+
+@wrong("traced by a Tracer, then copied", "forbidden")
+def _(proj, shift):
+    class Whole(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.proj = proj
+            self.register_buffer("shift", shift)
+
+        def forward(self, x, scale=2.0):
+            return torch.relu(self.proj(x) * scale + self.shift).sum(dim=-1)
+
+    whole, graph = Whole(), fx.Graph()
+    graph.output(graph.graph_copy(fx.Tracer().trace(whole), {}))
+    return fx.GraphModule(whole, graph)
+
+
+@wrong("a copy of the module", "copied-module", clause="given-module")
+def _(proj, shift):
+    return built(copy.deepcopy(proj), shift)
+
+
+@wrong("a new module with the same parameters", "copied-module")
+def _(proj, shift):
+    other = nn.Linear(proj.in_features, proj.out_features, bias=proj.bias is not None)
+    other.weight, other.bias = proj.weight, proj.bias
+    return built(other, shift)
+
+
+@wrong("the weight by get_attr, the layer as a function", "wrong-nodes")
+def _(proj, shift):
+    graph = fx.Graph()
+    x, scale = graph.placeholder("x"), graph.placeholder("scale", default_value=2.0)
+    arguments = [graph.get_attr("proj.weight")]
+    arguments += [graph.get_attr("proj.bias")] if proj.bias is not None else []
+    hidden = graph.call_function(F.linear, (x, *arguments))
+    hidden = graph.call_function(operator.mul, (hidden, scale))
+    hidden = graph.call_function(operator.add, (hidden, graph.get_attr("shift")))
+    graph.output(graph.call_method("sum", (graph.call_function(torch.relu, (hidden,)), -1)))
+    return fx.GraphModule({**{f"proj.{k}": v for k, v in proj.named_parameters()},
+                           "shift": shift}, graph)  # fmt: skip
+
+
+@wrong("the shift as a parameter", "not-a-buffer")
+def _(proj, shift):
+    return built(proj, nn.Parameter(shift))
+
+
+@wrong("a buffer of another name", "not-a-buffer", clause="buffer-name")
+def _(proj, shift):
+    return built(proj, shift, key="offset")
+
+
+@wrong("the shift as a plain attribute", "not-a-buffer", clause="buffer")
+def _(proj, shift):
+    gm = built(proj, shift)
+    del gm.shift
+    gm.shift = shift
+    return gm
+
+
+@wrong("the shift as an argument", "raw-tensor")
+def _(proj, shift):
+    gm = built(proj, shift)
+    for node in gm.graph.nodes:
+        if node.target is operator.add:
+            node.args = (node.args[0], shift)
+    gm.recompile()
+    return gm
+
+
+@wrong("the shift in float32", "wrong-buffer")
+def _(proj, shift):
+    return built(proj, shift.to(torch.float32).to(shift.dtype))
+
+
+@wrong("no default for the scale", "lost-signature", clause="signature")
+def _(proj, shift):
+    gm = built(proj, shift)
+    list(gm.graph.nodes)[1].args = ()
+    gm.recompile()
+    return gm
+
+
+@wrong("2 instead of 2.0", "lost-signature")
+def _(proj, shift):
+    return built(proj, shift, default=2)
+
+
+@wrong("another default", "lost-signature")
+def _(proj, shift):
+    return built(proj, shift, default=1.0)
+
+
+@wrong("another name for the input", "lost-signature")
+def _(proj, shift):
+    gm = built(proj, shift)
+    next(iter(gm.graph.nodes)).target = "input"
+    gm.recompile()
+    return gm
+
+
+@wrong("the scale before the input", "lost-signature")
+def _(proj, shift):
+    gm = built(proj, shift, names=("scale", "x"), default=inspect.Parameter.empty)
+    scale, x, *_ = gm.graph.nodes
+    scale.args, x.args = (2.0,), (None,)
+    gm.recompile()
+    return gm
+
+
+@wrong("the scale fixed at 2", "wrong-nodes")
+def _(proj, shift):
+    gm = built(proj, shift)
+    _, scale, *rest = gm.graph.nodes
+    scale.replace_all_uses_with(2.0)
+    gm.graph.erase_node(scale)
+    gm.recompile()
+    return gm
+
+
+@wrong("a scale that is not used", "wrong-result")
+def _(proj, shift):
+    gm = built(proj, shift)
+    for node in gm.graph.nodes:
+        if node.target is operator.mul:
+            node.args = (node.args[0], 2.0)
+    gm.recompile()
+    return gm
+
+
+@wrong("sum as a function", "wrong-nodes", clause="opcodes")
+def _(proj, shift):
+    gm = built(proj, shift)
+    *_, total, output = gm.graph.nodes
+    with gm.graph.inserting_before(output):
+        output.args = (gm.graph.call_function(torch.sum, total.args),)
+    gm.graph.erase_node(total)
+    gm.recompile()
+    return gm
+
+
+@wrong("sum as a function and relu as a method", "wrong-function")
+def _(proj, shift):
+    graph = fx.Graph()
+    x, scale = graph.placeholder("x"), graph.placeholder("scale", default_value=2.0)
+    hidden = graph.call_function(operator.mul, (graph.call_module("proj", (x,)), scale))
+    hidden = graph.call_function(operator.add, (hidden, graph.get_attr("shift")))
+    hidden = graph.call_method("relu", (hidden,))
+    graph.output(graph.call_function(torch.sum, (hidden,), {"dim": -1}))
+    return fx.GraphModule({"proj": proj, "shift": shift}, graph)
+
+
+@wrong("the parameter with a default comes first", "crashed")
+def _(proj, shift):
+    return built(proj, shift, names=("scale", "x"))
+
+
+@wrong("mean instead of sum", "wrong-function")
+def _(proj, shift):
+    gm = built(proj, shift)
+    list(gm.graph.nodes)[-2].target = "mean"
+    gm.recompile()
+    return gm
+
+
+@wrong("sum over dim 1", "wrong-result")
+def _(proj, shift):
+    return built(proj, shift, total=(1,))
+
+
+@wrong("sum over dim 0", "wrong-shape")
+def _(proj, shift):
+    return built(proj, shift, total=(0,))
+
+
+@wrong("sum of everything", "wrong-shape")
+def _(proj, shift):
+    return built(proj, shift, total=())
+
+
+@wrong("the dimension is kept", "wrong-shape")
+def _(proj, shift):
+    return built(proj, shift, total=(-1, True))
+
+
+@wrong("subtracted instead of added", "wrong-function", clause="value")
+def _(proj, shift):
+    return built(proj, shift, add=operator.sub)
+
+
+@wrong("in-place multiplication", "wrong-function")
+def _(proj, shift):
+    return built(proj, shift, mul=operator.imul)
+
+
+@wrong("relu6 instead of relu", "wrong-function")
+def _(proj, shift):
+    return built(proj, shift, relu=F.relu6)
+
+
+@wrong("a lambda for the relu", "unknown-target")
+def _(proj, shift):
+    def relu(value):
+        return torch.relu(value)
+
+    return built(proj, shift, relu=relu)
+
+
+@wrong("shifted before it is scaled", "wrong-result")
+def _(proj, shift):
+    return built(proj, shift, mul=operator.add, add=operator.mul, names=("x", "scale"))
+
+
+@wrong("relu before the shift", "wrong-result")
+def _(proj, shift):
+    graph = fx.Graph()
+    x, scale = graph.placeholder("x"), graph.placeholder("scale", default_value=2.0)
+    hidden = graph.call_function(operator.mul, (graph.call_module("proj", (x,)), scale))
+    hidden = graph.call_function(torch.relu, (hidden,))
+    hidden = graph.call_function(operator.add, (hidden, graph.get_attr("shift")))
+    graph.output(graph.call_method("sum", (hidden,), {"dim": -1}))
+    return fx.GraphModule({"proj": proj, "shift": shift}, graph)
+
+
+@wrong("a tuple is returned", "wrong-structure")
+def _(proj, shift):
+    return built(proj, shift, wrap=lambda value: (value,))
+
+
+@wrong("a node too many", "wrong-nodes", clause="nine")
+def _(proj, shift):
+    gm = built(proj, shift)
+    *_, total, output = gm.graph.nodes
+    with gm.graph.inserting_before(output):
+        gm.graph.call_function(torch.neg, (total,))
+    gm.recompile()
+    return gm
+
+
+@wrong("two outputs", "several-outputs")
+def _(proj, shift):
+    gm = built(proj, shift)
+    gm.graph.output(list(gm.graph.nodes)[-2])
+    gm.recompile()
+    return gm
+
+
+@wrong("finished after the module was made, and not recompiled", "stale-code")
+def _(proj, shift):
+    gm = built(proj, shift, total=())
+    list(gm.graph.nodes)[-2].kwargs = {"dim": -1}
+    return gm
+
+
+@wrong("two modules share the graph", "wrong-owner")
+def _(proj, shift):
+    gm = built(proj, shift)
+    gm.other = fx.GraphModule(gm, gm.graph)
+    del gm.other
+    return gm
+
+
+@wrong("the graph instead of a module", "not-a-graph-module")
+def _(proj, shift):
+    return built(proj, shift).graph
+
+
+@wrong("a module written by hand", "not-a-graph-module")
+def _(proj, shift):
+    class Whole(nn.Module):
+        def forward(self, x, scale=2.0):
+            return torch.relu(proj(x) * scale + shift).sum(dim=-1)
+
+    return Whole()
+
+
+@wrong("nothing is returned", "returned-none")
+def _(proj, shift):
+    built(proj, shift)
+
+
+@wrong("the layer is put into eval mode", "caller-changed")
+def _(proj, shift):
+    return built(proj, shift).eval()
+
+
+@wrong("the layer is frozen", "caller-changed")
+def _(proj, shift):
+    gm = built(proj, shift)
+    for parameter in gm.parameters():
+        parameter.requires_grad_(False)
+    return gm
+
+
+@wrong("the shift is reshaped in place", "caller-changed")
+def _(proj, shift):
+    return built(proj, shift.unsqueeze_(0))
+
+
+@wrong("the shift in the dtype of the layer", "wrong-buffer")
+def _(proj, shift):
+    return built(proj, shift.to(proj.weight.dtype))
+
+
+GRAPH = built(nn.Identity(), torch.zeros(())).graph
+
+
+@wrong("one graph for all that is built", "wrong-owner")
+def one_graph(proj, shift):
+    return fx.GraphModule({"proj": proj, "shift": shift}, GRAPH)
+
+
+KEPT: dict = {}
+
+
+@wrong("kept by the shapes of what is given", "copied-module")
+def kept_by_shapes(proj, shift):
+    shapes = proj.weight.shape, shift.shape
+    if shapes not in KEPT:
+        KEPT[shapes] = built(proj, shift)
+    return KEPT[shapes]
+
+
+DECIDES_NOTHING = [
+    (
+        r"value\.graph_module\.modules\[\]\.params\..*\.origin",
+        "`proj` is the module that was given: the module's own origin says so",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

@@ -1,0 +1,466 @@
+"""Answers to `dead_nodes`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import operator
+
+import networkx as nx
+from torch import fx
+
+from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+
+
+def output_of(graph):
+    """The output node."""
+    return next(iter(reversed(graph.nodes)))
+
+
+def alive_in(graph, reads=lambda node: node.all_input_nodes):
+    """The nodes whose value reaches the output, along what `reads` gives for each node."""
+    alive, todo = set(), [output_of(graph)]
+    while todo:
+        node = todo.pop()
+        if node not in alive:
+            alive.add(node)
+            todo += reads(node)
+    return alive
+
+
+def named(graph, alive):
+    """The dead ones' names, as the exercise wants them."""
+    return [n.name for n in graph.nodes if n not in alive and n.op != "placeholder"]
+
+
+@right("backward, asking the users")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = set()
+    for node in reversed(graph.nodes):
+        if node.op == "output" or any(user in alive for user in node.users):
+            alive.add(node)
+    return [n.name for n in graph.nodes if n not in alive and n.op != "placeholder"]
+
+
+@right("from the output along what is read")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    return named(graph, alive_in(graph))
+
+
+@right("recursion along the users", debrief=True)
+def _(model):
+    gm = fx.symbolic_trace(model)
+
+    def reaches(node):
+        return node.op == "output" or any(reaches(user) for user in node.users)
+
+    calls = [n for n in gm.graph.nodes if n.op != "placeholder"]
+    return [n.name for n in calls if not reaches(n)]
+
+
+@right("peeling off nodes without readers until nothing changes")
+def _(model):
+    nodes = [n for n in fx.symbolic_trace(model).graph.nodes if n.op != "output"]
+    dead = set()
+    while True:
+        more = {n for n in nodes if n not in dead and all(u in dead for u in n.users)}
+        if not more:
+            return [n.name for n in nodes if n in dead and n.op != "placeholder"]
+        dead |= more
+
+
+@right("erasing by hand on a fresh trace")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    before = [n.name for n in graph.nodes]
+    for node in reversed(graph.nodes):
+        if not node.users and node.op not in ("output", "placeholder"):
+            graph.erase_node(node)
+    left = {n.name for n in graph.nodes}
+    return [name for name in before if name not in left]
+
+
+@right("ancestors in networkx, map_arg for the edges")
+def _(model):
+    graph, links = fx.symbolic_trace(model).graph, nx.DiGraph()
+    for node in graph.nodes:
+        links.add_node(node.name)
+        both = (node.args, node.kwargs)
+        fx.node.map_arg(both, lambda n, to=node.name: links.add_edge(n.name, to))
+    alive = nx.ancestors(links, "output") | {"output"}
+    return [n.name for n in graph.nodes if n.name not in alive and n.op != "placeholder"]
+
+
+@wrong("only nodes without readers", "missed-dead", clause="through-others")
+def _(model):
+    nodes = fx.symbolic_trace(model).graph.nodes
+    return [n.name for n in nodes if not n.users and n.op not in ("placeholder", "output")]
+
+
+@wrong("only two links of a chain", "missed-dead")
+def _(model):
+    nodes = fx.symbolic_trace(model).graph.nodes
+    end = {n for n in nodes if not n.users and n.op != "output"}
+    dead = end | {n for n in nodes if n.users and all(u in end for u in n.users)}
+    return [n.name for n in nodes if n in dead and n.op != "placeholder"]
+
+
+@wrong("one sweep forward, where readers have not been seen yet", "missed-dead")
+def _(model):
+    dead, nodes = set(), fx.symbolic_trace(model).graph.nodes
+    for node in nodes:
+        if node.op != "output" and all(user in dead for user in node.users):
+            dead.add(node)
+    return [n.name for n in nodes if n in dead and n.op != "placeholder"]
+
+
+@wrong("a node is dead as soon as one reader is", "not-dead")
+def _(model):
+    graph, dead = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        unread = not node.users or any(user in dead for user in node.users)
+        if node.op != "output" and unread:
+            dead.add(node)
+    return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+
+
+@wrong("the output is listed", "lists-output")
+def _(model):
+    graph, dead = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        if not node.users or (node.op != "output" and all(u in dead for u in node.users)):
+            dead.add(node)
+    last = output_of(graph)
+    return [*named(graph, alive_in(graph)), *([last.name] if last in dead else [])]
+
+
+@wrong("placeholders that nothing reads are listed", "lists-placeholder", clause="placeholders")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = alive_in(graph)
+    return [n.name for n in graph.nodes if n not in alive]
+
+
+@wrong("placeholders without any reader are listed", "lists-placeholder")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = alive_in(graph)
+    return [
+        n.name for n in graph.nodes if n not in alive and (n.op != "placeholder" or not n.users)
+    ]
+
+
+@wrong("nested arguments are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    top = lambda n: [a for a in [*n.args, *n.kwargs.values()] if isinstance(a, fx.Node)]  # noqa: E731
+    return named(graph, alive_in(graph, top))
+
+
+@wrong("keyword arguments are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+
+    def reads(node):
+        found = []
+        fx.node.map_arg(node.args, found.append)
+        return found
+
+    return named(graph, alive_in(graph, reads))
+
+
+@wrong("slices are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+
+    def inside(value):
+        if isinstance(value, fx.Node):
+            return [value]
+        if isinstance(value, dict):
+            value = list(value.values())
+        return [n for v in value for n in inside(v)] if isinstance(value, (list, tuple)) else []
+
+    reads = lambda n: inside([n.args, dict(n.kwargs)])  # noqa: E731
+    return named(graph, alive_in(graph, reads))
+
+
+def one_item_speaks(which):
+    """An answer in which one reader says of all items of a node whether they are needed."""
+
+    def answer(model):
+        graph, alive = fx.symbolic_trace(model).graph, set()
+        for node in reversed(graph.nodes):
+            users = list(node.users)
+            if users and all(user.target is operator.getitem for user in users):
+                users = [users[which]]
+            if node.op == "output" or alive.intersection(users):
+                alive.add(node)
+        return named(graph, alive)
+
+    return answer
+
+
+wrong("the first item that is read speaks for all", "not-dead")(one_item_speaks(0))
+wrong("the last item that is read speaks for all", "not-dead")(one_item_speaks(-1))
+
+
+@wrong("parameters are never dead", "missed-dead", clause="never-reach")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive, keep = alive_in(graph), ("placeholder", "get_attr")
+    return [n.name for n in graph.nodes if n not in alive and n.op not in keep]
+
+
+@wrong("modules are never dead", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        kept = node.op in ("output", "call_module")
+        if kept or any(user in alive for user in node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+@wrong("methods are taken for side effects", "missed-dead", clause="no-effects")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        kept = node.op in ("output", "call_method")
+        if kept or any(user in alive for user in node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+@wrong("from the inputs: what no input reaches", "missed-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    reached = set()
+    for node in graph.nodes:
+        if node.op == "placeholder" or any(n in reached for n in node.all_input_nodes):
+            reached.add(node)
+    return [n.name for n in graph.nodes if n not in reached]
+
+
+@wrong("in reverse order", "wrong-order", clause="order")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    return named(graph, alive_in(graph))[::-1]
+
+
+@wrong("sorted by name", "wrong-order")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    return sorted(named(graph, alive_in(graph)))
+
+
+@wrong("a name for each reader", "listed-twice")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    dead = named(graph, alive_in(graph))
+    return [n.name for n in graph.nodes if n.name in dead for _ in range(max(1, len(n.users)))]
+
+
+@wrong("targets instead of names", "unknown-name")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    dead = named(graph, alive_in(graph))
+    return [getattr(n.target, "__name__", str(n.target)) for n in graph.nodes if n.name in dead]
+
+
+@wrong("the nodes instead of their names", "wrong-kind", clause="names")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = alive_in(graph)
+    return [n for n in graph.nodes if n not in alive and n.op != "placeholder"]
+
+
+@wrong("a set", "wrong-kind")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    return set(named(graph, alive_in(graph)))
+
+
+@wrong("a graph module's own graph instead of a trace", "unknown-name")
+def _(model):
+    graph = model.graph if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model).graph
+    return named(graph, alive_in(graph))
+
+
+@wrong("the given graph module is cleaned up", "caller-changed")
+def _(model):
+    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    names = [n.name for n in gm.graph.nodes]
+    for node in reversed(gm.graph.nodes):
+        if not node.users and node.op not in ("output", "placeholder"):
+            gm.graph.erase_node(node)
+    left = {n.name for n in gm.graph.nodes}
+    return [name for name in names if name not in left]
+
+
+@wrong("eliminate_dead_code and a comparison", "forbidden", clause="forbidden")
+def _(model):
+    gm = fx.symbolic_trace(model)
+    before = [n.name for n in gm.graph.nodes]
+    gm.graph.eliminate_dead_code()
+    left = {n.name for n in gm.graph.nodes}
+    return [name for name in before if name not in left]
+
+
+@wrong("what the output reads must be a node", "crashed")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    todo = [output_of(graph).all_input_nodes[0]]
+    while todo:
+        node = todo.pop()
+        alive.add(node)
+        todo += [n for n in node.all_input_nodes if n not in alive]
+    return [n.name for n in graph.nodes if n not in alive and n.op not in ("placeholder", "output")]
+
+
+@wrong("nothing is dead where the output reads nothing", "missed-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    if not output_of(graph).all_input_nodes:
+        return []
+    return named(graph, alive_in(graph))
+
+
+@wrong("only what stands before the last node that is read", "missed-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = alive_in(graph)
+    nodes = list(graph.nodes)[:-2]
+    return [n.name for n in nodes if n not in alive and n.op != "placeholder"]
+
+
+@wrong("a module with buffers counts as alive", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        keeps = node.op == "call_module" and list(model.get_submodule(node.target).buffers())
+        if keeps or node.op == "output" or alive.intersection(node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+def swept(times):
+    """An answer that goes through the graph so many times, from its first node on."""
+
+    def answer(model):
+        graph, dead = fx.symbolic_trace(model).graph, set()
+        for _ in range(times):
+            dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
+        return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+
+    return answer
+
+
+wrong("four sweeps forward", "missed-dead")(swept(4))
+wrong("eight sweeps forward", "missed-dead")(swept(8))
+
+
+def never_dead_if_used_somewhere(op):
+    """An answer that looks for a node's target, where the node itself counts."""
+
+    def answer(model):
+        graph = fx.symbolic_trace(model).graph
+        alive = alive_in(graph)
+        used = {n.target for n in alive if n.op == op}
+        alive |= {n for n in graph.nodes if n.op == op and n.target in used}
+        return named(graph, alive)
+
+    return answer
+
+
+wrong("modules that are called usefully somewhere are never dead", "missed-dead")(
+    never_dead_if_used_somewhere("call_module")
+)
+wrong("buffers that are read usefully somewhere are never dead", "missed-dead")(
+    never_dead_if_used_somewhere("get_attr")
+)
+
+
+@wrong("optional arguments keep their defaults", "missed-dead")
+def _(model):
+    parameters = inspect.signature(model.forward).parameters.values()
+    defaults = {p.name: None for p in parameters if p.default is None}
+    graph = fx.symbolic_trace(model, concrete_args=defaults).graph
+    return [name for name in named(graph, alive_in(graph)) if not name.startswith("_assert")]
+
+
+@wrong("calls that say the same are all alive", "missed-dead")
+def _(model):
+    def said(node):
+        return node.op, str(node.target), str(node.args), str(node.kwargs)
+
+    graph = fx.symbolic_trace(model).graph
+    alive = {said(node) for node in alive_in(graph)}
+    return [n.name for n in graph.nodes if said(n) not in alive and n.op != "placeholder"]
+
+
+@wrong("names that end in an underscore are taken for side effects", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        name = getattr(node.target, "__name__", str(node.target))
+        if node.op == "output" or name.endswith("_") or alive.intersection(node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+@wrong("an argument called inplace is taken for a side effect", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        if node.op == "output" or "inplace" in node.kwargs or alive.intersection(node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+def inside(value, whole=()):
+    """The nodes in nested arguments; what is in containers of the types `whole` is lost."""
+    if isinstance(value, fx.Node):
+        return [value]
+    if isinstance(value, whole):
+        return []
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, slice):
+        value = [value.start, value.stop, value.step]
+    return [n for v in value for n in inside(v, whole)] if isinstance(value, (list, tuple)) else []
+
+
+@wrong("dictionaries among keyword arguments are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    reads = lambda n: inside(n.args) + inside(list(n.kwargs.values()), dict)  # noqa: E731
+    return named(graph, alive_in(graph, reads))
+
+
+@wrong("slices among keyword arguments are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    reads = lambda n: inside(n.args) + inside(list(n.kwargs.values()), slice)  # noqa: E731
+    return named(graph, alive_in(graph, reads))
+
+
+@wrong("a copy in eval mode is traced", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(copy.deepcopy(model).eval()).graph
+    return named(graph, alive_in(graph))
+
+
+def from_a_trace(model):
+    graph = fx.symbolic_trace(model).graph
+    return named(graph, alive_in(graph))
+
+
+wrong("kept by the class of the model", "unknown-name")(kept_by_class(from_a_trace))
+
+
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "a copy in eval mode is traced": "random models are in eval mode",
+}

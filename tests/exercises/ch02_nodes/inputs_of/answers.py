@@ -1,0 +1,435 @@
+"""Answers to `inputs_of`."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+
+import torch
+import torch.utils._pytree as pytree
+from torch import fx
+from torch.fx.immutable_collections import immutable_dict, immutable_list
+
+from tests.exercises import right, wrong
+
+
+def walk(value, look_into):
+    """The nodes in nested arguments; `look_into` gives the items of a container."""
+    if isinstance(value, fx.Node):
+        yield value
+    else:
+        for item in look_into(value):
+            yield from walk(item, look_into)
+
+
+def items(value):
+    """The items of each container that the exercise names."""
+    if isinstance(value, (tuple, list)):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, slice):
+        return [value.start, value.stop, value.step]
+    return []
+
+
+def both(node):
+    return [node.args, node.kwargs]
+
+
+@right("a recursive function with an ordered dictionary")
+def _(node):
+    return list(dict.fromkeys(walk(both(node), items)))
+
+
+@right("map_arg with a list that remembers")
+def _(node):
+    found = []
+
+    def note(n):
+        if n not in found:
+            found.append(n)
+        return n
+
+    fx.node.map_arg(node.args, note)
+    fx.node.map_arg(node.kwargs, note)
+    return found
+
+
+@right("map_aggregate, args and kwargs in one")
+def _(node):
+    found = {}
+    fx.node.map_aggregate(
+        (node.args, node.kwargs), lambda v: found.setdefault(v) if isinstance(v, fx.Node) else v
+    )
+    return [*found]
+
+
+@right("a stack instead of recursion", debrief=True)
+def _(node):
+    found, stack = [], [node.kwargs, node.args]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, fx.Node):
+            if all(value is not n for n in found):
+                found.append(value)
+        else:
+            stack.extend(reversed(items(value)))
+    return found
+
+
+@right("pytree, with slices taken apart")
+def _(node):
+    def leaves(value):
+        for leaf in pytree.tree_leaves(value):
+            if isinstance(leaf, slice):
+                yield from leaves([leaf.start, leaf.stop, leaf.step])
+            elif isinstance(leaf, fx.Node):
+                yield leaf
+
+    # A dictionary's leaves come in its own order; kwargs are such a dictionary.
+    return list(dict.fromkeys(leaves([list(node.args), list(node.kwargs.values())])))
+
+
+@right("match and generators")
+def _(node):
+    def nodes(value):
+        match value:
+            case fx.Node():
+                yield value
+            case slice(start=a, stop=b, step=c):
+                yield from nodes((a, b, c))
+            case {}:
+                for inner in value.values():
+                    yield from nodes(inner)
+            case str():
+                return
+            case [*inner]:
+                for one in inner:
+                    yield from nodes(one)
+
+    seen = set()
+    return [n for n in nodes([node.args, node.kwargs]) if not (n in seen or seen.add(n))]
+
+
+@right("the arguments of a copy in another graph")
+def _(node):
+    found = []
+    other = fx.Graph()
+
+    def stand_in(n):
+        if n not in found:
+            found.append(n)
+        return other.placeholder(n.name)
+
+    other.node_copy(node, stand_in)
+    return found
+
+
+@wrong("only the top level of args", "missed-input")
+def _(node):
+    return list(dict.fromkeys(a for a in node.args if isinstance(a, fx.Node)))
+
+
+@wrong("only the top level of args and kwargs", "missed-input")
+def _(node):
+    top = [*node.args, *node.kwargs.values()]
+    return list(dict.fromkeys(a for a in top if isinstance(a, fx.Node)))
+
+
+@wrong("kwargs are forgotten", "missed-input", clause="kwargs")
+def _(node):
+    return list(dict.fromkeys(walk(node.args, items)))
+
+
+@wrong("slices are forgotten", "missed-input", clause="slices")
+def _(node):
+    into = lambda v: [] if isinstance(v, slice) else items(v)  # noqa: E731
+    return list(dict.fromkeys(walk(both(node), into)))
+
+
+@wrong("pytree alone, which leaves slices whole", "missed-input")
+def _(node):
+    leaves = pytree.tree_leaves([list(node.args), list(node.kwargs.values())])
+    return list(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, fx.Node)))
+
+
+@wrong("dictionaries are forgotten", "missed-input", clause="dicts")
+def _(node):
+    into = lambda v: [] if isinstance(v, dict) else items(v)  # noqa: E731
+    found = [*walk(node.args, into)]
+    for value in node.kwargs.values():
+        found += walk(value, into)
+    return list(dict.fromkeys(found))
+
+
+@wrong("the keys of dictionaries instead of the values", "missed-input")
+def _(node):
+    into = lambda v: list(v) if isinstance(v, dict) else items(v)  # noqa: E731
+    found = [*walk(node.args, into)]
+    for value in node.kwargs.values():
+        found += walk(value, into)
+    return list(dict.fromkeys(found))
+
+
+@wrong("tuples but no lists", "missed-input", clause="lists")
+def _(node):
+    into = lambda v: [] if isinstance(v, list) else items(v)  # noqa: E731
+    return list(dict.fromkeys([*walk(node.args, into), *walk(dict(node.kwargs), into)]))
+
+
+@wrong("exact types, which FX's own lists do not have", "missed-input")
+def _(node):
+    into = lambda v: items(v) if type(v) in (tuple, list, dict, slice) else []  # noqa: E731
+    return list(dict.fromkeys([*walk(node.args, into), *walk(dict(node.kwargs), into)]))
+
+
+@wrong("exact types, those of FX and those of Python", "missed-input")
+def _(node):
+    def containers(value):
+        known = (tuple, list, dict, slice, immutable_list, immutable_dict)
+        return items(value) if type(value) in known else []
+
+    return list(dict.fromkeys(walk(both(node), containers)))
+
+
+@wrong("what is nested in a slice is not looked into", "missed-input")
+def _(node):
+    def containers(value):
+        if isinstance(value, slice):
+            return [part for part in items(value) if isinstance(part, fx.Node)]
+        return items(value)
+
+    return list(dict.fromkeys(walk(both(node), containers)))
+
+
+@wrong("one level of nesting only", "missed-input", clause="nested")
+def _(node):
+    found = []
+    for top in [*node.args, *node.kwargs.values()]:
+        found += [v for v in [top, *items(top)] if isinstance(v, fx.Node)]
+    return list(dict.fromkeys(found))
+
+
+@wrong("nesting as deep as most code has it", "missed-input")
+def _(node):
+    def nodes(value, depth):
+        if isinstance(value, fx.Node):
+            return [value]
+        return [n for item in items(value) for n in nodes(item, depth - 1)] if depth else []
+
+    return list(dict.fromkeys(nodes(both(node), 7)))
+
+
+@wrong("the step of a slice is forgotten", "missed-input")
+def _(node):
+    into = lambda v: [v.start, v.stop] if isinstance(v, slice) else items(v)  # noqa: E731
+    return list(dict.fromkeys(walk(both(node), into)))
+
+
+@wrong("the start of a slice is forgotten", "missed-input")
+def _(node):
+    into = lambda v: [v.stop, v.step] if isinstance(v, slice) else items(v)  # noqa: E731
+    return list(dict.fromkeys(walk(both(node), into)))
+
+
+@wrong("a slice's stop before its start", "wrong-order")
+def _(node):
+    into = lambda v: [v.stop, v.start, v.step] if isinstance(v, slice) else items(v)  # noqa: E731
+    return list(dict.fromkeys(walk(both(node), into)))
+
+
+@wrong("a node that is read twice stands there twice", "listed-twice", clause="once")
+def _(node):
+    return list(walk(both(node), items))
+
+
+@wrong("once among args and once among kwargs", "listed-twice")
+def _(node):
+    return [*dict.fromkeys(walk(node.args, items)), *dict.fromkeys(walk(node.kwargs, items))]
+
+
+@wrong("in the order of the graph", "wrong-order")
+def _(node):
+    found = set(walk(both(node), items))
+    return [n for n in node.graph.nodes if n in found]
+
+
+@wrong("whoever has this node among its users", "wrong-order", clause="read")
+def _(node):
+    return [n for n in node.graph.nodes if node in n.users]
+
+
+@wrong("sorted by name", "wrong-order")
+def _(node):
+    return sorted(set(walk(both(node), items)), key=lambda n: n.name)
+
+
+@wrong("kwargs before args", "wrong-order", clause="args-first")
+def _(node):
+    return list(dict.fromkeys(walk([node.kwargs, node.args], items)))
+
+
+@wrong("kwargs sorted by their names", "wrong-order")
+def _(node):
+    kwargs = [node.kwargs[key] for key in sorted(node.kwargs)]
+    return list(dict.fromkeys(walk([node.args, kwargs], items)))
+
+
+@wrong("in order of the last appearance", "wrong-order", clause="order")
+def _(node):
+    found = list(walk(both(node), items))
+    return list(dict.fromkeys(reversed(found)))[::-1]
+
+
+@wrong("plain nodes first, nested ones later", "wrong-order")
+def _(node):
+    top = [*node.args, *node.kwargs.values()]
+    plain = [v for v in top if isinstance(v, fx.Node)]
+    return list(dict.fromkeys([*plain, *walk(top, items)]))
+
+
+@wrong("a stack that turns the order around", "wrong-order")
+def _(node):
+    found, stack = {}, [node.kwargs, node.args]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, fx.Node):
+            found[value] = None
+        stack.extend(items(value))
+    return list(found)
+
+
+@wrong("all_input_nodes", "forbidden", clause="forbidden")
+def _(node):
+    return node.all_input_nodes
+
+
+@wrong("_input_nodes", "forbidden")
+def _(node):
+    return list(node._input_nodes)
+
+
+@wrong("all_input_nodes through getattr", "forbidden")
+def _(node):
+    return list(getattr(node, "all_" + "input_nodes"))
+
+
+@wrong("names instead of nodes", "not-a-node")
+def _(node):
+    return [n.name for n in dict.fromkeys(walk(both(node), items))]
+
+
+@wrong("a tuple", "wrong-kind")
+def _(node):
+    return tuple(dict.fromkeys(walk(both(node), items)))
+
+
+@wrong("the keys of a dictionary", "wrong-kind")
+def _(node):
+    return dict.fromkeys(walk(both(node), items)).keys()
+
+
+@wrong("a list that goes on from the last call", "extra-input")
+def _(node, found=[]):  # noqa: B006
+    found += [n for n in walk(both(node), items) if n not in found]
+    return list(found)
+
+
+@wrong("a string that reads like the name of a node", "extra-input", clause="read")
+def _(node):
+    named = {n.name: n for n in node.graph.nodes}
+    found = []
+    fx.node.map_aggregate(both(node), lambda value: found.append(named.get(str(value))))
+    return [n for n in dict.fromkeys(found) if n is not None]
+
+
+@wrong("keywords in the order of the function's signature", "wrong-order", clause="order")
+def _(node):
+    arguments = both(node)
+    with contextlib.suppress(TypeError, ValueError):
+        bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+        arguments = dict(bound.arguments)
+    return list(dict.fromkeys(walk(arguments, items)))
+
+
+@wrong("the node itself as well", "extra-input")
+def _(node):
+    return [*dict.fromkeys(walk(both(node), items)), node]
+
+
+@wrong("strings are looked into without end", "crashed")
+def _(node):
+    def nodes(value):
+        if isinstance(value, fx.Node):
+            yield value
+        elif isinstance(value, slice):
+            yield from nodes((value.start, value.stop, value.step))
+        elif isinstance(value, dict):
+            yield from nodes(list(value.values()))
+        elif hasattr(value, "__iter__"):
+            for item in value:
+                yield from nodes(item)
+
+    return list(dict.fromkeys(nodes(both(node))))
+
+
+@wrong("the arguments are emptied while reading", "caller-changed")
+def _(node):
+    found = list(dict.fromkeys(walk(both(node), items)))
+    if node.op == "output":
+        node.args = (None,)
+    return found
+
+
+@wrong("the descriptor of Node's base class", "forbidden")
+def base_descriptor(node):
+    return list(torch._C._NodeBase._input_nodes.__get__(node))
+
+
+@wrong("the descriptor by its name in a dictionary", "forbidden")
+def from_dictionary(node):
+    return list(vars(torch._C._NodeBase)["_input_nodes"].__get__(node))
+
+
+@wrong("the descriptor by a name that is put together", "forbidden")
+def put_together(node):
+    return list(getattr(fx.Node.__base__, "_input" + "_nodes").__get__(node))
+
+
+class Reading:
+    """A class that looks harmless."""
+
+    def of(self):
+        return torch._C._NodeBase._input_nodes.__get__(self)
+
+
+@wrong("the descriptor, in a method of another class", "forbidden")
+def in_another_class(node):
+    return list(Reading.of(node))
+
+
+class Collecting:
+    """A class with an attribute of a forbidden name, which is its own."""
+
+    def __init__(self):
+        self._input_nodes = {}
+
+    def add(self, value):
+        if isinstance(value, fx.Node):
+            self._input_nodes[value] = None
+        elif isinstance(value, (tuple, list)):
+            for item in value:
+                self.add(item)
+        elif isinstance(value, dict):
+            self.add(list(value.values()))
+        elif isinstance(value, slice):
+            self.add((value.start, value.stop, value.step))
+
+
+@right("an attribute of its own has a forbidden name")
+def own_attribute(node):
+    """It does not use `all_input_nodes`."""
+    found = Collecting()
+    found.add((node.args, node.kwargs))
+    return list(vars(found).popitem()[1])

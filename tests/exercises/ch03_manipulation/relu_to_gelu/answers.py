@@ -1,0 +1,522 @@
+"""Answers for `relu_to_gelu`."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from tests.exercises import GRAPH, right, wrong
+
+FUNCTIONS = (torch.relu, F.relu)
+LAYERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+
+
+def is_relu(gm, node):
+    if node.op == "call_module":
+        return isinstance(gm.get_submodule(node.target), nn.ReLU)
+    if node.op == "call_method":
+        return node.target == "relu"
+    return node.op == "call_function" and node.target in FUNCTIONS
+
+
+def value_of(node):
+    return node.args[0] if node.args else node.kwargs["input"]
+
+
+def swap(model, *, wanted=is_relu, value=value_of, gelu=F.gelu, sweep=True, kwargs=None):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if wanted(gm, node):
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_function(gelu, (value(node),), kwargs or {})
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    if sweep:
+        gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@right("new calls of F.gelu")
+def functions(model):
+    return swap(model)
+
+
+@right("nodes edited in place")
+def in_place(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if is_relu(gm, node):
+            value = value_of(node)
+            node.op, node.target, node.args, node.kwargs = "call_function", F.gelu, (value,), {}
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@right("one nn.GELU for all")
+def one_module(model):
+    gm = fx.symbolic_trace(model)
+    gm.add_submodule("the.gelu", nn.GELU())
+    for node in list(gm.graph.nodes):
+        if is_relu(gm, node):
+            with gm.graph.inserting_after(node):
+                new = gm.graph.call_module("the.gelu", (value_of(node),))
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@right("modules replaced in containers of its own")
+def modules_replaced(model):
+    gm = fx.symbolic_trace(model)
+    own_containers = (nn.Module, type(gm))
+    for node in list(gm.graph.nodes):
+        if not is_relu(gm, node):
+            continue
+        parent, _, name = str(node.target).rpartition(".")
+        if node.op == "call_module" and type(gm.get_submodule(parent)) in own_containers:
+            setattr(gm.get_submodule(parent), name, nn.GELU())
+            continue
+        with gm.graph.inserting_before(node):
+            new = gm.graph.call_function(F.gelu, (value_of(node),))
+        node.replace_all_uses_with(new)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@right("modules replaced in a deep copy")
+def deep_copy(model):
+    model = copy.deepcopy(model)
+    for module in list(model.modules()):
+        if isinstance(module, LAYERS):
+            continue
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.ReLU):
+                setattr(module, name, nn.GELU())
+    # Two names of one module are two modules now; FX calls each by its own.
+    return swap(model)
+
+
+@right("a Transformer", debrief=True)
+def transformer(model):
+    class Gelus(fx.Transformer):
+        def call_function(self, target, args, kwargs):
+            if target in FUNCTIONS:
+                return F.gelu(args[0] if args else kwargs["input"])
+            return super().call_function(target, args, kwargs)
+
+        def call_method(self, target, args, kwargs):
+            if target == "relu":
+                return F.gelu(args[0])
+            return super().call_method(target, args, kwargs)
+
+        def call_module(self, target, args, kwargs):
+            if isinstance(self.submodules[target], nn.ReLU):
+                return F.gelu(args[0] if args else kwargs["input"])
+            return super().call_module(target, args, kwargs)
+
+    return Gelus(fx.symbolic_trace(model)).transform()
+
+
+@right("a Tracer that opens nn.ReLU")
+def opened(model):
+    class Open(fx.Tracer):
+        def is_leaf_module(self, m, module_qualified_name):
+            return not isinstance(m, nn.ReLU) and super().is_leaf_module(m, module_qualified_name)
+
+        def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
+            call = (kind == "call_function" and target in FUNCTIONS) or (
+                kind == "call_method" and target == "relu"
+            )
+            if call:
+                args, kwargs = (args[0] if args else kwargs["input"],), {"approximate": "none"}
+                kind, target = "call_function", F.gelu
+            return super().create_node(kind, target, args, kwargs, name, type_expr)
+
+    tracer = Open()
+    graph = tracer.trace(model)
+    return fx.GraphModule(tracer.root, graph)
+
+
+@right("replace_pattern")
+def patterns(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and is_relu(gm, node):
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_function(torch.relu, (value_of(node),))
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    for pattern in (
+        lambda x: torch.relu(x),
+        lambda x: torch.relu(input=x),
+        lambda x: F.relu(x),
+        lambda x: F.relu(x, inplace=True),
+        lambda x: x.relu(),
+    ):
+        fx.replace_pattern(gm, pattern, lambda x: F.gelu(x))
+    return gm
+
+
+# ------------------------------------------------------------------ wrong
+
+
+@wrong("modules replaced in a deep copy, inside leaves too", "leaf-changed", clause="leaf")
+def deep_copy_of_leaves(model):
+    model = copy.deepcopy(model)
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.ReLU):
+                setattr(module, name, nn.GELU())
+    return swap(model)
+
+
+@wrong("modules exchanged where they are", "caller-changed")
+def exchanged_in_place(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and is_relu(gm, node):
+            gm.set_submodule(node.target, nn.GELU())
+    return swap(gm, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
+
+
+@wrong("every nn.ReLU deleted by name", "caller-changed")
+def deleted_everywhere(model):
+    gm = swap(model)
+    for name, module in list(gm.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("leaves that hold one are left alone altogether", "missed-spelling", clause="leaf-called")
+def shared_left_alone(model):
+    held = {
+        id(child)
+        for module in model.modules()
+        if isinstance(module, nn.TransformerDecoderLayer)
+        for child in module.modules()
+    }
+    return swap(
+        model,
+        wanted=lambda gm, n: (
+            is_relu(gm, n)
+            and not (n.op == "call_module" and id(gm.get_submodule(n.target)) in held)
+        ),
+    )
+
+
+@wrong("only torch.relu", "missed-spelling")
+def only_torch(model):
+    return swap(model, wanted=lambda gm, n: n.op == "call_function" and n.target is torch.relu)
+
+
+@wrong("F.relu forgotten", "missed-spelling", clause="functional")
+def no_functional(model):
+    return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.target is not F.relu)
+
+
+@wrong("methods forgotten", "missed-spelling", clause="method")
+def no_methods(model):
+    return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.op != "call_method")
+
+
+@wrong("modules forgotten", "missed-spelling")
+def no_modules(model):
+    return swap(model, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
+
+
+@wrong("F.relu in place forgotten", "missed-spelling", clause="inplace")
+def not_in_place(model):
+    return swap(model, wanted=lambda gm, n: is_relu(gm, n) and not n.kwargs.get("inplace"))
+
+
+@wrong("modules in place forgotten", "missed-spelling")
+def no_in_place_modules(model):
+    def wanted(gm, node):
+        inplace = node.op == "call_module" and getattr(
+            gm.get_submodule(node.target), "inplace", False
+        )
+        return is_relu(gm, node) and not inplace
+
+    return swap(model, wanted=wanted)
+
+
+@wrong("only direct children", "missed-spelling", clause="module")
+def only_children(model):
+    return swap(
+        model,
+        wanted=lambda gm, n: is_relu(gm, n) and not (n.op == "call_module" and "." in n.target),
+    )
+
+
+@wrong("only the first call of a module", "missed-spelling", clause="common.called-twice, twice")
+def first_call(model):
+    seen = set()
+
+    def wanted(gm, node):
+        if node.op != "call_module" or not is_relu(gm, node):
+            return is_relu(gm, node)
+        new = node.target not in seen
+        seen.add(node.target)
+        return new
+
+    return swap(model, wanted=wanted)
+
+
+@wrong("inplace reaches gelu", "result-raises")
+def inplace_kept(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if is_relu(gm, node):
+            node.op, node.target = "call_function", F.gelu
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("the input taken from args", "crashed")
+def input_from_args(model):
+    return swap(model, value=lambda node: node.args[0])
+
+
+@wrong("gelu approximated", "not-exact", clause="common.same-values, exact")
+def approximated(model):
+    return swap(model, kwargs={"approximate": "tanh"})
+
+
+@wrong("silu", "wrong-result")
+def silu(model):
+    return swap(model, gelu=F.silu)
+
+
+@wrong("modules left behind", "unused-module", clause="gone")
+def modules_left(model):
+    return swap(model, sweep=False)
+
+
+@wrong("found by the name of the class", "wrong-result", clause="others")
+def by_class_name(model):
+    def wanted(gm, node):
+        if node.op == "call_module":
+            return "ReLU" in type(gm.get_submodule(node.target)).__name__
+        return is_relu(gm, node)
+
+    return swap(model, wanted=wanted)
+
+
+@wrong("found by the name of the module", "missed-spelling")
+def by_module_name(model):
+    def wanted(gm, node):
+        if node.op == "call_module":
+            return "relu" in node.target or "act" in node.target
+        return is_relu(gm, node)
+
+    return swap(model, wanted=wanted)
+
+
+@wrong("functions found by their name", "wrong-result")
+def by_function_name(model):
+    def wanted(gm, node):
+        if node.op == "call_function":
+            return "relu" in node.target.__name__
+        return is_relu(gm, node)
+
+    return swap(model, wanted=wanted)
+
+
+@wrong("functions found by their exact name", "wrong-result")
+def by_exact_name(model):
+    def wanted(gm, node):
+        if node.op == "call_function":
+            return getattr(node.target, "__name__", "") == "relu"
+        return is_relu(gm, node)
+
+    return swap(model, wanted=wanted)
+
+
+@wrong("modules of the caller replaced", "caller-changed")
+def caller_replaced(model):
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.ReLU):
+                setattr(module, name, nn.GELU())
+    return swap(model)
+
+
+@wrong("the class of shared modules changed", "caller-changed")
+def class_changed(model):
+    gm = fx.symbolic_trace(model)
+    for module in gm.modules():
+        if isinstance(module, nn.ReLU):
+            module.approximate = "none"
+            module.__class__ = nn.GELU
+    return swap(gm)
+
+
+@wrong("setattr with a dotted name", "dotted-name", clause="common.no-dotted-key")
+def dotted(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.op == "call_module" and is_relu(gm, node):
+            setattr(gm, node.target, nn.GELU())
+    gm.recompile()
+    return gm
+
+
+@wrong("relus left, read by nobody", "missed-spelling")
+def left_behind(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_relu(gm, node):
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_function(F.gelu, (value_of(node),))
+            node.replace_all_uses_with(new)
+    gm.recompile()
+    return gm
+
+
+@wrong("recompile forgotten", "stale-code")
+def stale(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_relu(gm, node):
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_function(F.gelu, (value_of(node),))
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    return gm
+
+
+@wrong("a function of its own", "unknown-target")
+def own_function(model):
+    def gelu(x):
+        return F.gelu(x)
+
+    return swap(model, gelu=gelu)
+
+
+@wrong("the model put into eval mode", "caller-changed")
+def calls_eval(model):
+    return swap(model.eval())
+
+
+@wrong("the result put into the model's mode", "caller-changed")
+def model_mode(model):
+    return swap(model).train(model.training)
+
+
+@wrong("FX's dead code elimination at the end", "wrong-result")
+def sweeps(model):
+    gm = swap(model)
+    gm.graph.eliminate_dead_code()
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("one GELU for each value that is read", "wrong-result")
+def one_for_each_value(model):
+    gm, made = swap(model), {}
+    for node in list(gm.graph.nodes):
+        if node.target is F.gelu and node is not made.setdefault(node.args, node):
+            node.replace_all_uses_with(made[node.args])
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+@wrong("a module under a name that is taken", "overwritten-module")
+def name_taken(model):
+    gm = fx.symbolic_trace(model)
+    gm.add_module("gelu", nn.GELU())
+    for node in gm.graph.nodes:
+        if is_relu(gm, node):
+            value = value_of(node)
+            node.op, node.target, node.args, node.kwargs = "call_module", "gelu", (value,), {}
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("a module under the name of the node", "overwritten-module")
+def named_like_the_node(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_relu(gm, node):
+            name = node.name if node.op != "call_module" else f"gelu_for_{node.name}"
+            gm.add_submodule(name, nn.GELU())
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_module(name, (value_of(node),))
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("what nodes called is deleted, unless its parent is called", "caller-changed")
+def unless_the_parent_is_called(model):
+    gm = fx.symbolic_trace(model)
+    calls = [node for node in gm.graph.nodes if node.op == "call_module"]
+    called = {node.target for node in calls if not is_relu(gm, node)}
+    gone = {node.target for node in calls if is_relu(gm, node)}
+    result = swap(model, sweep=False)
+    for name in gone:
+        if name.rpartition(".")[0] not in called:
+            result.delete_submodule(name)
+    result.recompile()
+    return result
+
+
+@wrong("a name that begins like a called one is kept", "unused-module", clause="gone")
+def kept_by_prefix(model):
+    gm = swap(model, sweep=False)
+    called = tuple(node.target for node in gm.graph.nodes if node.op == "call_module")
+    for name, module in list(gm.named_modules()):
+        if isinstance(module, nn.ReLU) and not name.startswith(called):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("modules that are only read are deleted", "missing-target")
+def deletes_what_is_read(model):
+    gm = swap(model)
+    called = {node.target for node in gm.graph.nodes if node.op == "call_module"}
+    for name, module in list(gm.named_modules()):
+        if name and not list(module.children()) and name not in called:
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("untouched", "not-attempted")
+def untouched(model):
+    raise NotImplementedError
+
+
+BEYOND = {
+    "FX's dead code elimination at the end": (
+        "no model changes a value in place by a call that nobody reads"
+    ),
+    "one GELU for each value that is read": "no model changes what a ReLU gives",
+}
+
+
+DECIDES_NOTHING = [
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
+    (
+        GRAPH + r"modules\[\]\.buffers\.num_batches_tracked",
+        "a BatchNorm with a momentum computes nothing with the number of its batches",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -1,0 +1,577 @@
+"""Answers to `fuse_addcmul`."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+
+from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+
+ADDS, MULS = (operator.add, torch.add), (operator.mul, torch.mul)
+METHODS = {"size", "dim", "numel", "ndimension", "nelement", "stride", "item", "tolist"}
+ATTRIBUTES = {"shape", "ndim", "dtype", "device"}
+
+
+def operands(node: Any, functions: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The two operands of a plain call, or nothing."""
+    if not isinstance(node, fx.Node) or node.op != "call_function":
+        return ()
+    if node.target not in functions or len(node.args) > 2:
+        return ()
+    named = {**dict(zip(("input", "other"), node.args, strict=False)), **node.kwargs}
+    return (named["input"], named["other"]) if set(named) == {"input", "other"} else ()
+
+
+def holds_tensor(value: Any) -> bool:
+    """Whether a value of the graph is a node that holds a tensor when it runs."""
+    if not isinstance(value, fx.Node):
+        return False
+    if value.op == "placeholder":
+        return not any(isinstance(default, (int, float)) for default in value.args)
+    if value.op == "call_method":
+        return value.target not in METHODS
+    if value.op != "call_function":
+        return True
+    if value.target is getattr:
+        return value.args[1] not in ATTRIBUTES
+    if value.target.__module__ in ("_operator", "math"):
+        return any(map(holds_tensor, value.all_input_nodes))
+    return True
+
+
+@dataclass
+class Fuse:
+    """A fusion that is right as it is; each flag makes it wrong in one way."""
+
+    sides: str = "both"
+    adds: tuple[Any, ...] = ADDS
+    muls: tuple[Any, ...] = MULS
+    keywords: bool = True
+    same_factor: bool = True
+    reuse: bool = True
+    sole_reader: bool = True
+    itself: bool = False
+    tensor: Any = staticmethod(holds_tensor)
+    operands: Any = staticmethod(operands)
+    at_product: bool = False
+    first_only: bool = False
+    keep_product: bool = False
+    recompile: bool = True
+    swapped: bool = False
+
+    def find(self, node: fx.Node) -> Any:
+        terms = self.operands(node, self.adds)
+        if not terms or not all(map(self.tensor, terms)):
+            return None
+        orders = {"both": (terms, terms[::-1]), "left": (terms,), "right": (terms[::-1],)}
+        for product, other in orders[self.sides]:
+            factors = self.operands(product, self.muls)
+            if not factors or not all(map(self.tensor, factors)):
+                continue
+            if not self.keywords and (node.kwargs or product.kwargs):
+                continue
+            if not self.same_factor and factors[0] is factors[1]:
+                continue
+            if not self.reuse and other in factors:
+                continue
+            if self.sole_reader and len(product.users) != 1:
+                continue
+            if product is other and not self.itself:
+                continue
+            return product, other, factors
+        return None
+
+    def __call__(self, model: Any) -> fx.GraphModule:
+        gm = fx.symbolic_trace(model)
+        for node in list(gm.graph.nodes):
+            found = self.find(node)
+            if found is None:
+                continue
+            product, other, (a, b) = found
+            with gm.graph.inserting_before(product if self.at_product else node):
+                args = (a, b, other) if self.swapped else (other, a, b)
+                fused = gm.graph.call_function(torch.addcmul, args)
+            node.replace_all_uses_with(fused)
+            gm.graph.erase_node(node)
+            if not product.users and not self.keep_product:
+                gm.graph.erase_node(product)
+            if self.first_only:
+                break
+        if self.recompile:
+            gm.recompile()
+        return gm
+
+
+@right("a loop over the sums")
+def loop(model):
+    return Fuse()(model)
+
+
+@right("the product on the right is tried first", debrief=True)
+def right_first(model):
+    gm = fx.symbolic_trace(model)
+    for total in gm.graph.nodes:
+        terms = operands(total, ADDS)
+        if len(terms) != 2 or not (holds_tensor(terms[0]) and holds_tensor(terms[1])):
+            continue
+        for i in (1, 0):
+            factors = operands(terms[i], MULS)
+            if not factors or terms[0] is terms[1] or list(terms[i].users) != [total]:
+                continue
+            if all(holds_tensor(factor) for factor in factors):
+                # The sum itself becomes the fused call.
+                total.target = torch.addcmul
+                total.args, total.kwargs = (terms[1 - i], *factors), {}
+                gm.graph.erase_node(terms[i])
+                break
+    gm.recompile()
+    return gm
+
+
+@right("keyword arguments, and a value of 1")
+def keywords_in_the_result(model):
+    gm = fx.symbolic_trace(model)
+    finder = Fuse()
+    for node in list(gm.graph.nodes):
+        if finder.find(node):
+            product, other, (a, b) = finder.find(node)
+            with gm.graph.inserting_after(node):
+                fused = gm.graph.call_function(
+                    torch.addcmul, (), {"input": other, "tensor1": b, "tensor2": a, "value": 1}
+                )
+            node.replace_all_uses_with(fused)
+            gm.graph.erase_node(node)
+            gm.graph.erase_node(product)
+    gm.graph.lint()
+    gm.recompile()
+    return gm
+
+
+@right("a new graph, copied node by node")
+def new_graph(model):
+    gm = fx.symbolic_trace(model)
+    finder, env, graph = Fuse(), {}, fx.Graph()
+    places = {node: finder.find(node) for node in gm.graph.nodes if finder.find(node)}
+    gone = {product for product, _, _ in places.values()}
+    for node in gm.graph.nodes:
+        if node in gone:
+            continue
+        if node in places:
+            _, other, factors = places[node]
+            env[node] = graph.call_function(torch.addcmul, (env[other], *(env[f] for f in factors)))
+        else:
+            env[node] = graph.node_copy(node, lambda old: env[old])
+    return fx.GraphModule(gm, graph)
+
+
+@right("plain calls as operators, then ten patterns with a filter")
+def patterns(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        for function, plain in ((torch.add, operator.add), (torch.mul, operator.mul)):
+            if operands(node, (function,)):
+                node.args, node.kwargs = operands(node, (function,)), {}
+                node.target = plain
+
+    def tensors_only(match, graph, pattern_graph):
+        return all(map(holds_tensor, match.placeholder_nodes))
+
+    addcmul = torch.addcmul
+    rules = [
+        (lambda a, b, c: a * b + c, lambda a, b, c: addcmul(c, a, b)),
+        (lambda a, b, c: c + a * b, lambda a, b, c: addcmul(c, a, b)),
+        (lambda a, c: a * a + c, lambda a, c: addcmul(c, a, a)),
+        (lambda a, c: c + a * a, lambda a, c: addcmul(c, a, a)),
+        (lambda a, b: a * b + a, lambda a, b: addcmul(a, a, b)),
+        (lambda a, b: b * a + a, lambda a, b: addcmul(a, a, b)),
+        (lambda a, b: a + a * b, lambda a, b: addcmul(a, a, b)),
+        (lambda a, b: a + b * a, lambda a, b: addcmul(a, a, b)),
+        (lambda a: a * a + a, lambda a: addcmul(a, a, a)),
+        (lambda a: a + a * a, lambda a: addcmul(a, a, a)),
+    ]
+    for pattern, replacement in rules:
+        replace_pattern_with_filters(gm, pattern, replacement, [tensors_only])
+    return gm
+
+
+def _is_arithmetic(function):
+    name = function.__name__
+    return function in (getattr(operator, name, None), getattr(math, name, None))
+
+
+@right("types are inferred first, in one sweep")
+def inferred(model):
+    gm = fx.symbolic_trace(model)
+    number: dict[fx.Node, bool] = {}
+    for node in gm.graph.nodes:
+        reads = [number[n] for n in node.all_input_nodes]
+        if node.op == "placeholder":
+            number[node] = bool(node.args) and not isinstance(node.args[0], torch.Tensor)
+        elif node.op == "call_method":
+            number[node] = node.target in METHODS
+        elif node.op == "call_function" and node.target is getattr:
+            number[node] = node.args[1] in ATTRIBUTES
+        elif node.op == "call_function" and _is_arithmetic(node.target):
+            number[node] = all(reads)
+        else:
+            number[node] = False
+    is_tensor = lambda value: isinstance(value, fx.Node) and not number.get(value)  # noqa: E731
+    finder = Fuse(tensor=is_tensor)
+    for node in reversed(list(gm.graph.nodes)):
+        found = finder.find(node)
+        if found:
+            with gm.graph.inserting_before(node):
+                fused = gm.graph.call_function(torch.addcmul, (found[1], *found[2]))
+            number[fused] = False
+            node.replace_all_uses_with(fused)
+            gm.graph.erase_node(node)
+            gm.graph.erase_node(found[0])
+    gm.recompile()
+    return gm
+
+
+# ------------------------------------------------------------------ wrong
+
+
+@wrong("the untouched stub", "not-attempted")
+def stub(model):
+    raise NotImplementedError()
+
+
+@wrong("one plain pattern", "missed-place")
+def one_pattern(model):
+    gm = fx.symbolic_trace(model)
+    pattern = lambda a, b, c: a * b + c  # noqa: E731
+    fx.replace_pattern(gm, pattern, lambda a, b, c: torch.addcmul(c, a, b))
+    return gm
+
+
+@wrong("patterns for every spelling and side, but not for the same value twice", "missed-place")
+def distinct_only(model):
+    return Fuse(same_factor=False, reuse=False)(model)
+
+
+@wrong("x * x + z is missed", "missed-place", clause="same-twice")
+def no_squares(model):
+    return Fuse(same_factor=False)(model)
+
+
+@wrong("x * y + x is missed", "missed-place", clause="same-in-sum")
+def no_reuse(model):
+    return Fuse(reuse=False)(model)
+
+
+@wrong("product on the left only", "missed-place", clause="either-side")
+def left_only(model):
+    return Fuse(sides="left")(model)
+
+
+@wrong("product on the right only", "missed-place")
+def right_only(model):
+    return Fuse(sides="right")(model)
+
+
+@wrong("operators only", "missed-place", clause="product")
+def operators_only(model):
+    return Fuse(adds=(operator.add,), muls=(operator.mul,))(model)
+
+
+@wrong("torch functions only", "missed-place", clause="sum")
+def functions_only(model):
+    return Fuse(adds=(torch.add,), muls=(torch.mul,))(model)
+
+
+@wrong("both operators or both functions", "missed-place")
+def unmixed(model):
+    gm = Fuse(adds=(torch.add,), muls=(torch.mul,))(model)
+    return Fuse(adds=(operator.add,), muls=(operator.mul,))(gm)
+
+
+@wrong("no keyword calls", "missed-place")
+def no_keywords(model):
+    return Fuse(keywords=False)(model)
+
+
+@wrong("subtraction, too", "changed-too-much")
+def subtraction(model):
+    return Fuse(adds=(*ADDS, operator.sub))(model)
+
+
+@wrong("any node may be a tensor", "changed-too-much", clause="tensors")
+def any_node(model):
+    return Fuse(tensor=lambda value: isinstance(value, fx.Node))(model)
+
+
+@wrong("numbers may stand anywhere", "changed-too-much", clause="no-numbers")
+def numbers_too(model):
+    return Fuse(tensor=lambda value: True)(model)
+
+
+def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, defaults=True):
+    def tensor(value: Any) -> bool:
+        if not isinstance(value, fx.Node):
+            return False
+        if value.op == "placeholder" and defaults:
+            return holds_tensor(value)
+        if value.op == "call_method":
+            return value.target not in methods
+        if value.op == "call_function" and value.target is getattr:
+            return value.args[1] not in attributes
+        if value.op == "call_function" and value.target is operator.getitem:
+            return tensor(value.args[0])
+        if value.op == "call_function" and arithmetic:
+            if value.target.__module__ in ("_operator", "math"):
+                return any(map(tensor, value.all_input_nodes))
+        return True
+
+    return tensor
+
+
+@wrong("a default of zero is taken for none", "changed-too-much")
+def zero_is_no_default(model):
+    tensor = _tensor_without(defaults=False)
+
+    def holds(value):
+        if isinstance(value, fx.Node) and value.op == "placeholder":
+            return not any(value.args)
+        return tensor(value)
+
+    return Fuse(tensor=holds)(model)
+
+
+@wrong("only size() is known to be a number", "changed-too-much")
+def only_size(model):
+    return Fuse(tensor=_tensor_without(methods={"size"}, attributes=()))(model)
+
+
+@wrong("size() is taken for a tensor", "changed-too-much", clause="no-sizes")
+def size_is_tensor(model):
+    return Fuse(tensor=_tensor_without(methods=METHODS - {"size"}))(model)
+
+
+@wrong("item() is taken for a tensor", "changed-too-much")
+def item_is_tensor(model):
+    return Fuse(tensor=_tensor_without(methods=METHODS - {"item"}))(model)
+
+
+@wrong("arithmetic of sizes is taken for a tensor", "changed-too-much")
+def arithmetic_is_tensor(model):
+    return Fuse(tensor=_tensor_without(arithmetic=False))(model)
+
+
+@wrong("a default number is taken for a tensor", "changed-too-much")
+def default_is_tensor(model):
+    return Fuse(tensor=_tensor_without(defaults=False))(model)
+
+
+@wrong("what reads a size is taken for a size", "missed-place")
+def sizes_are_infectious(model):
+    def tensor(value):
+        return holds_tensor(value) and all(map(tensor, value.all_input_nodes))
+
+    return Fuse(tensor=tensor)(model)
+
+
+@wrong("arithmetic is what its first value is", "missed-place")
+def first_decides(model):
+    def tensor(value):
+        arithmetic = isinstance(value, fx.Node) and value.op == "call_function"
+        if arithmetic and value.target.__module__ in ("_operator", "math"):
+            return tensor(value.all_input_nodes[0])
+        return holds_tensor(value)
+
+    return Fuse(tensor=tensor)(model)
+
+
+@wrong("sums over everything are taken for numbers", "missed-place")
+def sums_are_numbers(model):
+    return Fuse(tensor=_tensor_without(methods={*METHODS, "sum", "mean", "max", "min"}))(model)
+
+
+@wrong("only items taken directly of a size are numbers", "changed-too-much")
+def direct_items_only(model):
+    def tensor(value):
+        if isinstance(value, fx.Node) and value.target is operator.getitem:
+            return value.args[0].target not in ("size", getattr)
+        return holds_tensor(value)
+
+    return Fuse(tensor=tensor)(model)
+
+
+@wrong("only results of calls and inputs are tensors", "missed-place")
+def no_attributes(model):
+    def tensor(value):
+        return holds_tensor(value) and value.op != "get_attr"
+
+    return Fuse(tensor=tensor)(model)
+
+
+@wrong("items of tuples are taken for numbers", "missed-place")
+def items_are_numbers(model):
+    def tensor(value):
+        return holds_tensor(value) and value.target not in (operator.getitem, getattr)
+
+    return Fuse(tensor=tensor)(model)
+
+
+@wrong("other readers of the product do not matter", "changed-too-much", clause="sole-reader")
+def other_readers(model):
+    return Fuse(sole_reader=False)(model)
+
+
+@wrong("a product added to itself", "changed-too-much")
+def added_to_itself(model):
+    return Fuse(itself=True)(model)
+
+
+@wrong("alpha and out are ignored", "changed-too-much", clause="no-alpha")
+def ignores_alpha(model):
+    def loose(node, functions):
+        if isinstance(node, fx.Node) and node.op == "call_function" and node.target in functions:
+            named = {**dict(zip(("input", "other"), node.args, strict=False)), **node.kwargs}
+            return named["input"], named["other"]
+        return ()
+
+    return Fuse(operands=loose)(model)
+
+
+@wrong("alpha becomes value", "changed-too-much")
+def alpha_becomes_value(model):
+    gm = Fuse()(model)
+    for node in list(gm.graph.nodes):
+        if node.target is torch.add and set(node.kwargs) == {"alpha"}:
+            other, product = node.args
+            factors = operands(product, MULS)
+            if factors and len(product.users) == 1:
+                node.target, node.args = torch.addcmul, (other, *factors)
+                node.kwargs = {"value": node.kwargs["alpha"]}
+                gm.graph.erase_node(product)
+    gm.recompile()
+    return gm
+
+
+@wrong("only alpha is looked at", "changed-too-much")
+def ignores_out(model):
+    def loose(node, functions):
+        if not isinstance(node, fx.Node) or "alpha" in node.kwargs:
+            return ()
+        if node.op == "call_function" and node.target in functions:
+            named = {**dict(zip(("input", "other"), node.args, strict=False)), **node.kwargs}
+            return named["input"], named["other"]
+        return ()
+
+    return Fuse(operands=loose)(model)
+
+
+@right("an alpha of 1 counts as none")
+def alpha_of_one(model):
+    def loose(node, functions):
+        if isinstance(node, fx.Node) and node.target in functions and node.kwargs == {"alpha": 1}:
+            return node.args
+        return operands(node, functions)
+
+    return Fuse(operands=loose)(model)
+
+
+@wrong("torch.multiply counts as torch.mul", "changed-too-much")
+def multiply_too(model):
+    return Fuse(muls=(*MULS, torch.multiply))(model)
+
+
+@wrong("quotients of torch.div count as products", "changed-too-much")
+def quotients(model):
+    return Fuse(muls=(*MULS, torch.div))(model)
+
+
+@wrong("functions are known by their `__name__`", "changed-too-much")
+def by_dunder_name(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        for functions in (ADDS, MULS):
+            if getattr(node.target, "__name__", "") == functions[1].__name__:
+                node.target = functions[1]
+    gm.recompile()
+    return Fuse()(gm)
+
+
+@wrong("methods, too", "changed-too-much", clause="rest")
+def methods_too(model):
+    def loose(node, functions):
+        names = {"add"} if operator.add in functions else {"mul"}
+        if isinstance(node, fx.Node) and node.op == "call_method" and node.target in names:
+            return node.args
+        return operands(node, functions)
+
+    return Fuse(operands=loose)(model)
+
+
+@wrong("the new node stands where the product stood", "use-before-definition")
+def too_early(model):
+    return Fuse(at_product=True)(model)
+
+
+@wrong("only the first place", "missed-place")
+def first_place(model):
+    return Fuse(first_only=True)(model)
+
+
+@wrong("dead products stay", "left-behind")
+def keeps_products(model):
+    return Fuse(keep_product=True)(model)
+
+
+@wrong("arguments in the order a, b, c", "wrong-result", clause="arguments")
+def wrong_order(model):
+    return Fuse(swapped=True)(model)
+
+
+@wrong("recompile is missing", "stale-code")
+def stale(model):
+    return Fuse(recompile=False)(model)
+
+
+@wrong("the caller's graph is rewritten", "caller-changed")
+def rewrites_the_caller(model):
+    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    fx.replace_pattern(gm, lambda a: torch.add(a, 1), lambda a: a + 1)
+    replacement = lambda a, b, c: torch.addcmul(c, a, b)  # noqa: E731
+    fx.replace_pattern(gm, lambda a, b, c: a * b + c, replacement)
+    return Fuse()(gm)
+
+
+@wrong("nothing is returned", "returned-none")
+def returns_nothing(model):
+    Fuse()(model)
+
+
+@wrong("shapes that differ are expanded before", "changed-too-much")
+def expands(model):
+    gm = Fuse()(model)
+    for node in list(gm.graph.nodes):
+        if node.target is torch.addcmul:
+            with gm.graph.inserting_before(node):
+                pieces = [gm.graph.call_function(torch.clone, (arg,)) for arg in node.args]
+            node.args = tuple(pieces)
+    gm.recompile()
+    return gm
+
+
+wrong("kept by the class of the model", "missed-place")(kept_by_class(loop))
+
+
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "functions are known by their `__name__`": "random models call no functions of a notebook",
+}
+
+
+DECIDES_NOTHING = [
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
+]
+"""Places in an outcome that decide no points, and why."""

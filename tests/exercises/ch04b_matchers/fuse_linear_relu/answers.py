@@ -1,0 +1,639 @@
+"""Answers to `fuse_linear_relu`."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.given import LinearReLU
+from tests.exercises import GRAPH, right, wrong
+
+FUNCTIONS = (torch.relu, F.relu)
+
+
+@dataclass
+class Fuse:
+    """A fusion that is right as it is; each flag makes it wrong in one way."""
+
+    functions: tuple[Any, ...] = FUNCTIONS
+    methods: tuple[str, ...] = ("relu",)
+    modules: tuple[Any, ...] = (nn.ReLU,)
+    linears: tuple[Any, ...] = (nn.Linear,)
+    make: Any = LinearReLU
+    name: Any = None
+    sole_reader: bool = True
+    args_only: bool = False
+    recompile: bool = True
+    erase: bool = True
+    any_reader: bool = False
+
+    def is_relu(self, gm: fx.GraphModule, node: fx.Node) -> bool:
+        if node.op == "call_module":
+            return isinstance(gm.get_submodule(node.target), self.modules)
+        if node.op == "call_method":
+            return node.target in self.methods
+        return node.op == "call_function" and node.target in self.functions
+
+    def __call__(self, model: Any) -> fx.GraphModule:
+        gm = fx.symbolic_trace(model)
+        for node in list(gm.graph.nodes):
+            if node.op != "call_module":
+                continue
+            linear = gm.get_submodule(node.target)
+            if not isinstance(linear, self.linears):
+                continue
+            relus = [user for user in node.users if self.is_relu(gm, user)]
+            if not relus or (self.sole_reader and len(node.users) != 1):
+                continue
+            name = self.name(node) if self.name else self.free_name(gm)
+            gm.add_submodule(name, self.make(linear))
+            self.rewire(gm, node, relus, name)
+        if self.recompile:
+            gm.recompile()
+        return gm
+
+    @staticmethod
+    def free_name(gm: fx.GraphModule) -> str:
+        return next(n for i in itertools.count() if not hasattr(gm, n := f"_linear_relu{i}"))
+
+    def rewire(self, gm: fx.GraphModule, node: fx.Node, relus: list[fx.Node], name: str) -> None:
+        with gm.graph.inserting_before(node):
+            kwargs = {} if self.args_only else node.kwargs
+            args = (node.args[0],) if self.args_only else node.args
+            fused = gm.graph.call_module(name, args, kwargs)
+        for relu in relus:
+            relu.replace_all_uses_with(fused)
+            if self.erase:
+                gm.graph.erase_node(relu)
+        if self.erase and not node.users:
+            gm.graph.erase_node(node)
+
+
+@right("a loop over the linear layers")
+def loop(model):
+    return Fuse()(model)
+
+
+@right("a loop over the ReLUs, unused modules deleted")
+def from_the_relu(model):
+    gm = fx.symbolic_trace(model)
+    modules = dict(gm.named_modules(remove_duplicate=False))
+    made = {}
+    for relu in gm.graph.nodes:
+        if not Fuse().is_relu(gm, relu) or not relu.all_input_nodes:
+            continue
+        (node,) = relu.all_input_nodes
+        linear = modules.get(node.target) if node.op == "call_module" else None
+        if type(linear) is not nn.Linear or list(node.users) != [relu]:
+            continue
+        if linear not in made:  # one module for all calls of a layer
+            made[linear] = "fused_" + "_".join(["x"] * (len(made) + 1))
+            gm.add_submodule(made[linear], LinearReLU(linear))
+        # The ReLU's node becomes the fused call.
+        with gm.graph.inserting_before(relu):
+            fused = gm.graph.create_node("call_module", made[linear], node.args, node.kwargs)
+        relu.replace_all_uses_with(fused)
+        gm.graph.erase_node(relu)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@right("a deep copy of the model is traced; modules in a list of their own")
+def copied(model):
+    gm = fx.symbolic_trace(copy.deepcopy(model))
+    gm.add_module("_fused_layers", nn.ModuleList())
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
+            continue
+        users = list(node.users)
+        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
+            gm._fused_layers.append(LinearReLU(gm.get_submodule(node.target)))
+            target = f"_fused_layers.{len(gm._fused_layers) - 1}"
+            with gm.graph.inserting_after(users[0]):
+                new = gm.graph.call_module(target, node.args, dict(node.kwargs))
+            users[0].replace_all_uses_with(new)
+            gm.graph.erase_node(users[0])
+            gm.graph.erase_node(node)
+    gm.graph.lint()
+    gm.recompile()
+    return gm
+
+
+def is_a_relu(gm, node):
+    if node.op == "call_module":
+        return isinstance(gm.get_submodule(node.target), nn.ReLU)
+    if node.op == "call_method":
+        return node.target == "relu"
+    return node.op == "call_function" and node.target in (torch.relu, F.relu)
+
+
+@right("the linear's node is retargeted", debrief=True)
+def retargeted(model):
+    gm = fx.symbolic_trace(model)
+    count = 0
+    for node in gm.graph.nodes:
+        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.Linear):
+            (user, *others) = node.users
+            if not others and is_a_relu(gm, user):
+                fused = LinearReLU(gm.get_submodule(node.target))
+                node.target = f"fusions.number{count}"
+                gm.add_submodule(node.target, fused)
+                count += 1
+                user.replace_all_uses_with(node)
+                gm.graph.erase_node(user)
+    gm.recompile()
+    return gm
+
+
+@right("a new graph, copied node by node")
+def new_graph(model):
+    gm = fx.symbolic_trace(model)
+    root, graph, env = nn.Module(), fx.Graph(), {}
+    root.original = gm  # keeps all that the new graph refers to
+    for node in gm.graph.nodes:
+        users = list(node.users)
+        linear = gm.get_submodule(node.target) if node.op == "call_module" else None
+        if isinstance(linear, nn.Linear) and len(users) == 1 and Fuse().is_relu(gm, users[0]):
+            name = f"fused{len(root._modules)}"
+            root.add_module(name, LinearReLU(linear))
+            args = fx.map_arg(node.args, lambda old: env[old])
+            kwargs = fx.map_arg(node.kwargs, lambda old: env[old])
+            env[node] = env[users[0]] = graph.call_module(name, args, kwargs)
+        elif node not in env:
+            env[node] = graph.node_copy(node, lambda old: env[old])
+            if node.op in ("call_module", "get_attr"):
+                env[node].target = f"original.{node.target}"
+    return fx.GraphModule(root, graph)
+
+
+# ------------------------------------------------------------------ wrong
+
+
+@wrong("the untouched stub", "not-attempted")
+def stub(model):
+    raise NotImplementedError()
+
+
+@wrong("a pattern with modules", "missed-place")
+def module_pattern(model):
+    class Pattern(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(3, 4)
+            self.relu = nn.ReLU()
+
+        def forward(self, x):
+            return self.relu(self.linear(x))
+
+    class Replacement(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fused_linear_relu = LinearReLU(nn.Linear(3, 4))
+
+        def forward(self, x):
+            return self.fused_linear_relu(x)
+
+    gm = fx.symbolic_trace(model)
+    fx.replace_pattern(gm, Pattern(), Replacement())
+    return gm
+
+
+@wrong("found by name", "missed-place", clause="by-type")
+def by_name(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        users = list(node.users)
+        if node.op != "call_module" or "linear" not in node.target.split(".")[-1]:
+            continue
+        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
+            Fuse().rewire(gm, node, users, name)
+    gm.recompile()
+    return gm
+
+
+@wrong("module ReLUs only", "missed-place")
+def modules_only(model):
+    return Fuse(functions=(), methods=())(model)
+
+
+@wrong("the method is missed", "missed-place", clause="method")
+def no_method(model):
+    return Fuse(methods=())(model)
+
+
+@wrong("torch.relu is missed", "missed-place", clause="torch")
+def no_torch_relu(model):
+    return Fuse(functions=(F.relu,))(model)
+
+
+@wrong("F.relu is missed", "missed-place", clause="functional")
+def no_functional(model):
+    return Fuse(functions=(torch.relu,))(model)
+
+
+@wrong("nn.ReLU is missed", "missed-place", clause="module")
+def no_module(model):
+    return Fuse(modules=())(model)
+
+
+@wrong("ReLU6 counts as ReLU", "changed-too-much", clause="no-other")
+def relu6_too(model):
+    return Fuse(modules=(nn.ReLU, nn.ReLU6))(model)
+
+
+@wrong("F.relu6 counts as ReLU", "changed-too-much")
+def functional_relu6_too(model):
+    return Fuse(functions=(*FUNCTIONS, F.relu6))(model)
+
+
+@wrong("LeakyReLU counts as ReLU", "changed-too-much")
+def leaky_too(model):
+    return Fuse(modules=(nn.ReLU, nn.LeakyReLU))(model)
+
+
+class FuseByPartOfName(Fuse):
+    def is_relu(self, gm: fx.GraphModule, node: fx.Node) -> bool:
+        if node.op == "call_method":
+            return "relu" in node.target
+        return super().is_relu(gm, node)
+
+
+@wrong("a method counts whose name holds relu", "changed-too-much")
+def named_like_relu(model):
+    return FuseByPartOfName()(model)
+
+
+@wrong("GELU counts as ReLU", "changed-too-much")
+def gelu_too(model):
+    return Fuse(functions=(*FUNCTIONS, F.gelu))(model)
+
+
+@wrong("other readers do not matter", "changed-too-much", clause="sole-reader")
+def other_readers(model):
+    return Fuse(sole_reader=False)(model)
+
+
+@wrong("only ReLU modules and other modules count as readers", "changed-too-much")
+def output_is_no_reader(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
+            continue
+        readers = [user for user in node.users if user.op != "output"]
+        if len(readers) == 1 and Fuse().is_relu(gm, readers[0]):
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
+            Fuse().rewire(gm, node, readers, name)
+    gm.recompile()
+    return gm
+
+
+@wrong("all readers are ReLUs, so all are fused", "changed-too-much")
+def all_relus(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
+            continue
+        users = list(node.users)
+        if users and all(Fuse().is_relu(gm, user) for user in users):
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
+            Fuse().rewire(gm, node, users, name)
+    gm.recompile()
+    return gm
+
+
+@wrong("anything with a weight counts as linear", "changed-too-much")
+def any_weight(model):
+    return Fuse(linears=(nn.Linear, nn.Bilinear, nn.Conv1d))(model)
+
+
+@wrong("the module is replaced under its own name", "changed-too-much")
+def same_name(model):
+    return Fuse(name=lambda node: node.target)(model)
+
+
+@wrong("a new linear layer with weights of its own", "wrong-result")
+def fresh_weights(model):
+    def make(linear):
+        bias = linear.bias is not None
+        new = nn.Linear(linear.in_features, linear.out_features, bias, dtype=linear.weight.dtype)
+        return LinearReLU(new)
+
+    return Fuse(make=make)(model)
+
+
+@wrong("a copy of the linear layer", "not-shared", clause="holds-that-linear")
+def copied_layer(model):
+    return Fuse(make=lambda linear: LinearReLU(copy.deepcopy(linear)))(model)
+
+
+@wrong("a name that another module has", "left-behind")
+def taken_name(model):
+    return Fuse(name=lambda node: f"{node.name}_relu")(model)
+
+
+@wrong("names without a look at those that exist", "changed-too-much")
+def counted_names(model):
+    numbers = itertools.count()
+    return Fuse(name=lambda node: f"fused_{next(numbers)}")(model)
+
+
+@wrong("the name of the path, with underscores", "wrong-result")
+def path_with_underscores(model):
+    return Fuse(name=lambda node: f"fused_{node.target.replace('.', '_')}_of_mine")(model)
+
+
+@wrong("beside the linear layer, in whose module it may be", "caller-changed")
+def beside_the_layer(model):
+    def name(node):
+        parent, _, last = node.target.rpartition(".")
+        return f"{parent}.{last}_{node.name}_of_mine".lstrip(".")
+
+    return Fuse(name=name)(model)
+
+
+@wrong("numbered names without a look", "changed-too-much", clause="free-names")
+def numbered_names(model):
+    numbers = itertools.count()
+    return Fuse(name=lambda node: f"linear_relu_{next(numbers)}")(model)
+
+
+@wrong("only the names of modules are looked at", "crashed", clause="free-attributes")
+def only_module_names(model):
+    taken = {name for name, _ in fx.symbolic_trace(model).named_modules()}
+    numbers = itertools.count()
+
+    def name(node):
+        return next(n for i in numbers if (n := f"linear_relu{i}") not in taken)
+
+    return Fuse(name=name)(model)
+
+
+@wrong("the second call overwrites the module of the first", "missing-target")
+def deletes_too_early(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
+            continue
+        users = list(node.users)
+        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
+            name, old = Fuse.free_name(gm), node.target
+            gm.add_submodule(name, LinearReLU(gm.get_submodule(old)))
+            Fuse().rewire(gm, node, users, name)
+            gm.delete_submodule(old)
+    gm.recompile()
+    return gm
+
+
+@wrong("the input is taken from args[0]", "crashed")
+def args_only(model):
+    return Fuse(args_only=True)(model)
+
+
+@wrong("a class of one's own", "unknown-target", clause="given-class")
+def own_class(model):
+    class MyLinearReLU(LinearReLU):
+        pass
+
+    return Fuse(make=MyLinearReLU)(model)
+
+
+@wrong("a Sequential instead of LinearReLU", "missed-place")
+def sequential(model):
+    return Fuse(make=lambda linear: nn.Sequential(linear, nn.ReLU()))(model)
+
+
+@wrong("the old nodes stay", "left-behind")
+def old_nodes_stay(model):
+    return Fuse(erase=False)(model)
+
+
+@wrong("the ReLU stays behind the fused module", "left-behind")
+def relu_stays(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
+            continue
+        users = list(node.users)
+        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
+            node.target = name
+    gm.recompile()
+    return gm
+
+
+@wrong("setattr with a dotted name", "dotted-name")
+def dotted(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
+            continue
+        users = list(node.users)
+        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
+            setattr(gm, node.target, LinearReLU(gm.get_submodule(node.target)))
+            users[0].replace_all_uses_with(node)
+            gm.graph.erase_node(users[0])
+    gm.recompile()
+    return gm
+
+
+@wrong("recompile is missing", "stale-code")
+def stale(model):
+    return Fuse(recompile=False)(model)
+
+
+@wrong("the caller's modules are replaced", "caller-changed")
+def replaces_in_place(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.ReLU):
+            gm.get_submodule(node.target).inplace = True
+    return Fuse()(gm)
+
+
+@wrong("the caller's graph module is edited", "caller-changed")
+def edits_the_caller(model):
+    if isinstance(model, fx.GraphModule):
+        model.add_module("linear_relu", nn.Identity())
+    return Fuse()(model)
+
+
+@wrong("only layers of the root", "missed-place", clause="any-depth")
+def root_only(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        users = list(node.users)
+        if node.op != "call_module" or "." in node.target or len(users) != 1:
+            continue
+        if isinstance(gm.get_submodule(node.target), nn.Linear) and Fuse().is_relu(gm, users[0]):
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
+            Fuse().rewire(gm, node, users, name)
+    gm.recompile()
+    return gm
+
+
+@wrong("each layer is handled once", "missed-place", clause="each-place")
+def once_each(model):
+    gm, done = fx.symbolic_trace(model), set()
+    for node in list(gm.graph.nodes):
+        users = list(node.users)
+        if node.op != "call_module" or node.target in done or len(users) != 1:
+            continue
+        linear = gm.get_submodule(node.target)
+        if isinstance(linear, nn.Linear) and Fuse().is_relu(gm, users[0]):
+            done.add(node.target)
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(linear))
+            Fuse().rewire(gm, node, users, name)
+    gm.recompile()
+    return gm
+
+
+@wrong("equal calls of a layer become one", "missed-place", clause="each-place")
+def equal_calls_become_one(model):
+    gm, made = Fuse()(model), {}
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and type(fused := gm.get_submodule(node.target)) is LinearReLU:
+            first = made.setdefault((fused.linear, node.args), node)
+            if first is not node:
+                node.replace_all_uses_with(first)
+                gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+@wrong("a layer that is called twice is left", "missed-place")
+def not_called_twice(model):
+    gm = fx.symbolic_trace(model)
+    calls = [node.target for node in gm.graph.nodes if node.op == "call_module"]
+    for node in list(gm.graph.nodes):
+        users = list(node.users)
+        if node.op != "call_module" or calls.count(node.target) > 1 or len(users) != 1:
+            continue
+        linear = gm.get_submodule(node.target)
+        if isinstance(linear, nn.Linear) and Fuse().is_relu(gm, users[0]):
+            name = Fuse.free_name(gm)
+            gm.add_submodule(name, LinearReLU(linear))
+            Fuse().rewire(gm, node, users, name)
+    gm.recompile()
+    return gm
+
+
+def counted(stem, taken):
+    """Names with a number, of which those count as free that `taken` does not know."""
+
+    def fuse(model):
+        known = set(taken(model))
+        numbers = (n for n in itertools.count() if f"{stem}{n}" not in known)
+        return Fuse(name=lambda node: f"{stem}{next(numbers)}")(model)
+
+    return fuse
+
+
+@wrong("a free name among the modules, counted from 0", "crashed")
+def names_of_modules(model):
+    return counted("linear_relu_", lambda m: [name for name, _ in m.named_modules()])(model)
+
+
+@wrong("a free name among modules and parameters", "crashed")
+def no_buffers(model):
+    return counted("fused_", lambda m: [*m._modules, *m._parameters])(model)
+
+
+@wrong("a free name among the nodes, counted from 0", "crashed")
+def names_of_nodes(model):
+    nodes = fx.symbolic_trace(model).graph.nodes
+    return counted("linear_relu_", lambda m: [node.name for node in nodes])(model)
+
+
+@wrong("a free name among the targets, counted from 0", "crashed")
+def names_of_targets(model):
+    nodes = fx.symbolic_trace(model).graph.nodes
+    return counted("fused_", lambda m: [node.target for node in nodes])(model)
+
+
+@wrong("a free name among modules and the state", "crashed")
+def names_in_the_state(model):
+    def taken(m):
+        return [*(name for name, _ in m.named_modules()), *m.state_dict()]
+
+    return counted("linear_relu_", taken)(model)
+
+
+@wrong("whatever is called relu", "changed-too-much")
+def called_relu(model):
+    @dataclass
+    class Called(Fuse):
+        def is_relu(self, gm, node):
+            return node.target in (*FUNCTIONS, "relu") or super().is_relu(gm, node)
+
+    return Called()(model)
+
+
+@wrong("the node behind the layer in place of its reader", "missed-place")
+def next_node(model):
+    @dataclass
+    class Next(Fuse):
+        def is_relu(self, gm, node):
+            return super().is_relu(gm, node) and node.prev in node.all_input_nodes
+
+    return Next()(model)
+
+
+@wrong("a layer that is given a parameter is left", "missed-place")
+def of_calls(model):
+    @dataclass
+    class OfCalls(Fuse):
+        def is_relu(self, gm, node):
+            given = [n for layer in node.all_input_nodes for n in layer.all_input_nodes]
+            return super().is_relu(gm, node) and all(n.op != "get_attr" for n in given)
+
+    return OfCalls()(model)
+
+
+@wrong("functions are known by their `__name__`", "changed-too-much")
+def by_dunder_name(model):
+    class ByName(Fuse):
+        def is_relu(self, gm, node):
+            called_relu = getattr(node.target, "__name__", "") == "relu"
+            return called_relu or super().is_relu(gm, node)
+
+    return ByName()(model)
+
+
+@wrong("FX's dead code elimination at the end", "changed-too-much")
+def with_dce(model):
+    gm = Fuse()(model)
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
+
+
+DECIDES_NOTHING = [
+    (GRAPH + r"modules\[\]", "a part that no node reads may be missing"),
+    (
+        GRAPH + r"modules\[\]\.origin",
+        "parameters are asked for, and modules inside the target of `inline`",
+    ),
+    (
+        r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
+        "only what was inlined, or is fused, has to be the model's",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

@@ -1,0 +1,466 @@
+"""Answers for `AddToMul`."""
+
+from __future__ import annotations
+
+import copy
+import operator
+
+import torch
+from torch import fx
+
+from tests.exercises import right, wrong
+
+FUNCTIONS = {torch.add: torch.mul, operator.add: operator.mul}
+
+
+def one(kwargs):
+    """Whether the `alpha` is 1; of a Proxy nobody knows."""
+    alpha = kwargs.get("alpha", 1)
+    return not isinstance(alpha, fx.Proxy) and alpha == 1
+
+
+def plain(kwargs):
+    return {key: value for key, value in kwargs.items() if key != "alpha"}
+
+
+class Swap(fx.Transformer):
+    """Exchanges correctly; the meta is left to subclasses."""
+
+    functions = FUNCTIONS
+
+    def call_function(self, target, args, kwargs):
+        if target in self.functions and one(kwargs):
+            return super().call_function(self.functions[target], args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+    def call_method(self, target, args, kwargs):
+        if target == "add" and one(kwargs):
+            return super().call_method("mul", args, plain(kwargs))
+        return super().call_method(target, args, kwargs)
+
+
+@right("meta copied in run_node, except for the output")
+class Standard(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta.update(n.meta)
+        return result
+
+
+@right("meta copied in transform, from the environment")
+class InTransform(Swap):
+    def __init__(self, module):
+        super().__init__(module)
+        self.garbage_collect_values = False
+
+    def transform(self):
+        result = super().transform()
+        for old, proxy in self.env.items():
+            if old.op != "output":
+                proxy.node.meta = dict(old.meta)
+        return result
+
+
+@right("every handler notes the current node")
+class CurrentNode(Swap):
+    def run_node(self, n):
+        before = len(self.new_graph.nodes)
+        result = super().run_node(n)
+        for new in list(self.new_graph.nodes)[before:]:
+            new.meta = copy.copy(n.meta)
+        return result
+
+
+@right("operations called on Proxies")
+class OnProxies(fx.Transformer):
+    def call_function(self, target, args, kwargs):
+        if target is operator.add:
+            return args[0] * args[1]
+        if target is torch.add and one(kwargs):
+            names = dict(zip(("input", "other"), args, strict=False)) | plain(kwargs)
+            return torch.mul(names["input"], names["other"])
+        return super().call_function(target, args, kwargs)
+
+    def call_method(self, target, args, kwargs):
+        if target == "add" and one(kwargs):
+            return args[0].mul(*args[1:], **plain(kwargs))
+        return super().call_method(target, args, kwargs)
+
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op == "output":
+            return result
+        for key, value in n.meta.items():
+            result.node.meta.setdefault(key, value)
+            result.node.meta[key] = value
+        return result
+
+
+@right("nodes of both graphs side by side", debrief=True)
+class SideBySide(Swap):
+    def transform(self):
+        result = super().transform()
+        for old, new in zip(self.module.graph.nodes, result.graph.nodes, strict=True):
+            new.meta.update(old.meta)
+        return result
+
+
+@right("transform without an interpreter")
+class WithoutRunning(fx.Transformer):
+    def transform(self):
+        graph, env = fx.Graph(), {}
+        for node in self.module.graph.nodes:
+            env[node] = new = graph.node_copy(node, env.__getitem__)
+            if new.kwargs.get("alpha", 1) != 1:
+                continue
+            if new.op == "call_function" and new.target in FUNCTIONS:
+                new.target, new.kwargs = FUNCTIONS[new.target], plain(new.kwargs)
+            elif new.op == "call_method" and new.target == "add":
+                new.target, new.kwargs = "mul", plain(new.kwargs)
+        return fx.GraphModule(self.module, graph)
+
+
+# ------------------------------------------------------------------ wrong
+
+
+wrong("no meta at all", "meta-lost")(Swap)
+
+
+@wrong("one dictionary for both nodes", "caller-changed", clause="meta-own")
+class SharedMeta(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta = n.meta
+        return result
+
+
+@wrong("the output's meta on the last value", "meta-wrong")
+class OutputToo(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if isinstance(result, fx.Proxy):
+            result.node.meta.update(n.meta)
+        return result
+
+
+@wrong("placeholders lose theirs", "meta-lost", clause="meta-placeholders")
+class NoPlaceholders(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op not in ("placeholder", "output"):
+            result.node.meta.update(n.meta)
+        return result
+
+
+@wrong("parameters lose theirs", "meta-lost")
+class NoGetAttr(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op not in ("get_attr", "output"):
+            result.node.meta.update(n.meta)
+        return result
+
+
+@wrong("only the changed nodes keep theirs", "meta-lost", clause="meta")
+class OnlyChanged(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.target in (torch.add, operator.add, "add"):
+            result.node.meta.update(n.meta)
+        return result
+
+
+@wrong("changed nodes lose theirs", "meta-lost")
+class NotTheChanged(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output" and n.target not in (torch.add, operator.add, "add"):
+            result.node.meta.update(n.meta)
+        return result
+
+
+@wrong("modules lose theirs", "meta-lost")
+class NoModules(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op not in ("call_module", "output"):
+            result.node.meta.update(n.meta)
+        return result
+
+
+@wrong("one key only", "meta-lost")
+class OneKey(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output" and "mark" in n.meta:
+            result.node.meta["mark"] = n.meta["mark"]
+        return result
+
+
+@wrong("what the new node has in its meta wins", "meta-wrong", clause="meta")
+class NewMetaWins(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta = {**n.meta, **result.node.meta}
+        return result
+
+
+@wrong("what tells of the old value is dropped where the operation is another", "meta-lost")
+class NoOldValues(Standard):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output" and result.node.target != n.target:
+            for key in ("val", "tensor_meta"):
+                result.node.meta.pop(key, None)
+        return result
+
+
+@wrong("keys that begin with an underscore are dropped", "meta-lost")
+class PublicKeys(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            public = {k: v for k, v in n.meta.items() if not k.startswith("_")}
+            result.node.meta.update(public)
+        return result
+
+
+@wrong("the meta of the node before", "meta-wrong")
+class Before(Standard):
+    last: dict = {}
+
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op == "call_function":
+            result.node.meta.update(n.prev.meta)
+        return result
+
+
+@wrong("the meta is moved, not copied", "caller-changed")
+class Moves(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta.update(n.meta)
+            n.meta.clear()
+        return result
+
+
+@wrong("meta by name of node", "meta-lost")
+class ByName(Swap):
+    def transform(self):
+        result = super().transform()
+        names = {n.name: n for n in self.module.graph.nodes}
+        for new in result.graph.nodes:
+            if new.name in names:
+                new.meta.update(names[new.name].meta)
+        return result
+
+
+@wrong("torch.add only", "missed-spelling", clause="functions")
+class FunctionOnly(Standard):
+    functions = {torch.add: torch.mul}
+
+
+@wrong("no methods", "missed-spelling", clause="methods")
+class NoMethods(Standard):
+    def call_method(self, target, args, kwargs):
+        return fx.Transformer.call_method(self, target, args, kwargs)
+
+
+@wrong("an addition of zero stays", "missed-spelling", clause="functions")
+class ZeroStays(Standard):
+    def call_function(self, target, args, kwargs):
+        numbers = [a for a in (*args, *kwargs.values()) if not isinstance(a, fx.Proxy)]
+        if target in self.functions and 0 in numbers:
+            return fx.Transformer.call_function(self, target, args, kwargs)
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("alpha is handed on", "result-raises")
+class KeepsAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        if target in self.functions and one(kwargs):
+            return fx.Transformer.call_function(self, self.functions[target], args, kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("alpha is dropped", "changed-too-much", clause="alpha")
+class DropsAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        target = self.functions.get(target, target)
+        if target is torch.mul:
+            kwargs = plain(kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("an alpha that is computed counts as 1", "changed-too-much", clause="alpha-node")
+class ComputedAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and isinstance(kwargs.get("alpha"), fx.Proxy):
+            return fx.Transformer.call_function(self, torch.mul, args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("an alpha is compared with 1, Proxy or not", "crashed")
+class ComparesProxies(Standard):
+    def call_function(self, target, args, kwargs):
+        if target in self.functions and kwargs.get("alpha", 1) == 1:
+            return super().call_function(target, args, kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling", clause="alpha-float")
+class FloatOne(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and type(kwargs.get("alpha", 1)) is float:
+            return fx.Transformer.call_function(self, target, args, kwargs)
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("every alpha keeps the addition", "missed-spelling", clause="alpha-one")
+class AnyAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        if "alpha" in kwargs:
+            return fx.Transformer.call_function(self, target, args, kwargs)
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("an alpha of zero counts as none", "changed-too-much")
+class FalseAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and not kwargs.get("alpha"):
+            return fx.Transformer.call_function(self, torch.mul, args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("an alpha of 1.5 is cut to 1", "changed-too-much")
+class CutAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        alpha = kwargs.get("alpha", 1)
+        if target in self.functions and not isinstance(alpha, fx.Proxy) and int(alpha) == 1:
+            return fx.Transformer.call_function(self, self.functions[target], args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("a transform of its own loses the output's meta", "meta-lost")
+class WithoutOutputsMeta(WithoutRunning):
+    def transform(self):
+        result = super().transform()
+        result.graph.output_node().meta.clear()
+        return result
+
+
+@wrong("in-place methods, too", "changed-too-much", clause="in-place")
+class InPlace(Standard):
+    def call_method(self, target, args, kwargs):
+        if target == "add_":
+            return super().call_method("mul_", args, kwargs)
+        return super().call_method(target, args, kwargs)
+
+
+@wrong("found by the name of the function", "wrong-result")
+class ByNameOfFunction(Standard):
+    def call_function(self, target, args, kwargs):
+        if target.__name__ == "add" and one(kwargs):
+            target, kwargs = FUNCTIONS.get(target, operator.mul), plain(kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("goes into leaves that are not of torch.nn", "wrong-result")
+class GoesIntoLeaves(Standard):
+    def call_module(self, target, args, kwargs):
+        part = self.fetch_attr(target)
+        if type(part).__module__.startswith("torch.nn"):
+            return super().call_module(target, args, kwargs)
+        inner = fx.Interpreter(fx.symbolic_trace(part))
+        inner.call_function = self.call_function
+        return inner.run(*args, **kwargs)
+
+
+@wrong("iadd, too", "wrong-result")
+class InPlaceOperator(Standard):
+    functions = {**FUNCTIONS, operator.iadd: operator.mul}
+
+
+@wrong("keyword arguments lost", "result-raises")
+class LosesKeywords(Standard):
+    def call_function(self, target, args, kwargs):
+        return super().call_function(target, args, {})
+
+
+@wrong("calls itself with the new target", "result-raises")
+class FromTheTutorial(Standard):
+    def call_function(self, target, args, kwargs):
+        if target in (torch.add, operator.add):
+            return self.call_function(FUNCTIONS[target], args, kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("no super() in the handler", "wrong-result")
+class NoSuper(Standard):
+    def call_method(self, target, args, kwargs):
+        if target == "add":
+            return super().call_method(target, args, kwargs)
+        return args[0]
+
+    def run_node(self, n):
+        return fx.Transformer.run_node(self, n)
+
+
+@wrong("the given module is edited", "caller-changed")
+class EditsTheModule(fx.Transformer):
+    def transform(self):
+        for node in self.module.graph.nodes:
+            if node.target in FUNCTIONS:
+                node.target = FUNCTIONS[node.target]
+        self.module.recompile()
+        return self.module
+
+
+@wrong("an Interpreter", "wrong-kind")
+class OnlyInterprets(fx.Interpreter):
+    def transform(self):
+        return self.module
+
+
+@wrong("the graph is returned", "not-a-graph-module")
+class ReturnsGraph(Standard):
+    def transform(self):
+        return super().transform().graph
+
+
+@wrong("None is returned", "returned-none")
+class ReturnsNone(Standard):
+    def transform(self):
+        super().transform()
+
+
+@wrong("the stub", "not-attempted")
+class Stub(fx.Transformer):
+    def call_function(self, target, args, kwargs):
+        raise NotImplementedError
+
+    def run_node(self, n):
+        raise NotImplementedError
+
+
+BEYOND = {
+    "found by the name of the function": (
+        "random models have no function of their own called `add`"
+    ),
+    "goes into leaves that are not of torch.nn": "the leaves of random models are of `torch.nn`",
+    "what tells of the old value is dropped where the operation is another": (
+        "random models have no key that PyTorch writes"
+    ),
+    "what the new node has in its meta wins": "random models have no key that PyTorch writes",
+    "iadd, too": (
+        "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"
+    ),
+}
+
+
+TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"

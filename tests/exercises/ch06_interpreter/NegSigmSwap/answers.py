@@ -1,0 +1,281 @@
+"""Answers for `NegSigmSwap`."""
+
+from __future__ import annotations
+
+import copy
+import sys
+
+import torch
+from torch import fx
+
+from tests.exercises import right, wrong
+
+
+@right("a table for each handler")
+class NegSigmSwap(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
+        return super().call_function(table.get(target, target), args, kwargs)
+
+    def call_method(self, target, args, kwargs):
+        table = {"neg": "sigmoid", "sigmoid": "neg"}
+        return super().call_method(table.get(target, target), args, kwargs)
+
+
+@right("the operations called directly")
+class Direct(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        if target is torch.sigmoid:
+            return torch.neg(*args, **kwargs)
+        elif target is torch.neg:
+            return torch.sigmoid(*args, **kwargs)
+        return target(*args, **kwargs)
+
+    def call_method(self, target, args, kwargs):
+        this, *rest = args
+        if target == "neg":
+            return this.sigmoid(*rest, **kwargs)
+        if target == "sigmoid":
+            return this.neg(*rest, **kwargs)
+        return getattr(this, target)(*rest, **kwargs)
+
+
+@right("nodes examined in run_node", debrief=True)
+class InRunNode(fx.Interpreter):
+    def run_node(self, n):
+        other = {
+            ("call_function", torch.neg): torch.sigmoid,
+            ("call_function", torch.sigmoid): torch.neg,
+            ("call_method", "neg"): "sigmoid",
+            ("call_method", "sigmoid"): "neg",
+        }.get((n.op, n.target))
+        if other is None:
+            return super().run_node(n)
+        args, kwargs = self.fetch_args_kwargs_from_env(n)
+        return getattr(self, n.op)(other, args, kwargs)
+
+
+@right("a copy of the module, edited before it runs")
+class EditsACopy(fx.Interpreter):
+    def __init__(self, module, *args, **kwargs):
+        module = copy.deepcopy(module)
+        pairs = [(torch.neg, torch.sigmoid), ("neg", "sigmoid")]
+        table = dict(pairs) | {b: a for a, b in pairs}
+        for node in module.graph.nodes:
+            if node.op in ("call_function", "call_method"):
+                node.target = table.get(node.target, node.target)
+        super().__init__(module, *args, **kwargs)
+
+
+class Base(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        if target in (torch.neg, torch.sigmoid):
+            target = torch.neg if target is torch.sigmoid else torch.sigmoid
+        return fx.Interpreter.call_function(self, target, args, kwargs)
+
+
+@right("a subclass of a subclass")
+class Derived(Base):
+    def call_method(self, target, args, kwargs):
+        if target in ("neg", "sigmoid"):
+            target = "neg" if target == "sigmoid" else "sigmoid"
+        return super().call_method(target, args, kwargs)
+
+
+@wrong("no super() at all", "returned-none")
+class NoSuper(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        if target is torch.sigmoid:
+            return torch.neg(*args, **kwargs)
+        if target is torch.neg:
+            return torch.sigmoid(*args, **kwargs)
+
+    def call_method(self, target, args, kwargs):
+        if target == "neg":
+            return args[0].sigmoid()
+        if target == "sigmoid":
+            return args[0].neg()
+
+
+@wrong("super() without return", "returned-none")
+class NoReturn(NegSigmSwap):
+    def call_method(self, target, args, kwargs):
+        super().call_method(target, args, kwargs)
+
+
+@wrong("one direction only", "wrong-result", clause="both-ways")
+class OneDirection(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        target = torch.neg if target is torch.sigmoid else target
+        return super().call_function(target, args, kwargs)
+
+    def call_method(self, target, args, kwargs):
+        return super().call_method("sigmoid" if target == "neg" else target, args, kwargs)
+
+
+@wrong("functions only", "wrong-result", clause="methods")
+class FunctionsOnly(Base):
+    pass
+
+
+@wrong("methods only", "wrong-result", clause="functions")
+class MethodsOnly(fx.Interpreter):
+    def call_method(self, target, args, kwargs):
+        table = {"neg": "sigmoid", "sigmoid": "neg"}
+        return super().call_method(table.get(target, target), args, kwargs)
+
+
+@wrong("keyword arguments dropped", "result-raises")
+class DropsKeywords(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
+        return super().call_function(table.get(target, target), args, {})
+
+    def call_method(self, target, args, kwargs):
+        table = {"neg": "sigmoid", "sigmoid": "neg"}
+        return super().call_method(table.get(target, target), args, kwargs)
+
+
+@wrong("only the first positional argument", "result-raises")
+class FirstArgument(NegSigmSwap):
+    def call_function(self, target, args, kwargs):
+        if target is torch.neg:
+            return torch.sigmoid(args[0])
+        if target is torch.sigmoid:
+            return torch.neg(args[0])
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("keywords of other methods lost", "wrong-result")
+class LosesOthers(NegSigmSwap):
+    def call_method(self, target, args, kwargs):
+        if target in ("neg", "sigmoid"):
+            return super().call_method(target, args, kwargs)
+        if target == "sum":
+            return args[0].sum()
+        return super().call_method(target, args, kwargs)
+
+
+@wrong("Sigmoid modules are swapped, too", "wrong-result", clause="rest")
+class SwapsModules(NegSigmSwap):
+    def call_module(self, target, args, kwargs):
+        if isinstance(self.fetch_attr(target), torch.nn.Sigmoid):
+            return torch.neg(*args)
+        return super().call_module(target, args, kwargs)
+
+
+@wrong("names that contain neg or sigmoid", "wrong-result")
+class ByName(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        if target.__name__ in ("sigmoid", "special_expit"):
+            target = torch.neg
+        elif target.__name__ == "neg":
+            target = torch.sigmoid
+        return super().call_function(target, args, kwargs)
+
+    def call_method(self, target, args, kwargs):
+        table = {"neg": "sigmoid", "sigmoid": "neg"}
+        return super().call_method(table.get(target, target), args, kwargs)
+
+
+@wrong("any function that is called neg or sigmoid", "wrong-result")
+class ByExactName(NegSigmSwap):
+    def call_function(self, target, args, kwargs):
+        table = {"neg": torch.sigmoid, "sigmoid": torch.neg}
+        target = table.get(target.__name__, target)
+        return fx.Interpreter.call_function(self, target, args, kwargs)
+
+
+@wrong("the graph of the given module is edited", "caller-changed")
+class EditsTheGraph(fx.Interpreter):
+    def __init__(self, module):
+        table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
+        table |= {"neg": "sigmoid", "sigmoid": "neg"}
+        for node in module.graph.nodes:
+            node.target = table.get(node.target, node.target)
+        super().__init__(module)
+
+
+@wrong("put back only where the run does not raise", "caller-changed", clause="common.caller-graph")
+class PutBackTooLate(fx.Interpreter):
+    def run(self, *args, **kwargs):
+        self.exchange()
+        result = super().run(*args, **kwargs)
+        self.exchange()
+        return result
+
+    def exchange(self):
+        table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
+        table |= {"neg": "sigmoid", "sigmoid": "neg"}
+        for node in self.module.graph.nodes:
+            node.target = table.get(node.target, node.target)
+
+
+@wrong("a function instead of a class", "wrong-kind")
+def swapped(gm):
+    return NegSigmSwap(gm)
+
+
+@wrong("another base class", "wrong-kind", clause="class")
+class NoInterpreter:
+    def __init__(self, module):
+        self.inner = NegSigmSwap(module)
+
+    def run(self, *args):
+        return self.inner.run(*args)
+
+
+@wrong("the stub", "not-attempted")
+class Stub(fx.Interpreter):
+    def call_function(self, target, args, kwargs):
+        raise NotImplementedError
+
+    def call_method(self, target, args, kwargs):
+        raise NotImplementedError
+
+
+class Unnoted(list):
+    """A list that takes nothing in."""
+
+    def append(self, item):
+        pass
+
+
+def forget_runs():
+    """Have nothing noted of what is run from here on."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if "outcome" in frame.f_locals:
+            frame.f_locals["outcome"].runs = Unnoted()
+        frame = frame.f_back
+
+
+@wrong("none of its runs is noted", "unrecorded")
+class NoRuns(fx.Interpreter):
+    def __init__(self, gm):
+        super().__init__(gm)
+        forget_runs()
+
+
+@wrong("what was computed of a value once is kept", "wrong-result")
+class Kept(NegSigmSwap):
+    """A value that is changed in place is the same object as before."""
+
+    def run(self, *args, **kwargs):
+        self.seen = {}
+        return super().run(*args, **kwargs)
+
+    def call_function(self, target, args, kwargs):
+        if target not in (torch.neg, torch.sigmoid) or kwargs:
+            return super().call_function(target, args, kwargs)
+        key = (target, args)
+        if key not in self.seen:
+            self.seen[key] = super().call_function(target, args, kwargs)
+        return self.seen[key]
+
+
+BEYOND = {
+    "what was computed of a value once is kept": "a value is rarely read twice by one operation",
+    "put back only where the run does not raise": "no run of a random model raises",
+    "any function that is called neg or sigmoid": "random models call PyTorch's functions only",
+}

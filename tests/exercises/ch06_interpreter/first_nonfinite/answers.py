@@ -1,0 +1,340 @@
+"""Answers for `first_nonfinite`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import fx
+from torch.utils import _pytree as pytree
+
+from tests.exercises import right, wrong
+
+
+def is_finite(value):
+    if isinstance(value, torch.Tensor):
+        return bool(torch.isfinite(value).all())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(is_finite, value))
+    return True
+
+
+def finder(test, *, keep=lambda n: True):
+    """An answer that returns the first node whose value fails a test."""
+
+    def first_nonfinite(model, *inputs):
+        names = []
+
+        class Finder(fx.Interpreter):
+            def run_node(self, n):
+                value = super().run_node(n)
+                if keep(n) and not test(value):
+                    names.append(n.name)
+                return value
+
+        Finder(fx.symbolic_trace(model)).run(*inputs)
+        return names[0] if names else None
+
+    return first_nonfinite
+
+
+right("the first in run_node")(finder(is_finite))
+
+
+@right("the definition, word by word")
+def word_by_word(model, *inputs):
+    gm = fx.symbolic_trace(model)
+    interpreter = fx.Interpreter(gm, garbage_collect_values=False)
+    interpreter.run(*inputs)
+    finite = {node: is_finite(value) for node, value in interpreter.env.items()}
+    for node in gm.graph.nodes:
+        if not finite[node] and all(finite[read] for read in node.all_input_nodes):
+            return node.name
+    return None
+
+
+@right("an exception ends the run", debrief=True)
+def with_exception(model, *inputs):
+    class Found(Exception):
+        pass
+
+    class Finder(fx.Interpreter):
+        def run_node(self, n):
+            value = super().run_node(n)
+            if not is_finite(value):
+                self.name = n.name
+                raise Found
+            return value
+
+    search = Finder(fx.symbolic_trace(model))
+    try:
+        with torch.no_grad():
+            search.run(*inputs)
+    except Found:
+        return search.name
+    return None
+
+
+@right("leaves of a pytree")
+def leaves(model, *inputs):
+    def bad(leaf):
+        if torch.is_tensor(leaf):
+            # x - x is NaN for a NaN and for an infinity.
+            return leaf.is_floating_point() and bool((leaf - leaf).isnan().any())
+        return isinstance(leaf, float) and leaf - leaf != 0.0
+
+    class Noting(fx.Interpreter):
+        def run_node(self, n):
+            value = super().run_node(n)
+            # FX's own lists and dictionaries are no nodes of a pytree: make plain ones.
+            n.meta["bad"] = any(map(bad, pytree.tree_leaves(plain(value))))
+            return value
+
+    def plain(value):
+        if isinstance(value, dict):
+            return {k: plain(v) for k, v in value.items()}
+        return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+    gm = fx.symbolic_trace(model)
+    Noting(gm).run(*inputs)
+    return next((n.name for n in gm.graph.nodes if n.meta["bad"]), None)
+
+
+@right("arguments are looked at first")
+def arguments(model, *inputs):
+    class Finder(fx.Interpreter):
+        first = None
+
+        def run_node(self, n):
+            read = [self.env[m] for m in n.all_input_nodes]
+            value = super().run_node(n)
+            if self.first is None and is_finite(read) and not is_finite(value):
+                self.first = n.name
+            return value
+
+    interpreter = Finder(fx.symbolic_trace(model))
+    interpreter.run(*inputs)
+    return interpreter.first
+
+
+# ------------------------------------------------------------------ wrong
+
+
+def without(*kinds):
+    def test(value):
+        if isinstance(value, kinds):
+            return True
+        if isinstance(value, dict):
+            return all(map(test, value.values()))
+        if isinstance(value, (list, tuple)):
+            return all(map(test, value))
+        return is_finite(value)
+
+    return test
+
+
+def tensors(test):
+    return lambda value: test(value) if isinstance(value, torch.Tensor) else is_finite(value)
+
+
+def one_level(value):
+    flat = value if isinstance(value, (list, tuple)) else [value]
+    return all(is_finite(v) for v in flat if isinstance(v, (torch.Tensor, float)))
+
+
+def last(model, *inputs):
+    names = []
+
+    class Finder(fx.Interpreter):
+        def run_node(self, n):
+            value = super().run_node(n)
+            if not is_finite(value):
+                names.append(n.name)
+            return value
+
+    Finder(fx.symbolic_trace(model)).run(*inputs)
+    return names[-1] if names else None
+
+
+wrong("NaN only", "wrong-node", clause="infinity")(finder(tensors(lambda t: not t.isnan().any())))
+wrong("infinities only", "missed", clause="nan")(finder(tensors(lambda t: not t.isinf().any())))
+wrong("plus infinity only", "missed", clause="minus-infinity")(
+    finder(tensors(lambda t: not (t.isnan() | (t == math.inf)).any()))
+)
+wrong("all entries must be bad", "missed")(finder(tensors(lambda t: bool(t.isfinite().any()) or not t.numel())))  # fmt: skip  # noqa: E501
+wrong("only the sum is looked at", "false-alarm")(
+    finder(tensors(lambda t: bool(t.isfinite().all()) and t.numel() > 0))
+)
+wrong("the sum of a tensor stands for its entries", "false-alarm")(
+    finder(tensors(lambda t: math.isfinite(t.sum().item())))
+)
+wrong("tensors only", "missed")(
+    finder(lambda v: is_finite(v) if isinstance(v, torch.Tensor) else True)
+)
+wrong("no Python floats", "wrong-node", clause="floats")(finder(without(float)))
+wrong("no dictionaries", "wrong-node")(finder(without(dict)))
+wrong("no lists and tuples", "missed")(finder(without(list, tuple)))
+
+
+def only_plain_tuples(value):
+    if type(value) in (list, tuple):
+        return all(map(only_plain_tuples, value))
+    if isinstance(value, dict):
+        return all(map(only_plain_tuples, value.values()))
+    return isinstance(value, (list, tuple)) or is_finite(value)
+
+
+wrong("a tuple with names is not looked into", "wrong-node")(finder(only_plain_tuples))
+
+
+def one_value_is_enough(value):
+    if isinstance(value, dict):
+        return any(map(one_value_is_enough, value.values()))
+    return is_finite(value)
+
+
+wrong("one finite value of a dictionary is enough", "missed")(finder(one_value_is_enough))
+
+
+def all_at_once(value):
+    if isinstance(value, (list, tuple)):
+        try:
+            return is_finite(torch.stack(list(value)))
+        except (RuntimeError, TypeError):
+            return True
+    return is_finite(value)
+
+
+wrong("a list is looked at as one tensor, if it can be one", "wrong-node")(finder(all_at_once))
+wrong("one level of nesting", "wrong-node", clause="nested")(finder(one_level))
+wrong("calls only", "wrong-node")(finder(is_finite, keep=lambda n: n.op.startswith("call")))
+wrong("no placeholders", "wrong-node", clause="inputs")(
+    finder(is_finite, keep=lambda n: n.op != "placeholder")
+)
+wrong("no output", "missed")(finder(is_finite, keep=lambda n: n.op != "output"))
+wrong("no parameters", "wrong-node", clause="parameters")(
+    finder(is_finite, keep=lambda n: n.op != "get_attr")
+)
+wrong("parameters and buffers of the state_dict only", "wrong-node")(
+    finder(
+        is_finite,
+        keep=lambda n: n.op != "get_attr" or n.target in n.graph.owning_module.state_dict(),
+    )
+)
+wrong("modules only", "missed")(finder(is_finite, keep=lambda n: n.op == "call_module"))
+wrong("nodes with readers only", "missed")(
+    finder(is_finite, keep=lambda n: n.users or n.op == "output")
+)
+wrong("the last instead of the first", "wrong-node", clause="first")(last)
+wrong("integers are looked at as floats", "false-alarm", clause="integers")(
+    finder(lambda v: isinstance(v, torch.Tensor) and v.is_floating_point() and is_finite(v))
+)
+
+
+@wrong("from the output backwards", "wrong-node")
+def backwards(model, *inputs):
+    gm = fx.symbolic_trace(model)
+    interpreter = fx.Interpreter(gm, garbage_collect_values=False)
+    interpreter.run(*inputs)
+    finite = {node: is_finite(value) for node, value in interpreter.env.items()}
+    for node in reversed(gm.graph.nodes):
+        if not finite[node] and all(finite[read] for read in node.all_input_nodes):
+            return node.name
+    return None
+
+
+@wrong("a node instead of its name", "wrong-kind")
+def as_node(model, *inputs):
+    gm = fx.symbolic_trace(model)
+    name = finder(is_finite)(model, *inputs)
+    return next((n for n in gm.graph.nodes if n.name == name), None)
+
+
+@wrong("the target instead of the name", "no-such-node")
+def as_target(model, *inputs):
+    gm = fx.symbolic_trace(model)
+    name = finder(is_finite)(model, *inputs)
+    return next((str(n.target) for n in gm.graph.nodes if n.name == name), None)
+
+
+@wrong("weights of layers are looked at, too", "no-such-node")
+def looks_into_layers(model, *inputs):
+    for name, value in model.named_parameters():
+        if not is_finite(value):
+            return name.replace(".", "_")
+    return finder(is_finite)(model, *inputs)
+
+
+@wrong("an empty string if all is well", "false-alarm", clause="none")
+def empty_text(model, *inputs):
+    return finder(is_finite)(model, *inputs) or ""
+
+
+@wrong("nan_to_num is applied to the model", "caller-changed")
+def mends(model, *inputs):
+    found = finder(is_finite)(model, *inputs)
+    with torch.no_grad():
+        for value in [*model.parameters(), *model.buffers()]:
+            if value.is_floating_point():
+                value.nan_to_num_()
+    return found
+
+
+@wrong("math.isfinite for everything", "crashed")
+def only_math(model, *inputs):
+    return finder(lambda value: math.isfinite(value))(model, *inputs)
+
+
+def integers_as_floats(value):
+    if isinstance(value, int):
+        return math.isfinite(value)
+    return is_finite(value)
+
+
+wrong("math.isfinite for Python integers, too", "crashed", clause="integers")(
+    finder(integers_as_floats)
+)
+
+
+LISTED = (torch.float16, torch.float32, torch.float64)
+
+wrong("a list of dtypes that can hold a NaN, without bfloat16", "missed")(
+    finder(tensors(lambda t: t.dtype not in LISTED or is_finite(t)))
+)
+
+
+def whatever_float_takes(value):
+    try:
+        return is_finite(value) and (torch.is_tensor(value) or math.isfinite(float(value)))
+    except (TypeError, ValueError, OverflowError):
+        return True
+
+
+wrong("text that float() can read is a number", "false-alarm")(finder(whatever_float_takes))
+
+
+@wrong("the stub", "not-attempted")
+def stub(model, *inputs):
+    raise NotImplementedError
+
+
+BEYOND = {
+    "a list of dtypes that can hold a NaN, without bfloat16": (
+        "random models compute in float32 and float64"
+    ),
+    "text that float() can read is a number": "random models have no text among their values",
+    "a list is looked at as one tensor, if it can be one": (
+        "what is nested was computed before, and is found there"
+    ),
+    "parameters and buffers of the state_dict only": (
+        "buffers of random models are all in the `state_dict`"
+    ),
+    "math.isfinite for Python integers, too": "random models have no integer beyond all floats",
+    "no output": "random models return values, and no constants beside them",
+    "no dictionaries": "what a dictionary holds was computed before, and is found there",
+    "one level of nesting": "what is nested was computed before, and is found there",
+}

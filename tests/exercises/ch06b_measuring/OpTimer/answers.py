@@ -1,0 +1,559 @@
+"""Answers for `OpTimer`."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import Counter, defaultdict
+
+from torch import fx
+
+from tests.exercises import right, wrong
+from tests.exercises.ch06_interpreter.NegSigmSwap.answers import forget_runs
+
+
+@right("run_node, plain dictionaries")
+class Plain(fx.Interpreter):
+    def __init__(self, module):
+        super().__init__(module)
+        self.seconds, self.calls = {}, {}
+
+    def run_node(self, n):
+        if n.op in ("placeholder", "get_attr", "output"):
+            return super().run_node(n)
+        start = time.perf_counter()
+        value = super().run_node(n)
+        self.note(n.name, time.perf_counter() - start)
+        return value
+
+    def note(self, name, spent):
+        self.seconds[name] = self.seconds.get(name, 0.0) + spent
+        self.calls[name] = self.calls.get(name, 0) + 1
+
+    def slowest(self, n):
+        return sorted(self.seconds, key=self.seconds.get, reverse=True)[:n]
+
+
+@right("every kind of node, counters, most_common")
+class EveryNode(fx.Interpreter):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.seconds, self.calls = Counter(), Counter()
+
+    def run_node(self, n):
+        begin = time.monotonic()
+        result = super().run_node(n)
+        self.seconds[n.name] += time.monotonic() - begin
+        self.calls[n.name] += 1
+        return result
+
+    def slowest(self, n):
+        return [name for name, _ in self.seconds.most_common(n)]
+
+
+@right("zero for every call from the beginning")
+class FromZero(fx.Interpreter):
+    def __init__(self, module):
+        super().__init__(module)
+        names = [n.name for n in self.graph.nodes if n.op.startswith("call_")]
+        self.seconds, self.calls = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0)
+
+    def run_node(self, n):
+        begin = time.monotonic()
+        result = super().run_node(n)
+        if n.name in self.calls:
+            self.seconds[n.name] += time.monotonic() - begin
+            self.calls[n.name] += 1
+        return result
+
+    def slowest(self, n):
+        return heapq.nlargest(n, self.seconds, key=self.seconds.__getitem__)
+
+
+@right("three handlers and the current node", debrief=True)
+class Handlers(fx.Interpreter):
+    def __init__(self, module):
+        super().__init__(module)
+        self.seconds, self.calls = defaultdict(float), defaultdict(int)
+
+    def run_node(self, n):
+        self.current = n.name
+        return super().run_node(n)
+
+    def timed(self, handler, *rest):
+        start = time.perf_counter_ns()
+        value = handler(*rest)
+        self.seconds[self.current] += (time.perf_counter_ns() - start) / 1e9
+        self.calls[self.current] += 1
+        return value
+
+    def call_function(self, *rest):
+        return self.timed(super().call_function, *rest)
+
+    def call_method(self, *rest):
+        return self.timed(super().call_method, *rest)
+
+    def call_module(self, *rest):
+        return self.timed(super().call_module, *rest)
+
+    def slowest(self, n):
+        return [k for k, _ in sorted(self.seconds.items(), key=lambda kv: -kv[1])][:n]
+
+
+@right("a list of measurements, summed on demand")
+class Measurements(fx.Interpreter):
+    def __init__(self, module):
+        super().__init__(module)
+        self.notes = []
+
+    def run_node(self, n):
+        start = time.time()
+        value = super().run_node(n)
+        if n.op.startswith("call"):
+            self.notes.append((n.name, max(0.0, time.time() - start)))
+        return value
+
+    @property
+    def seconds(self):
+        total = {}
+        for name, spent in self.notes:
+            total[name] = total.get(name, 0.0) + spent
+        return total
+
+    @property
+    def calls(self):
+        return Counter(name for name, _ in self.notes)
+
+    def slowest(self, n):
+        seconds = self.seconds
+        ordered = sorted(seconds, key=lambda name: (-seconds[name], name))
+        return ordered[: max(n, 0)]
+
+
+# ------------------------------------------------------------------ wrong
+
+
+class ByClock(fx.Interpreter):
+    clock = staticmethod(time.perf_counter)
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.seconds, self.calls = {}, {}
+
+    def run_node(self, n):
+        start = self.clock()
+        value = super().run_node(n)
+        if n.op.startswith("call_"):
+            spent = self.clock() - start
+            self.seconds[n.name] = self.seconds.get(n.name, 0.0) + spent
+            self.calls[n.name] = self.calls.get(n.name, 0) + 1
+        return value
+
+    def slowest(self, n):
+        return sorted(self.seconds, key=self.seconds.__getitem__, reverse=True)[:n]
+
+
+right("one clock, read twice")(ByClock)
+
+
+@wrong("processor time, of the process", "wrong-time", clause="time-spent")
+class ProcessTime(ByClock):
+    clock = staticmethod(time.process_time)
+
+
+@wrong("processor time, of the thread", "wrong-time")
+class ThreadTime(ByClock):
+    clock = staticmethod(time.thread_time)
+
+
+@wrong("functions only", "missing-node")
+class FunctionsOnly(Plain):
+    def run_node(self, n):
+        if n.op != "call_function":
+            return fx.Interpreter.run_node(self, n)
+        return super().run_node(n)
+
+
+@wrong("modules are left out", "missing-node", clause="all-calls")
+class NoModules(Plain):
+    def run_node(self, n):
+        if n.op == "call_module":
+            return fx.Interpreter.run_node(self, n)
+        return super().run_node(n)
+
+
+@wrong("a call that gives None is left out", "missing-node")
+class NoNone(Plain):
+    def run_node(self, n):
+        start = time.perf_counter()
+        value = fx.Interpreter.run_node(self, n)
+        if n.op.startswith("call") and value is not None:
+            self.note(n.name, time.perf_counter() - start)
+        return value
+
+
+@wrong("targets as keys", "extra-key", clause="seconds")
+class ByTarget(Plain):
+    def run_node(self, n):
+        start = time.perf_counter()
+        value = fx.Interpreter.run_node(self, n)
+        if n.op.startswith("call"):
+            self.note(getattr(n.target, "__name__", n.target), time.perf_counter() - start)
+        return value
+
+
+@wrong("nodes as keys", "wrong-kind")
+class ByNode(Plain):
+    def run_node(self, n):
+        start = time.perf_counter()
+        value = fx.Interpreter.run_node(self, n)
+        self.note(n, time.perf_counter() - start)
+        return value
+
+
+@wrong("the last run only", "wrong-count", clause="summed")
+class LastRun(Plain):
+    def run(self, *args, **kwargs):
+        self.seconds, self.calls = {}, {}
+        return super().run(*args, **kwargs)
+
+
+@wrong("times are overwritten", "wrong-time")
+class Overwrites(Plain):
+    def note(self, name, spent):
+        self.seconds[name] = spent
+        self.calls[name] = self.calls.get(name, 0) + 1
+
+
+@wrong("the mean instead of the sum", "wrong-time")
+class Mean(Plain):
+    def note(self, name, spent):
+        count = self.calls.get(name, 0)
+        self.seconds[name] = (self.seconds.get(name, 0.0) * count + spent) / (count + 1)
+        self.calls[name] = count + 1
+
+
+@wrong("milliseconds", "wrong-time")
+class Milliseconds(Plain):
+    def note(self, name, spent):
+        super().note(name, 1000 * spent)
+
+
+@wrong("each time is rounded to seconds", "wrong-time", clause="seconds")
+class RoundedTimes(Plain):
+    def note(self, name, spent):
+        super().note(name, float(round(spent)))
+
+
+@wrong("time since the run began", "wrong-time")
+class SinceTheBeginning(Plain):
+    def run(self, *args, **kwargs):
+        self.began = time.perf_counter()
+        return super().run(*args, **kwargs)
+
+    def run_node(self, n):
+        value = fx.Interpreter.run_node(self, n)
+        if n.op.startswith("call"):
+            self.note(n.name, time.perf_counter() - self.began)
+        return value
+
+
+@wrong("the clock is read after the operation", "wrong-time")
+class TooLate(Plain):
+    def run_node(self, n):
+        value = fx.Interpreter.run_node(self, n)
+        start = time.perf_counter()
+        if n.op.startswith("call"):
+            self.note(n.name, time.perf_counter() - start)
+        return value
+
+
+@wrong("counts what raises", "counted-error", clause="raises")
+class CountsErrors(Plain):
+    def run_node(self, n):
+        start = time.perf_counter()
+        try:
+            return fx.Interpreter.run_node(self, n)
+        finally:
+            if n.op.startswith("call"):
+                self.note(n.name, time.perf_counter() - start)
+
+
+@wrong("counts before the operation", "counted-error", clause="calls")
+class CountsFirst(Plain):
+    def run_node(self, n):
+        if not n.op.startswith("call"):
+            return super().run_node(n)
+        self.calls[n.name] = self.calls.get(n.name, 0) + 1
+        start = time.perf_counter()
+        value = fx.Interpreter.run_node(self, n)
+        self.seconds[n.name] = self.seconds.get(n.name, 0.0) + time.perf_counter() - start
+        return value
+
+
+@wrong("adds the time of what raises", "wrong-time")
+class TimesErrors(Plain):
+    def run_node(self, n):
+        start = time.perf_counter()
+        try:
+            value = fx.Interpreter.run_node(self, n)
+        except Exception:
+            spent = time.perf_counter() - start
+            self.seconds[n.name] = self.seconds.get(n.name, 0.0) + spent
+            raise
+        if n.op.startswith("call"):
+            self.note(n.name, time.perf_counter() - start)
+        return value
+
+
+@wrong("a run that ends with an error leaves no notes", "wrong-count", clause="calls")
+class WholeRunsOnly(Plain):
+    def run(self, *args, **kwargs):
+        saved = dict(self.seconds), dict(self.calls)
+        try:
+            return super().run(*args, **kwargs)
+        except Exception:
+            self.seconds, self.calls = saved
+            raise
+
+
+@wrong("the time since the call before", "wrong-time", clause="time-spent")
+class SinceTheCallBefore(Plain):
+    """It holds what an operation did that raised, and the pause between two runs."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.last = time.perf_counter()
+
+    def run_node(self, n):
+        value = fx.Interpreter.run_node(self, n)
+        if n.op.startswith("call"):
+            before, self.last = self.last, time.perf_counter()
+            self.note(n.name, self.last - before)
+        return value
+
+
+@wrong("swallows the error", "should-raise", clause="error")
+class Swallows(Plain):
+    def run(self, *args, **kwargs):
+        try:
+            return super().run(*args, **kwargs)
+        except Exception:
+            return None
+
+
+@wrong("wraps the error", "wrong-exception")
+class Wraps(Plain):
+    def run_node(self, n):
+        try:
+            return super().run_node(n)
+        except Exception as error:
+            raise RuntimeError(f"{n.name} failed") from error
+
+
+@wrong("the same type, another message", "wrong-exception")
+class Rewords(Plain):
+    def run_node(self, n):
+        try:
+            return super().run_node(n)
+        except Exception as error:
+            raise type(error)(f"{n.name} failed") from error
+
+
+@wrong("the result is lost", "returned-none", clause="result")
+class LosesTheResult(Plain):
+    def run(self, *args, **kwargs):
+        super().run(*args, **kwargs)
+
+
+@wrong("a value is copied on its way", "wrong-structure")
+class OnlyTheFirst(Plain):
+    def output(self, target, args, kwargs):
+        return (args[0],)
+
+
+@wrong("one dictionary for all timers", "leaks-state", clause="own")
+class SharedByAll(Plain):
+    common_seconds: dict = {}
+    common_calls: dict = {}
+
+    def __init__(self, module):
+        super().__init__(module)
+        key = id(module)
+        self.seconds = self.common_seconds.setdefault(key, {})
+        self.calls = self.common_calls.setdefault(key, {})
+
+
+@wrong("a dictionary of the class", "leaks-state")
+class OfTheClass(fx.Interpreter):
+    seconds: dict = {}
+    calls: dict = {}
+    last = None
+
+    def __init__(self, module):
+        super().__init__(module)
+        # Only the first timer of a module begins at zero: what a fresh kernel would show.
+        if module is not OfTheClass.last:
+            OfTheClass.last = module
+            OfTheClass.seconds, OfTheClass.calls = {}, {}
+
+    note, slowest = Plain.note, Plain.slowest
+
+    def run_node(self, n):
+        start = time.perf_counter()
+        value = super().run_node(n)
+        if n.op.startswith("call"):
+            self.note(n.name, time.perf_counter() - start)
+        return value
+
+
+@wrong("fastest first", "wrong-order", clause="slowest")
+class Ascending(Plain):
+    def slowest(self, n):
+        return sorted(self.seconds, key=self.seconds.get)[:n]
+
+
+@wrong("by the mean time of a call", "wrong-order", clause="slowest")
+class ByTheMean(Plain):
+    def slowest(self, n):
+        def mean(name):
+            return self.seconds[name] / self.calls[name]
+
+        return sorted(self.seconds, key=mean, reverse=True)[:n]
+
+
+@wrong("by the latest time of a call", "wrong-order", clause="slowest")
+class ByTheLatest(Plain):
+    def __init__(self, module):
+        super().__init__(module)
+        self.latest = {}
+
+    def note(self, name, spent):
+        super().note(name, spent)
+        self.latest[name] = spent
+
+    def slowest(self, n):
+        return sorted(self.latest, key=self.latest.get, reverse=True)[:n]
+
+
+@wrong("the n slowest, but in graph order", "wrong-order")
+class InGraphOrder(Plain):
+    def slowest(self, n):
+        best = super().slowest(n)
+        return [name for name in self.seconds if name in best]
+
+
+@wrong("sorted by name", "wrong-order")
+class ByNameOrder(Plain):
+    def slowest(self, n):
+        return sorted(self.seconds)[:n]
+
+
+@wrong("slowest from the end of the list", "wrong-order")
+class FromTheEnd(Plain):
+    def slowest(self, n):
+        return sorted(self.seconds, key=self.seconds.get)[-n:][::-1]
+
+
+@wrong("all of them, whatever n is", "wrong-order", clause="how-many")
+class AllOfThem(Plain):
+    def slowest(self, n):
+        return super().slowest(10_000)
+
+
+@wrong("one name for each time", "wrong-order", clause="how-many")
+class OneNameForEachTime(Plain):
+    def slowest(self, n):
+        names = {spent: name for name, spent in self.seconds.items()}
+        return [names[spent] for spent in sorted(names, reverse=True)[:n]]
+
+
+@wrong("pairs of name and time", "wrong-kind")
+class Pairs(Plain):
+    def slowest(self, n):
+        return sorted(self.seconds.items(), key=lambda pair: -pair[1])[:n]
+
+
+@wrong("slowest gives a tuple of one list", "wrong-kind")
+class TupleOfNames(Plain):
+    def slowest(self, n):
+        return tuple(super().slowest(n))
+
+
+@wrong("no attribute called seconds", "crashed")
+class OtherNames(Plain):
+    def __init__(self, module):
+        super().__init__(module)
+        self.times = self.seconds
+        del self.seconds
+
+    def note(self, name, spent):
+        self.times[name] = self.times.get(name, 0.0) + spent
+        self.calls[name] = self.calls.get(name, 0) + 1
+
+
+@wrong("not an Interpreter", "wrong-kind")
+def op_timer(gm):
+    return Plain(gm)
+
+
+@wrong("marks the nodes", "caller-changed")
+class RenamesNodes(Plain):
+    def run_node(self, n):
+        if n.op == "call_module":
+            n.kwargs = {**n.kwargs}
+            self.fetch_attr(n.target).seen = True
+        return super().run_node(n)
+
+
+@wrong("the stub", "not-attempted")
+class Stub(fx.Interpreter):
+    def __init__(self, module):
+        super().__init__(module)
+        self.seconds, self.calls = {}, {}
+
+    def run_node(self, n):
+        raise NotImplementedError
+
+    def slowest(self, n):
+        raise NotImplementedError
+
+
+BEYOND = {
+    "each time is rounded to seconds": (
+        "operations of random models are too short for their times to be compared"
+    ),
+    "one name for each time": "random models have too few calls for two equal times",
+    "by the mean time of a call": "operations of random models take nearly the same time",
+    "by the latest time of a call": "operations of random models take nearly the same time",
+    "the clock is read after the operation": (
+        "operations of random models are too short for their times to be compared"
+    ),
+}
+
+
+@wrong("none of its runs is noted", "unrecorded")
+class NoRuns(fx.Interpreter):
+    def __init__(self, gm):
+        super().__init__(gm)
+        self.seconds, self.calls = {}, {}
+        forget_runs()
+
+    def slowest(self, n):
+        return []
+
+
+RANDOM_MODELS_MAY_RAISE = "the task is about models that raise, too"
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.timer\.(calls|seconds|slowest).*",
+        "the second timer, ranks and nodes that are no calls count in some cases only",
+    ),
+    (
+        r"runs\[\]\.forward\.args.*",
+        "what a model that raises leaves of its arguments is not asked for",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

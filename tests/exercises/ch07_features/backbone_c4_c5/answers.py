@@ -1,0 +1,499 @@
+"""Answers for `backbone_c4_c5`."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+
+import torch
+from torch import fx, nn
+from torchvision.models._utils import IntermediateLayerGetter
+from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
+from torchvision.models.resnet import BasicBlock, Bottleneck
+
+from tests.exercises import GRAPH, right, wrong
+
+NODES = {"layer3": "C4", "layer4": "C5"}
+
+
+class Renamed(nn.Module):
+    """A module around an extractor, which gives the features other names."""
+
+    def __init__(self, body, keys):
+        super().__init__()
+        self.body, self.keys = body, keys
+
+    def forward(self, x):
+        features = self.body(x)
+        return {new: features[old] for old, new in self.keys.items()}
+
+
+def last_nodes(model, order=lambda names: names):
+    """The last node of each of the two stages."""
+    _, names = get_graph_node_names(model)
+    return {
+        order([n for n in names if n.startswith(f"{stage}.")])[-1]: key
+        for stage, key in NODES.items()
+    }
+
+
+@right("the names of the stages")
+def stages(model):
+    return create_feature_extractor(model, NODES)
+
+
+@right("the other way round")
+def reversed_order(model):
+    return create_feature_extractor(model, return_nodes={"layer4": "C5", "layer3": "C4"})
+
+
+@right("both modes named")
+def both_modes(model):
+    return create_feature_extractor(
+        model, train_return_nodes=dict(NODES), eval_return_nodes=dict(NODES)
+    )
+
+
+@right("the last node of each stage", debrief=True)
+def last_of_each(model):
+    return create_feature_extractor(model, last_nodes(model))
+
+
+@right("the last block, by its number")
+def by_number(model):
+    nodes = {f"{s}.{len(getattr(model, s)) - 1}": key for s, key in NODES.items()}
+    return create_feature_extractor(model, nodes)
+
+
+@right("the last relu, by the kind of block")
+def by_kind(model):
+    relu = "relu_2" if isinstance(model.layer3[0], Bottleneck) else "relu_1"
+    nodes = {f"{s}.{len(getattr(model, s)) - 1}.{relu}": key for s, key in NODES.items()}
+    return create_feature_extractor(model, nodes, suppress_diff_warning=True)
+
+
+@right("a list, and a module that renames")
+def wrapped(model):
+    return Renamed(create_feature_extractor(model, ["layer3", "layer4"]), NODES)
+
+
+@right("more features than needed, and a module that chooses")
+def chosen(model):
+    nodes = [f"layer{i}" for i in range(1, 5)]
+    return Renamed(create_feature_extractor(model, nodes), NODES)
+
+
+@right("of a copy")
+def of_a_copy(model):
+    return create_feature_extractor(copy.deepcopy(model), NODES)
+
+
+@right("a plain graph module")
+def plain(model):
+    extractor = create_feature_extractor(model, NODES)
+    return fx.GraphModule(extractor, extractor.graph)
+
+
+@right("in a Sequential")
+def sequential(model):
+    return nn.Sequential(create_feature_extractor(model, NODES))
+
+
+@right("traced once more")
+def traced_again(model):
+    return fx.symbolic_trace(create_feature_extractor(model, NODES))
+
+
+backbone = partial(create_feature_extractor, return_nodes=NODES, tracer_kwargs={})
+right("a partial, from outside")(lambda model: backbone(model))
+
+
+@right("blocks as leaves")
+def leaf_blocks(model):
+    leaves = {"leaf_modules": [BasicBlock, Bottleneck]}
+    return create_feature_extractor(model, NODES, tracer_kwargs=leaves)
+
+
+@right("stages as leaves")
+def leaf_stages(model):
+    return create_feature_extractor(model, NODES, tracer_kwargs={"leaf_modules": [nn.Sequential]})
+
+
+@right("put together in eval mode, and put back")
+def put_back(model):
+    training = model.training
+    extractor = create_feature_extractor(model.eval(), NODES)
+    model.train(training)
+    return extractor.train(training)
+
+
+@right("a module of its own with parts of the extractor")
+def parts(model):
+    class Parts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.extractor = create_feature_extractor(model, list(NODES))
+
+        def forward(self, x):
+            c4, c5 = self.extractor(x).values()
+            return dict(C5=c5, C4=c4)
+
+    return Parts()
+
+
+@right("a module that sets the extractor's mode and calls its forward")
+def sets_mode(model):
+    class Moded(Renamed):
+        def forward(self, x):
+            features = self.body.train(self.training).forward(x)
+            return {new: features[old] for old, new in self.keys.items()}
+
+    return Moded(create_feature_extractor(model, list(NODES)), NODES).train(model.training)
+
+
+@right("a module that has the extractor interpreted")
+def interpreted(model):
+    class Interpreted(Renamed):
+        def forward(self, x):
+            return fx.Interpreter(self.body).run(x)
+
+    return Interpreted(create_feature_extractor(model, NODES), NODES)
+
+
+# ------------------------------------------------------------------ wrong
+
+
+@wrong("another stage in training mode", "wrong-shape")
+def other_in_training(model):
+    return create_feature_extractor(
+        model,
+        train_return_nodes={"layer2": "C4", "layer3": "C5"},
+        eval_return_nodes=NODES,
+    )
+
+
+@wrong("names tried until one works", "caller-changed")
+def tried(model):
+    for i in reversed(range(12)):
+        try:
+            last = len(model.layer4) - 1
+            return create_feature_extractor(model, {f"layer3.{i}": "C4", f"layer4.{last}": "C5"})
+        except ValueError:
+            pass
+
+
+@wrong("one stage too early", "wrong-shape", clause="c4")
+def too_early(model):
+    return create_feature_extractor(model, {"layer2": "C4", "layer3": "C5"})
+
+
+@wrong("keys exchanged", "wrong-shape")
+def exchanged(model):
+    return create_feature_extractor(model, {"layer3": "C5", "layer4": "C4"})
+
+
+@wrong("names of ResNet-50", "crashed", clause="any-resnet")
+def of_resnet50(model):
+    return create_feature_extractor(model, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
+
+
+NODES_OF: dict = {}
+
+
+@wrong("nodes are remembered by the class of the model", "wrong-result", clause="any-resnet")
+def remembered(model):
+    nodes = last_nodes(model)
+    # Those of the smallest one, so that it does not matter which model came first.
+    NODES_OF[type(model)] = min(NODES_OF.get(type(model), nodes), nodes, key=str)
+    return create_feature_extractor(model, NODES_OF[type(model)])
+
+
+@wrong("the first block", "wrong-result")
+def first_block(model):
+    return create_feature_extractor(model, {"layer3.0": "C4", "layer4.0": "C5"})
+
+
+@wrong("the second block", "crashed")
+def second_block(model):
+    return create_feature_extractor(model, {"layer3.1": "C4", "layer4.1": "C5"})
+
+
+@wrong("the keys are the nodes", "wrong-structure")
+def node_keys(model):
+    return create_feature_extractor(model, ["layer3", "layer4"])
+
+
+@wrong("keys in small letters", "wrong-structure", clause="keys")
+def small_letters(model):
+    return create_feature_extractor(model, {"layer3": "c4", "layer4": "c5"})
+
+
+@wrong("only C5", "wrong-structure", clause="both")
+def only_c5(model):
+    return create_feature_extractor(model, {"layer4": "C5"})
+
+
+@wrong("one feature too many", "wrong-structure")
+def too_many(model):
+    return create_feature_extractor(model, NODES | {"fc": "scores"})
+
+
+@wrong("a tuple of features", "wrong-structure")
+def as_tuple(model):
+    class Listed(Renamed):
+        def forward(self, x):
+            return tuple(super().forward(x).values())
+
+    return Listed(create_feature_extractor(model, ["layer3", "layer4"]), NODES)
+
+
+@wrong("the relu of basic blocks", "wrong-shape")
+def basic_relu(model):
+    nodes = {f"{s}.{len(getattr(model, s)) - 1}.relu_1": key for s, key in NODES.items()}
+    return create_feature_extractor(model, nodes)
+
+
+@wrong("the sum before the last relu", "wrong-result")
+def before_relu(model):
+    nodes = {f"{s}.{len(getattr(model, s)) - 1}.add": key for s, key in NODES.items()}
+    return create_feature_extractor(model, nodes)
+
+
+@wrong("the last normalization", "crashed")
+def last_norm(model):
+    nodes = {f"{s}.{len(getattr(model, s)) - 1}.bn3": key for s, key in NODES.items()}
+    return create_feature_extractor(model, nodes)
+
+
+@wrong("the last name of the alphabet", "wrong-result")
+def alphabet(model):
+    return create_feature_extractor(
+        model, last_nodes(model, order=lambda ns: sorted(n.rsplit(".", 1)[0] for n in ns))
+    )
+
+
+@wrong("features in place of the module", "wrong-kind")
+def features(model):
+    size = next(model.parameters())
+    x = torch.zeros(2, 3, 32, 32, dtype=size.dtype)
+    return create_feature_extractor(copy.deepcopy(model), NODES)(x)
+
+
+@wrong("returns nothing", "returned-none")
+def nothing(model):
+    create_feature_extractor(model, NODES)
+
+
+@wrong("the graph in place of the module", "wrong-kind")
+def graph(model):
+    return create_feature_extractor(model, NODES).graph
+
+
+@wrong("in eval mode, whatever the model was", "caller-changed")
+def always_eval(model):
+    return create_feature_extractor(model, NODES).eval()
+
+
+@wrong("the model switched to eval before", "caller-changed")
+def eval_before(model):
+    return create_feature_extractor(model.eval(), NODES)
+
+
+@wrong("a copy in eval mode", "wrong-result")
+def copy_in_eval(model):
+    return create_feature_extractor(copy.deepcopy(model).eval(), NODES)
+
+
+@wrong("a copy of the extractor", "wrong-result")
+def copied(model):
+    return copy.deepcopy(create_feature_extractor(model, NODES))
+
+
+@wrong("tried out first", "caller-changed")
+def tried_out(model):
+    extractor = create_feature_extractor(model, NODES)
+    extractor(torch.randn(2, 3, 32, 32, dtype=next(model.parameters()).dtype))
+    return extractor
+
+
+@wrong("the classifier taken off", "caller-changed")
+def beheaded(model):
+    model.fc = nn.Identity()
+    model.avgpool = nn.Identity()
+    return create_feature_extractor(model, NODES)
+
+
+@wrong("parameters frozen", "caller-changed")
+def frozen(model):
+    return create_feature_extractor(model, NODES).requires_grad_(False)
+
+
+@wrong("hooks around the whole model", "not-torchvision")
+def hooks(model):
+    class Hooked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model, self.found = copy.deepcopy(model), {}
+            for stage, key in NODES.items():
+                getattr(self.model, stage).register_forward_hook(partial(self.keep, key))
+
+        def keep(self, key, module, args, result):
+            self.found[key] = result
+
+        def forward(self, x):
+            self.model(x)
+            return dict(self.found)
+
+    return Hooked()
+
+
+@wrong("an extractor is made and thrown away", "not-torchvision")
+def thrown_away(model):
+    create_feature_extractor(model, NODES)
+    return hooks(model)
+
+
+@wrong("an extractor of one feature stands beside hooks", "not-torchvision")
+def beside_hooks(model):
+    whole = hooks(model)
+    whole.extractor = create_feature_extractor(model, {"layer4": "C5"})
+    return whole
+
+
+@wrong("an extractor is thrown away, and a graph calls the whole model", "unknown-target")
+def in_a_graph(model):
+    create_feature_extractor(model, NODES)
+    whole, graph = hooks(model), fx.Graph()
+
+    def features(x):
+        return whole(x)
+
+    graph.output(graph.call_function(features, (graph.placeholder("x"),)))
+    return fx.GraphModule(nn.Module(), graph)
+
+
+@wrong("an extractor is thrown away, and a graph asks the whole model twice", "unknown-target")
+def in_a_graph_twice(model):
+    create_feature_extractor(model, NODES)
+    whole, graph = hooks(model), fx.Graph()
+    x = graph.placeholder("x")
+
+    def c4(x):
+        return whole(x)["C4"]
+
+    def c5(x):
+        return whole(x)["C5"]
+
+    graph.output({"C4": graph.call_function(c4, (x,)), "C5": graph.call_function(c5, (x,))})
+    return fx.GraphModule(nn.Module(), graph)
+
+
+@wrong("the extractor stands beside hooks, and is not called", "not-torchvision")
+def kept_unused(model):
+    whole = hooks(model)
+    whole.extractor = create_feature_extractor(model, NODES)
+    return whole
+
+
+@wrong("the extractor is called, and hooks give the features", "not-torchvision")
+def called_unused(model):
+    whole, extractor = hooks(model), create_feature_extractor(model, NODES)
+
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.whole, self.extractor = whole, extractor
+
+        def forward(self, x):
+            self.extractor(x)
+            return self.whole(x)
+
+    return Both()
+
+
+@wrong("the extractor has a forward of its own, which uses hooks", "not-torchvision")
+def forward_replaced(model):
+    extractor = create_feature_extractor(model, NODES)
+    extractor.__dict__["forward"] = hooks(model).forward
+    return extractor
+
+
+@wrong("the class of the extractor has another forward, which uses hooks", "not-torchvision")
+def class_forward_replaced(model):
+    extractor, whole = create_feature_extractor(model, NODES), hooks(model)
+    type(extractor).forward = lambda self, x: whole(x)
+    return extractor
+
+
+@wrong("a hook gives other features than the extractor", "not-torchvision")
+def hooked_extractor(model):
+    extractor, whole = create_feature_extractor(model, NODES), hooks(model)
+    extractor.register_forward_hook(lambda module, args, result: whole(*args))
+    return extractor
+
+
+@wrong("torchvision's older way", "not-torchvision")
+def older(model):
+    return IntermediateLayerGetter(model, NODES)
+
+
+@wrong("the stages by hand", "not-torchvision", clause="extractor")
+def by_hand(model):
+    class Stages(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, x):
+            m = self.model
+            x = m.maxpool(m.relu(m.bn1(m.conv1(x))))
+            c4 = m.layer3(m.layer2(m.layer1(x)))
+            return {"C4": c4, "C5": m.layer4(c4)}
+
+    return Stages()
+
+
+@wrong("features of another size", "wrong-shape")
+def pooled(model):
+    class Pooled(Renamed):
+        def forward(self, x):
+            found = super().forward(x)
+            return {key: value.mean(dim=(2, 3)) for key, value in found.items()}
+
+    return Pooled(create_feature_extractor(model, ["layer3", "layer4"]), NODES)
+
+
+@wrong("another parameter name", "lost-signature")
+def renamed_parameter(model):
+    extractor = create_feature_extractor(model, NODES)
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = extractor
+
+        def forward(self, images):
+            return self.body(images)
+
+    return fx.symbolic_trace(Outer())
+
+
+@wrong("an edit without recompile", "stale-code")
+def stale(model):
+    extractor = create_feature_extractor(model, ["layer3", "layer4"])
+    output = next(iter(reversed(extractor.graph.nodes)))
+    found = output.args[0]
+    output.args = ({new: found[old] for old, new in NODES.items()},)
+    return extractor
+
+
+TEXTS_ARE_CLEAN = "its one tool is watched when it runs, and not looked for in texts"
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.(params|buffers)(\..*)?",
+        "layers that are kept for their effect, or for the other mode; no value of theirs is read",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

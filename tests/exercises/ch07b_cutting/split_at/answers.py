@@ -1,0 +1,655 @@
+"""Answers for `split_at`."""
+
+from __future__ import annotations
+
+import copy
+import operator
+
+import torch
+from torch import fx, nn
+from torch.fx.node import map_arg
+
+from tests.exercises import GRAPH, right, wrong
+
+
+def place_of(nodes, name):
+    for i, node in enumerate(nodes):
+        if node.name == name and node.op not in ("placeholder", "output"):
+            return i
+    raise ValueError(f"cannot cut at {name}")
+
+
+def crossing_of(first, rest, name):
+    return [node for node in first if set(node.users) & set(rest)]
+
+
+def placeholders(graph, nodes):
+    return {node: graph.placeholder(node.name) for node in nodes}
+
+
+def split(
+    model,
+    name,
+    *,
+    trace=fx.symbolic_trace,
+    place=place_of,
+    crossing=crossing_of,
+    enter=placeholders,
+    result=tuple,
+    module=fx.GraphModule,
+):
+    gm = trace(model)
+    nodes = list(gm.graph.nodes)
+    cut = place(nodes, name) + 1
+    first, rest = nodes[:cut], nodes[cut:]
+    passed = crossing(first, rest, name)
+    head, new = fx.Graph(), {}
+    for node in first:
+        new[node] = head.node_copy(node, new.__getitem__)
+    head.output(result([new[node] for node in passed]))
+    tail = fx.Graph()
+    new = enter(tail, list(dict.fromkeys(passed)))
+    for node in rest:
+        new[node] = tail.node_copy(node, new.__getitem__)
+    return module(gm, head), module(gm, tail)
+
+
+# ------------------------------------------------------------------ right
+
+
+@right("two new graphs")
+def two_graphs(model, name):
+    return split(model, name)
+
+
+@right("the named value always crosses")
+def always_crosses(model, name):
+    return split(
+        model,
+        name,
+        crossing=lambda first, rest, name: list(
+            dict.fromkeys([*crossing_of(first, rest, name), first[-1]])
+        ),
+    )
+
+
+@right("in the opposite order, under other names")
+def opposite(model, name):
+    def enter(graph, nodes):
+        return {node: graph.placeholder(f"value_{i}") for i, node in enumerate(nodes)}
+
+    return split(
+        model, name, enter=enter, crossing=lambda *args: list(reversed(crossing_of(*args)))
+    )
+
+
+@right("parameters are read again in the tail", debrief=True)
+def read_again(model, name):
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    cut = place_of(nodes, name) + 1
+    first, rest = nodes[:cut], nodes[cut:]
+    passed = [n for n in crossing_of(first, rest, name) if n.op != "get_attr"]
+    head, new = fx.Graph(), {}
+    for node in first:
+        new[node] = head.node_copy(node, new.__getitem__)
+    head.output(tuple(new[node] for node in passed))
+    head.lint()
+    tail = fx.Graph()
+    new = placeholders(tail, passed)
+    for node in first:
+        if node.op == "get_attr" and set(node.users) & set(rest):
+            new[node] = tail.get_attr(node.target)
+    for node in rest:
+        new[node] = tail.node_copy(node, new.__getitem__)
+    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
+
+
+@right("two traces, each cut on one side")
+def two_traces(model, name):
+    head, tail = fx.symbolic_trace(model), fx.symbolic_trace(model)
+    nodes = list(head.graph.nodes)
+    cut = place_of(nodes, name) + 1
+    passed = [node.name for node in crossing_of(nodes[:cut], nodes[cut:], name)]
+    by_name = {node.name: node for node in nodes}
+    for node in reversed(nodes[cut:]):
+        head.graph.erase_node(node)
+    head.graph.output(tuple(by_name[each] for each in passed))
+
+    old = list(tail.graph.nodes)[:cut]
+    with tail.graph.inserting_before(next(iter(tail.graph.nodes))):
+        new = {each: tail.graph.placeholder(f"{each}_in") for each in passed}
+    for node in old:
+        if node.name in new:
+            later = set(list(tail.graph.nodes)) - set(old)
+            node.replace_all_uses_with(
+                new[node.name], delete_user_cb=lambda user, later=later: user in later
+            )
+    for node in reversed(old):
+        tail.graph.erase_node(node)
+    for gm in (head, tail):
+        gm.delete_all_unused_submodules()
+        gm.graph.lint()
+        gm.recompile()
+    return head, tail
+
+
+@right("one parameter that collects all, taken apart")
+def star(model, name):
+    def enter(graph, nodes):
+        values = graph.placeholder("*values")
+        return {
+            node: graph.call_function(operator.getitem, (values, i)) for i, node in enumerate(nodes)
+        }
+
+    return split(model, name, enter=enter)
+
+
+@right("graph_copy for the head, a table of modules for the tail")
+def tables(model, name):
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    cut = place_of(nodes, name) + 1
+    passed = crossing_of(nodes[:cut], nodes[cut:], name)
+    head, new = fx.Graph(), {}
+    head.graph_copy(gm.graph, new)
+    for node in reversed(nodes[cut:-1]):
+        head.erase_node(new[node])
+    head.output(tuple(new[node] for node in passed))
+    tail = fx.Graph()
+    new = placeholders(tail, passed)
+    for node in nodes[cut:-1]:
+        args, kwargs = map_arg((node.args, node.kwargs), new.__getitem__)
+        new[node] = tail.create_node(node.op, node.target, args, kwargs)
+    tail.output(map_arg(nodes[-1].args[0], new.__getitem__))
+    used = {n.target for n in tail.nodes if n.op in ("call_module", "get_attr")}
+    return fx.GraphModule(gm, head), fx.GraphModule(
+        {target: operator.attrgetter(target)(gm) for target in used}, tail
+    )
+
+
+@right("the whole module tree in both parts")
+def whole_tree(model, name):
+    def module(gm, graph):
+        part = fx.GraphModule(gm, graph)
+        for path, child in gm.named_modules():
+            if path and not list(child.children()):
+                part.add_submodule(path, child)
+        return part
+
+    return split(model, name, module=module)
+
+
+# ------------------------------------------------------------------ wrong: what crosses
+
+
+@wrong("inputs do not cross", "node-extra", clause="inputs")
+def recomputes(model, name):
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    cut = place_of(nodes, name) + 1
+    first, rest = nodes[:cut], nodes[cut:]
+    passed = [n for n in crossing_of(first, rest, name) if n.op == "placeholder" or n is first[-1]]
+    need = set(crossing_of(first, rest, name)) - set(passed)
+    again = set()
+    for node in reversed(first):
+        if node in need or any(user in again for user in node.users):
+            if node not in passed:
+                again.add(node)
+    for node in first:
+        if node.op == "placeholder" and any(user in again for user in node.users):
+            passed = list(dict.fromkeys([*passed, node]))
+    head, new = fx.Graph(), {}
+    for node in first:
+        new[node] = head.node_copy(node, new.__getitem__)
+    head.output(tuple(new[node] for node in passed))
+    tail = fx.Graph()
+    new = placeholders(tail, passed)
+    for node in nodes:
+        if (node in again or node in rest) and node not in new:
+            new[node] = tail.node_copy(node, new.__getitem__)
+    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
+
+
+@wrong("only the named value crosses", "crashed", clause="earlier-values")
+def only_named(model, name):
+    return split(model, name, crossing=lambda first, rest, name: [first[-1]])
+
+
+@wrong("only values of calls cross", "crashed")
+def no_inputs(model, name):
+    return split(
+        model,
+        name,
+        crossing=lambda *args: [n for n in crossing_of(*args) if n.op != "placeholder"],
+    )
+
+
+def read_in(values, deep):
+    """The nodes that stand in some arguments; in lists and tuples, and where `deep` says so."""
+    if isinstance(values, fx.Node):
+        return {values}
+    if isinstance(values, dict):
+        values = list(values.values())
+    if deep and isinstance(values, slice):
+        values = [values.start, values.stop, values.step]
+    if not isinstance(values, (list, tuple)):
+        return set()
+    return {node for value in values for node in read_in(value, deep)}
+
+
+@wrong("only values read by position cross", "crashed")
+def by_position(model, name):
+    def crossing(first, rest, name):
+        read = read_in([node.args for node in rest], deep=True)
+        return [node for node in first if node in read]
+
+    return split(model, name, crossing=crossing)
+
+
+@wrong("values read in slices do not cross", "crashed")
+def no_slices(model, name):
+    def crossing(first, rest, name):
+        read = read_in([(node.args, dict(node.kwargs)) for node in rest], deep=False)
+        return [node for node in first if node in read]
+
+    return split(model, name, crossing=crossing)
+
+
+@wrong("every value crosses", "crosses-too-much", clause="nothing-else")
+def everything(model, name):
+    return split(model, name, crossing=lambda first, rest, name: list(first))
+
+
+@wrong("every input crosses", "crosses-too-much")
+def every_input(model, name):
+    def crossing(first, rest, name):
+        inputs = [node for node in first if node.op == "placeholder"]
+        return list(dict.fromkeys([*inputs, *crossing_of(first, rest, name)]))
+
+    return split(model, name, crossing=crossing)
+
+
+@wrong("every value with a reader crosses", "crosses-too-much")
+def any_reader(model, name):
+    return split(model, name, crossing=lambda first, rest, name: [n for n in first if n.users])
+
+
+@wrong("once for each reader", "crosses-twice", clause="each-once")
+def each_reader(model, name):
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    cut = place_of(nodes, name) + 1
+    first, rest = nodes[:cut], nodes[cut:]
+    head, new = fx.Graph(), {}
+    for node in first:
+        new[node] = head.node_copy(node, new.__getitem__)
+    passed, tail, old = [], fx.Graph(), {}
+    for node in rest:
+        for read in node.all_input_nodes:
+            if read in first:
+                passed.append(read)
+                old[node, read] = tail.placeholder(f"value_{len(passed)}")
+    for node in rest:
+        mine = {read: old.get((node, read), old.get(read)) for read in node.all_input_nodes}
+        old[node] = tail.node_copy(node, mine.__getitem__)
+    head.output(tuple(new[node] for node in passed))
+    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
+
+
+@wrong("the named value crosses twice", "crosses-twice")
+def named_twice(model, name):
+    def crossing(first, rest, name):
+        return [*crossing_of(first, rest, name), first[-1]]
+
+    def enter(graph, nodes):
+        new = placeholders(graph, nodes)
+        graph.placeholder("again")
+        return new
+
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    if nodes[place_of(nodes, name)] in crossing_of(nodes[: place_of(nodes, name) + 1], nodes, name):
+        return split(model, name, crossing=crossing, enter=enter)
+    return split(model, name)
+
+
+@wrong("a lone value without a tuple", "not-a-tuple", clause="tuple")
+def lone(model, name):
+    return split(
+        model, name, result=lambda values: values[0] if len(values) == 1 else tuple(values)
+    )
+
+
+@wrong("a list of values", "not-a-tuple")
+def a_list(model, name):
+    return split(model, name, result=list)
+
+
+@wrong("the two in another order", "wrong-result")
+def other_order(model, name):
+    def enter(graph, nodes):
+        return placeholders(graph, sorted(nodes, key=lambda node: node.name))
+
+    return split(model, name, enter=enter)
+
+
+# ------------------------------------------------------------------ wrong: which nodes are where
+
+
+@wrong("the named node is in the tail", "wrong-side", clause="head")
+def before_it(model, name):
+    return split(model, name, place=lambda nodes, name: place_of(nodes, name) - 1)
+
+
+@wrong("only what the named node needs is in the head", "wrong-side")
+def ancestors(model, name):
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    named = nodes[place_of(nodes, name)]
+    need = {named}
+    for node in reversed(nodes):
+        if set(node.users) & need:
+            need.add(node)
+    first = [n for n in nodes if n in need or n.op == "placeholder"]
+    rest = [n for n in nodes if n not in first]
+    passed = crossing_of(first, rest, name)
+    head, new = fx.Graph(), {}
+    for node in first:
+        new[node] = head.node_copy(node, new.__getitem__)
+    head.output(tuple(new[node] for node in passed))
+    tail = fx.Graph()
+    new = placeholders(tail, passed)
+    for node in rest:
+        new[node] = tail.node_copy(node, new.__getitem__)
+    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
+
+
+@wrong("dead nodes are eliminated", "node-missing", clause="dead-too")
+def eliminated(model, name):
+    parts = split(model, name)
+    for part in parts:
+        part.graph.eliminate_dead_code()
+        part.recompile()
+    return parts
+
+
+@wrong("the last call of a module", "wrong-side")
+def last_call(model, name):
+    def place(nodes, name):
+        named = nodes[place_of(nodes, name)]
+        return max(i for i, node in enumerate(nodes) if node.target == named.target)
+
+    return split(model, name, place=place)
+
+
+@wrong("values are copied on the way", "node-extra")
+def cloned(model, name):
+    head, tail = split(model, name)
+    output = next(reversed(head.graph.nodes))
+    with head.graph.inserting_before(output):
+        output.args = (
+            tuple(head.graph.call_function(torch.clone, (node,)) for node in output.args[0]),
+        )
+    head.recompile()
+    return head, tail
+
+
+# ------------------------------------------------------------------ wrong: signature, sharing
+
+
+@wrong("placeholders are copied into the tail", "crashed")
+def copied_placeholders(model, name):
+    def enter(graph, nodes):
+        return {
+            node: graph.node_copy(node)
+            if node.op == "placeholder"
+            else graph.placeholder(node.name)
+            for node in nodes
+        }
+
+    return split(model, name, enter=enter)
+
+
+@wrong("the head's defaults are lost", "lost-signature")
+def no_defaults(model, name):
+    head, tail = split(model, name)
+    for node in head.graph.nodes:
+        if node.op == "placeholder":
+            node.args = ()
+    head.recompile()
+    return head, tail
+
+
+@wrong("unread inputs leave the head", "lost-signature")
+def unread_inputs(model, name):
+    head, tail = split(model, name)
+    for node in reversed(list(head.graph.nodes)):
+        if node.op == "placeholder" and not node.users:
+            head.graph.erase_node(node)
+    head.recompile()
+    return head, tail
+
+
+@wrong("copies of the layers", "not-shared", clause="shared")
+def copied_layers(model, name):
+    return split(copy.deepcopy(model), name)
+
+
+@wrong("a tail with layers of its own", "not-shared")
+def copied_tail(model, name):
+    head, tail = split(model, name)
+    return head, copy.deepcopy(tail)
+
+
+@wrong("parameters become new ones", "not-shared")
+def new_parameters(model, name):
+    head, tail = split(model, name)
+    for path, value in list(head.named_parameters(recurse=False)):
+        setattr(head, path, nn.Parameter(value.detach().clone()))
+    return head, tail
+
+
+# ------------------------------------------------------------------ wrong: errors and form
+
+
+@wrong("KeyError for an unknown name", "wrong-exception", clause="unknown")
+def key_error(model, name):
+    def place(nodes, name):
+        i = {node.name: i for i, node in enumerate(nodes)}[name]
+        if nodes[i].op in ("placeholder", "output"):
+            raise ValueError(name)
+        return i
+
+    return split(model, name, place=place)
+
+
+@wrong("cuts at an input", "should-raise", clause="placeholder")
+def at_input(model, name):
+    def place(nodes, name):
+        names = [node.name for node in nodes if node.op != "output"]
+        return names.index(name)
+
+    return split(model, name, place=place)
+
+
+@wrong("cuts at the output", "should-raise", clause="output")
+def at_output(model, name):
+    return split(model, "second" if name == "output" else name)
+
+
+def named_output(nodes, name):
+    """The place of a node; the output is known by its usual name."""
+    names = [node.name for node in nodes if node.op != "placeholder"]
+    if name not in names or name == "output":
+        raise ValueError(f"cannot cut at {name}")
+    return [node.name for node in nodes].index(name)
+
+
+@wrong("cuts at an input that nobody reads", "should-raise", clause="placeholder")
+def at_an_unread_input(model, name):
+    def place(nodes, name):
+        unread = [n.name for n in nodes if n.op == "placeholder" and not n.users]
+        names = [node.name for node in nodes]
+        return names.index(name) if name in unread else place_of(nodes, name)
+
+    return split(model, name, place=place)
+
+
+@wrong("the output is known by its usual name", "crashed", clause="output")
+def usual_name(model, name):
+    return split(model, name, place=named_output)
+
+
+@wrong("cuts at the output where it has another name", "should-raise", clause="output")
+def other_name(model, name):
+    def place(nodes, name):
+        if nodes[-1].name == name != "output":
+            return len(nodes) - 2
+        return place_of(nodes, name)
+
+    return split(model, name, place=place)
+
+
+@wrong("cuts at a target", "should-raise")
+def at_target(model, name):
+    def place(nodes, name):
+        known = {node.target: node.name for node in nodes if isinstance(node.target, str)}
+        names = {node.name for node in nodes}
+        return place_of(nodes, name if name in names else known.get(name))
+
+    return split(model, name, place=place)
+
+
+@wrong("refuses parameters", "crashed")
+def refuses_parameters(model, name):
+    def place(nodes, name):
+        return place_of([n if n.op != "get_attr" else next(iter(nodes)) for n in nodes], name)
+
+    return split(model, name, place=place)
+
+
+@wrong("the nodes of one graph in two", "foreign-node")
+def foreign(model, name):
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    cut = place_of(nodes, name) + 1
+    passed = crossing_of(nodes[:cut], nodes[cut:], name)
+    head, tail = fx.Graph(), fx.Graph()
+    new = {}
+    for node in nodes[:cut]:
+        new[node] = head.node_copy(node, new.__getitem__)
+    head.output(tuple(new[node] for node in passed))
+    for node in nodes[cut:]:
+        new[node] = tail.node_copy(node, new.__getitem__)
+    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
+
+
+@wrong("the tail is stale", "stale-code", clause="common.all-results")
+def stale(model, name):
+    head, tail = split(model, name)
+    with tail.graph.inserting_before(next(reversed(tail.graph.nodes))):
+        tail.graph.call_function(torch.ones, (1,))
+    return head, tail
+
+
+@wrong("a list of two modules", "not-two-modules")
+def list_of_two(model, name):
+    return list(split(model, name))
+
+
+@wrong("one module of two", "not-two-modules")
+def one_module(model, name):
+    return split(model, name)[0]
+
+
+@wrong("two graphs instead of modules", "not-two-modules")
+def graphs(model, name):
+    return tuple(part.graph for part in split(model, name))
+
+
+@wrong("a copy of a graph module is not traced again", "wrong-side")
+def not_traced(model, name):
+    def trace(model):
+        if isinstance(model, fx.GraphModule):
+            return copy.deepcopy(model)
+        return fx.symbolic_trace(model)
+
+    return split(model, name, trace=trace)
+
+
+@wrong("the tail returns one value", "wrong-structure")
+def one_value(model, name):
+    head, tail = split(model, name)
+    output = next(reversed(tail.graph.nodes))
+    output.args = (output.all_input_nodes[0],)
+    tail.recompile()
+    return head, tail
+
+
+@wrong("the result's lists become tuples", "wrong-structure")
+def tuples(model, name):
+    head, tail = split(model, name)
+    output = next(reversed(tail.graph.nodes))
+    if isinstance(output.args[0], tuple):
+        output.args = (tuple(tuple(v) if isinstance(v, list) else v for v in output.args[0]),)
+    tail.recompile()
+    return head, tail
+
+
+@wrong("always in eval mode", "caller-changed")
+def to_eval(model, name):
+    head, tail = split(model, name)
+    return head.eval(), tail.eval()
+
+
+@wrong("in the mode of the whole model", "caller-changed", clause="common.caller-modes")
+def mode_of_the_root(model, name):
+    head, tail = split(model, name)
+    return head.train(model.training), tail.train(model.training)
+
+
+@wrong("a tail that keeps its values", "copy-breaks")
+def keeps_values(model, name):
+    head, tail = split(model, name)
+    tail.__dict__["lock"] = (value for value in ())
+    return head, tail
+
+
+BEYOND = {
+    "the output is known by its usual name": "no layer of a random model is called `output`",
+    "cuts at the output where it has another name": "the output of a random model is `output`",
+    "values read in slices do not cross": "no value that is drawn stands in a slice",
+    "cuts at an input that nobody reads": "random models are cut at `x`, which is read",
+    "cuts at the output": "random models are cut at nodes where they can be",
+    "cuts at a target": "random models are cut at names that exist",
+    "the result's lists become tuples": (
+        "a list is the outermost container of what is returned, not in a tuple"
+    ),
+}
+
+
+@wrong("a function of the notebook's stands in the tail", "unknown-target")
+def own_function_in_the_tail(model, name):
+    head, tail = split(model, name)
+
+    def same(value):
+        return value
+
+    output = tail.graph.output_node()
+    with tail.graph.inserting_before(output):
+        output.args = (tail.graph.call_function(same, (output.args[0],)),)
+    tail.recompile()
+    return head, tail
+
+
+DECIDES_NOTHING = [
+    (
+        GRAPH + r"modules\[\]\.origin",
+        "parameters are asked for, and modules inside the target of `inline`",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""
+
+
+ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

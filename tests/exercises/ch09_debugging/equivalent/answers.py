@@ -1,0 +1,597 @@
+"""Answers for `equivalent`."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+
+import torch
+from torch import nn
+from torch.func import functional_call
+from torch.utils import _pytree as pytree
+
+from tests.exercises import right, wrong
+
+# ------------------------------------------------------------------ parts
+
+
+def close(a, b):
+    try:
+        torch.testing.assert_close(a, b, equal_nan=True)
+    except AssertionError:
+        return False
+    return True
+
+
+def alike(a, b, close=close):
+    """What the course calls the same."""
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return close(a, b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(alike(x, y, close) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return set(a) == set(b) and all(alike(a[k], b[k], close) for k in a)
+    return a == b
+
+
+def frozen(value):
+    return pytree.tree_map_only(torch.Tensor, lambda t: t.detach().clone(), value)
+
+
+def note(module):
+    """Modes and buffers of each module: the objects and their values."""
+    modes = [(m, m.training) for m in module.modules()]
+    buffers = [
+        (m, name, b, b.clone())
+        for m in module.modules()
+        for name, b in m._buffers.items()
+        if b is not None
+    ]
+    return modes, buffers
+
+
+def buffers_back(noted):
+    for module, name, buffer, value in noted[1]:
+        buffer.data.copy_(value)
+        module._buffers[name] = buffer
+
+
+def modes_back(noted):
+    for module, training in noted[0]:
+        module.training = training
+
+
+def compare(
+    model,
+    other,
+    make_inputs,
+    trials=8,
+    *,
+    same=alike,
+    modes=(True, False),
+    seeds=range,
+    every=all,
+    same_args=None,
+    keep=frozen,
+    seed=torch.manual_seed,
+    seed_other=torch.manual_seed,
+    seed_early=False,
+    note=note,
+    start=buffers_back,
+    end=buffers_back,
+    modes_end=modes_back,
+    fork=lambda: torch.random.fork_rng(devices=[]),
+    copy_args=copy.deepcopy,
+    made_once=False,
+    mode=lambda module, training: module.train(training),
+):
+    """A sound answer, of which each part can be exchanged for a faulty one."""
+    noted = [note(model), note(other)]
+
+    def run(module, training, number, args, seed):
+        for each in noted:
+            start(each)
+        mode(module, training)
+        if seed_early:
+            seed(number)
+        args = copy_args(args) if made_once else make_inputs(number)
+        if not seed_early:
+            seed(number)
+        result = module(*args)
+        return keep((result, args))
+
+    def holds(number, training):
+        args = make_inputs(number) if made_once else None
+        want = run(model, training, number, args, seed)
+        got = run(other, training, number, args, seed_other)
+        return same(want[0], got[0]) and (same_args or same)(want[1], got[1])
+
+    with fork(), torch.no_grad():
+        try:
+            return every(holds(n, training) for n in seeds(trials) for training in modes)
+        finally:
+            for each in noted:
+                end(each)
+                modes_end(each)
+
+
+def with_parts(**parts):
+    def equivalent(model, other, make_inputs, trials=8):
+        return compare(model, other, make_inputs, trials, **parts)
+
+    return equivalent
+
+
+# ------------------------------------------------------------------ right
+
+right("modes and buffers noted and put back")(with_parts(copy_args=copy.deepcopy, made_once=True))
+right("arguments made anew for each run")(with_parts())
+
+
+@right("a deep copy of each model for each run")
+def with_copies(model, other, make_inputs, trials=8):
+    def run(module, training, number):
+        # A copy has modes and buffers of its own: nothing must be put back.
+        module = copy.deepcopy(module).train(training)
+        args = make_inputs(number)
+        torch.manual_seed(number)
+        return module(*args), args
+
+    def same(a, b):
+        try:
+            torch.testing.assert_close(a, b, equal_nan=True)
+        except (AssertionError, TypeError):
+            return False
+        # assert_close does not tell a list from a tuple.
+        return pytree.tree_structure(a) == pytree.tree_structure(b)
+
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        return all(
+            same(run(model, training, number), run(other, training, number))
+            for training in (True, False)
+            for number in range(trials)
+        )
+
+
+@right("functional_call with the buffers given", debrief=True)
+def functional(model, other, make_inputs, trials=8):
+    def run(module, number):
+        args = make_inputs(number)
+        # The call works on these copies of the buffers, and not on those of the module.
+        given = {name: b.clone() for name, b in module.named_buffers(remove_duplicate=False)}
+        torch.manual_seed(number)
+        return frozen((functional_call(module, given, args, tie_weights=False), args))
+
+    noted = [note(model), note(other)]
+    state = torch.get_rng_state()
+    try:
+        for training in (False, True):
+            for module in (model, other):
+                module.train(training)
+            for number in range(trials):
+                if not alike(run(model, number), run(other, number)):
+                    return False
+        return True
+    finally:
+        torch.set_rng_state(state)
+        for each in noted:
+            buffers_back(each)
+            modes_back(each)
+
+
+@right("a record of all runs of one, then of the other")
+def records(model, other, make_inputs, trials=8):
+    def record(module):
+        module = copy.deepcopy(module)
+        first = copy.deepcopy(module)
+        rows = []
+        for training in (True, False):
+            for number in range(trials):
+                one = copy.deepcopy(first)
+                one.train(training)
+                args = make_inputs(number)
+                torch.random.default_generator.manual_seed(5)
+                rows.append(frozen([one(*args), args]))
+        return rows
+
+    with torch.random.fork_rng(), torch.no_grad():
+        return alike(record(model), record(other))
+
+
+# ------------------------------------------------------------------ wrong
+
+
+def nothing(*_):
+    pass
+
+
+wrong("eval mode only", "missed-difference", clause="train")(with_parts(modes=(False,)))
+wrong("train mode only", "missed-difference", clause="eval")(with_parts(modes=(True,)))
+wrong("as they are given", "missed-difference")(with_parts(mode=nothing))
+wrong("only the root's mode is set", "missed-difference", clause="parts")(
+    with_parts(mode=lambda module, training: setattr(module, "training", training))
+)
+
+
+@wrong("a part in eval mode stays so", "missed-difference", clause="parts")
+def frozen_parts(model, other, make_inputs, trials=8):
+    parts = [part for each in (model, other) if each.training for part in each.modules()]
+    asleep = [part for part in parts if not part.training]
+
+    def mode(module, training):
+        module.train(training)
+        for part in asleep:
+            part.eval()
+
+    return with_parts(mode=mode)(model, other, make_inputs, trials)
+
+
+wrong("from seed 1 on", "missed-difference")(with_parts(seeds=lambda n: range(1, n)))
+wrong("seeds 1 to trials", "false-alarm", clause="seeds")(
+    with_parts(seeds=lambda n: range(1, n + 1))
+)
+wrong("one seed too many", "false-alarm")(with_parts(seeds=lambda n: range(n + 1)))
+wrong("one seed too few", "missed-difference")(with_parts(seeds=lambda n: range(max(1, n - 1))))
+wrong("the first seed only", "missed-difference", clause="all-trials")(
+    with_parts(seeds=lambda n: range(1))
+)
+wrong("always eight seeds", "false-alarm", clause="trials")(with_parts(seeds=lambda n: range(8)))
+wrong("one seed is enough", "missed-difference")(with_parts(every=any))
+wrong("arguments are not compared", "missed-difference", clause="arguments")(
+    with_parts(same_args=lambda a, b: True)
+)
+
+
+def effects_in(mode):
+    """Compare the arguments afterwards in one of the two modes only."""
+
+    def equivalent(model, other, make_inputs, trials=8):
+        def holds(training):
+            same_args = None if training is mode else lambda a, b: True
+            parts = with_parts(modes=(training,), same_args=same_args)
+            return parts(model, other, make_inputs, trials)
+
+        return holds(True) and holds(False)
+
+    return equivalent
+
+
+wrong("arguments are compared in eval mode only", "missed-difference", clause="arguments")(
+    effects_in(False)
+)
+wrong("arguments are compared in train mode only", "missed-difference", clause="arguments")(
+    effects_in(True)
+)
+
+
+@wrong("whether arguments change, and not how", "missed-difference", clause="arguments")
+def whether_they_change(model, other, make_inputs, trials=8):
+    before = []
+
+    def noted(number):
+        before[:] = [frozen(make_inputs(number))]
+        return make_inputs(number)
+
+    def same_args(a, b):
+        return alike(a, before[0]) == alike(b, before[0])
+
+    return with_parts(same_args=same_args)(model, other, noted, trials)
+
+
+wrong("arguments are shared", "false-alarm")(
+    with_parts(made_once=True, copy_args=lambda args: args)
+)
+
+
+def top_only(args):
+    return tuple(value.clone() if torch.is_tensor(value) else value for value in args)
+
+
+wrong("arguments are copied at the top only", "false-alarm", clause="nested-arguments")(
+    with_parts(made_once=True, copy_args=top_only)
+)
+wrong("no seed", "false-alarm", clause="one-seed")(with_parts(seed=nothing, seed_other=nothing))
+wrong("two seeds", "false-alarm")(with_parts(seed_other=lambda n: torch.manual_seed(n + 1)))
+
+
+@wrong("one seed for both runs", "false-alarm")
+def one_seed_for_both(model, other, make_inputs, trials=8):
+    return with_parts(seed_other=nothing)(model, other, make_inputs, trials)
+
+
+wrong("a result that is a buffer is put back, too", "missed-difference", clause="state")(
+    with_parts(keep=lambda value: value)
+)
+wrong("buffers run on", "false-alarm", clause="state")(with_parts(start=nothing))
+
+
+def saved(module):
+    modes, buffers = note(module)
+    kept = {id(b) for b in module.state_dict(keep_vars=True).values()}
+    return modes, [row for row in buffers if id(row[2]) in kept]
+
+
+wrong("only what is saved is put back", "caller-changed", clause="not-saved")(
+    with_parts(note=saved)
+)
+
+
+def values_back(noted):
+    for module, name, _, value in noted[1]:
+        module._buffers[name].copy_(value)
+
+
+def fresh_back(noted):
+    for module, name, _, value in noted[1]:
+        module._buffers[name] = value.clone()
+
+
+wrong("buffers are put back as other objects", "caller-changed")(with_parts(end=fresh_back))
+wrong("buffers are left changed", "caller-changed", clause="buffers-back")(with_parts(end=nothing))
+wrong("modes are left changed", "caller-changed", clause="modes-back")(
+    with_parts(modes_end=nothing)
+)
+
+
+def root_back(noted):
+    module, training = noted[0][0]
+    module.train(training)
+
+
+wrong("only the root's mode is put back", "caller-changed", clause="modes-of-parts")(
+    with_parts(modes_end=root_back)
+)
+
+
+@wrong("modes of the first are put back, not of the other", "caller-changed", clause="other-back")
+def first_only(model, other, make_inputs, trials=8):
+    noted = note(model)
+    found = compare(model, copy.deepcopy(other), make_inputs, trials)
+    other.train()
+    modes_back(noted)
+    return found
+
+
+@wrong("put back only where they are equivalent", "caller-changed", clause="every-way-out")
+def put_back_at_the_end(model, other, make_inputs, trials=8):
+    noted = [note(model), note(other)]
+    found = with_parts(end=nothing, modes_end=nothing)(model, other, make_inputs, trials)
+    for each in noted if found else ():
+        buffers_back(each)
+        modes_back(each)
+    return found
+
+
+wrong("the random state moves on", "caller-changed", clause="random-state")(
+    with_parts(fork=contextlib.nullcontext)
+)
+
+
+def exactly(a, b):
+    def equal(x, y):
+        form = x.dtype == y.dtype and x.shape == y.shape
+        return form and bool(((x == y) | (x.isnan() & y.isnan())).all())
+
+    return alike(a, b, equal)
+
+
+wrong("exact comparison", "false-alarm", clause="tolerance")(with_parts(same=exactly))
+wrong("exact comparison of arguments", "false-alarm", clause="tolerance")(
+    with_parts(same_args=exactly)
+)
+wrong("a wide tolerance", "missed-difference", clause="values")(
+    with_parts(
+        same=lambda a, b: alike(a, b, lambda x, y: close(x.round(decimals=1), y.round(decimals=1)))
+    )
+)
+
+
+def with_options(**options):
+    def compared(x, y):
+        try:
+            torch.testing.assert_close(x, y, **options)
+        except AssertionError:
+            return False
+        return True
+
+    return lambda a, b: alike(a, b, compared)
+
+
+wrong("NaN is not NaN", "false-alarm", clause="nan")(with_parts(same=with_options()))
+wrong("NaN in an argument is not NaN", "false-alarm", clause="nan")(
+    with_parts(same_args=with_options())
+)
+wrong("NaN is zero", "missed-difference", clause="nan-in-one")(
+    with_parts(same=lambda a, b: alike(a, b, lambda x, y: close(x.nan_to_num(), y.nan_to_num())))
+)
+wrong("dtypes are not compared", "missed-difference", clause="dtype")(
+    with_parts(same=with_options(equal_nan=True, check_dtype=False, rtol=1e-5, atol=1e-6))
+)
+wrong("allclose", "missed-difference", clause="shape")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: x.dtype == y.dtype and torch.allclose(x, y, equal_nan=True)
+        )
+    )
+)
+wrong("sums are compared", "missed-difference", clause="values")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: x.dtype == y.dtype and x.shape == y.shape
+            and close(x.double().sum(), y.double().sum())
+        )
+    )
+)  # fmt: skip
+wrong("one tolerance for all dtypes", "missed-difference", clause="values")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: x.dtype == y.dtype and x.shape == y.shape
+            and torch.allclose(x.double(), y.double(), rtol=1e-3, atol=1e-6, equal_nan=True)
+        )
+    )
+)  # fmt: skip
+wrong("signs of zeros count", "false-alarm", clause="tolerance")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: close(x, y) and torch.equal(x.signbit(), y.signbit())
+        )
+    )
+)  # fmt: skip
+wrong("strides count", "false-alarm", clause="nothing-else")(
+    with_parts(same=with_options(equal_nan=True, check_stride=True))
+)
+wrong("gradients count", "false-alarm", clause="nothing-else")(
+    with_parts(
+        mode=lambda module, training: module.train(training) and torch.set_grad_enabled(True),
+        keep=lambda value: pytree.tree_map_only(torch.Tensor, torch.clone, value),
+        same=lambda a, b: alike(
+            a, b, lambda x, y: close(x, y) and x.requires_grad == y.requires_grad
+        )
+    )
+)  # fmt: skip
+
+
+def tensors_alone(a, b):
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(tensors_alone, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return set(a) == set(b) and all(tensors_alone(a[k], b[k]) for k in a)
+    if torch.is_tensor(a) and torch.is_tensor(b):
+        return close(a, b)
+    return type(a) is type(b)
+
+
+wrong("numbers of Python are not compared", "missed-difference", clause="values")(
+    with_parts(same=tensors_alone)
+)
+wrong("assert_close for everything", "missed-difference", clause="structure")(
+    with_parts(same=close)
+)
+wrong("kinds of containers at the top only", "missed-difference", clause="structure")(
+    with_parts(same=lambda a, b: type(a) is type(b) and close(a, b))
+)
+
+
+def shorter(a, b):
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return all(shorter(x, y) for x, y in zip(a, b, strict=False))
+    return alike(a, b)
+
+
+wrong("items that only one has", "missed-difference", clause="length")(with_parts(same=shorter))
+wrong("items that only one argument has", "missed-difference", clause="arguments")(
+    with_parts(same_args=shorter)
+)
+
+
+def keys_of_one(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return all(k in b and keys_of_one(a[k], b[k]) for k in a)
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(keys_of_one, a, b))
+    return alike(a, b)
+
+
+wrong("keys that only the other has", "missed-difference", clause="keys")(
+    with_parts(same=keys_of_one)
+)
+
+
+def values_alone(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return values_alone(list(a.values()), list(b.values()))
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(values_alone, a, b))
+    return alike(a, b)
+
+
+wrong("values of dictionaries, one after the other", "missed-difference", clause="keys")(
+    with_parts(same=values_alone)
+)
+
+
+def top_level(a, b):
+    if isinstance(a, dict):
+        shared = [k for k in a if torch.is_tensor(a[k]) and torch.is_tensor(b.get(k))]
+        return set(a) == set(b) and all(close(a[k], b[k]) for k in shared)
+    if isinstance(a, tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(top_level, a, b))
+    return alike(a, b)
+
+
+wrong("dictionaries one level deep", "missed-difference", clause="nested")(
+    with_parts(same=top_level)
+)
+
+
+@wrong("a sentence instead of a verdict", "wrong-kind")
+def sentence(model, other, make_inputs, trials=8):
+    return "yes" if compare(model, other, make_inputs, trials) else "no"
+
+
+@wrong("assert_close without a return", "crashed")
+def raises(model, other, make_inputs, trials=8):
+    def run(module, number):
+        args = make_inputs(number)
+        torch.manual_seed(number)
+        return copy.deepcopy(module)(*args), args
+
+    with torch.random.fork_rng():
+        for number in range(trials):
+            torch.testing.assert_close(run(model, number), run(other, number))
+    return True
+
+
+@wrong("compares the code", "false-alarm")
+def code(model, other, make_inputs, trials=8):
+    return isinstance(other, nn.Module) and type(model) is type(other)
+
+
+@wrong("the stub", "not-attempted")
+def stub(model, other, make_inputs, trials=8):
+    raise NotImplementedError
+
+
+_SEEDS = "what differs in a random model differs for every seed"
+_VALUES = "the two results of a random model have one structure and one dtype"
+_STATE = "no random model shows the state that it keeps"
+
+BEYOND = {
+    "sums are compared": _VALUES,
+    "one tolerance for all dtypes": _VALUES,
+    "signs of zeros count": "a random model and its trace have the same zeros",
+    "numbers of Python are not compared": _VALUES,
+    "exact comparison of arguments": "a random model and its trace round alike",
+    "from seed 1 on": _SEEDS,
+    "seeds 1 to trials": _SEEDS,
+    "one seed too many": _SEEDS,
+    "one seed too few": _SEEDS,
+    "the first seed only": _SEEDS,
+    "always eight seeds": _SEEDS,
+    "arguments are copied at the top only": "a random model has no nested arguments",
+    "buffers run on": _STATE,
+    "only what is saved is put back": _STATE,
+    "exact comparison": "a random model and its trace round alike",
+    "a wide tolerance": "what differs in a random model differs by much",
+    "NaN in an argument is not NaN": "the arguments of random models hold no NaN",
+    "a result that is a buffer is put back, too": _STATE,
+    "kinds of containers at the top only": _VALUES,
+    "NaN is not NaN": "few random models give NaN",
+    "NaN is zero": _VALUES,
+    "dtypes are not compared": _VALUES,
+    "allclose": _VALUES,
+    "assert_close for everything": _VALUES,
+    "items that only one has": _VALUES,
+    "items that only one argument has": "a random model changes no list",
+    "strides count": "a random model and its trace lay out their results alike",
+    "gradients count": "a random model and its trace share their parameters",
+    "arguments are compared in eval mode only": "a late change comes in both modes",
+    "arguments are compared in train mode only": "a late change comes in both modes",
+    "whether arguments change, and not how": "one of the two changes its arguments, or neither",
+    "a part in eval mode stays so": "a random model and its parts have one mode",
+    "keys that only the other has": _VALUES,
+    "values of dictionaries, one after the other": _VALUES,
+    "dictionaries one level deep": "in few random models only a nested value differs",
+}

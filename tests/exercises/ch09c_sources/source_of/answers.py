@@ -1,0 +1,395 @@
+"""Answers for `source_of`."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+import re
+import sys
+import traceback
+
+import torch
+from torch import fx
+
+from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+
+# ------------------------------------------------------------------ parts
+
+FOLDER = os.path.dirname(torch.__file__) + os.sep
+LIBRARY = os.path.dirname(os.__file__)
+CALLS = ("call_function", "call_method", "call_module")
+
+
+def of_torch(frame):
+    return frame.f_code.co_filename.startswith(FOLDER)
+
+
+def place_of(frame):
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def frames_from(frame):
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def inner(frames):
+    return next(iter(frames))
+
+
+def nearest(count):
+    return list(itertools.islice(frames_from(sys._getframe()), count))
+
+
+def finder(
+    *,
+    skip=of_torch,
+    own=True,
+    pick=inner,
+    place=place_of,
+    kinds=CALLS,
+    key=lambda node: node.name,
+    gives=lambda found, graph: found,
+):
+    """A sound answer, of which each part can be exchanged for a faulty one."""
+
+    def source_of(model):
+        found = {}
+
+        class Sources(fx.Tracer):
+            def create_node(self, kind, *args, **kwargs):
+                node = super().create_node(kind, *args, **kwargs)
+                if kind in kinds:
+                    mine = Sources.create_node.__code__
+                    frames = [
+                        frame
+                        for frame in frames_from(sys._getframe())
+                        if not skip(frame) and not (own and frame.f_code is mine)
+                    ]
+                    found[key(node)] = place(pick(frames))
+                return node
+
+        graph = Sources().trace(model)
+        return gives(found, graph)
+
+    return source_of
+
+
+# ------------------------------------------------------------------ right
+
+right("frames, from create_node outwards")(finder())
+
+
+@right("traceback.extract_stack in create_node", debrief=True)
+def extracted(model):
+    found = {}
+
+    class Sources(fx.Tracer):
+        def create_node(self, kind, *args, **kwargs):
+            node = super().create_node(kind, *args, **kwargs)
+            if kind in CALLS:
+                # The last entry is this very method, which calls no line of the model.
+                for entry in reversed(traceback.extract_stack()[:-1]):
+                    if not entry.filename.startswith(FOLDER):
+                        found[node.name] = entry.filename, entry.lineno
+                        break
+            return node
+
+    Sources().trace(model)
+    return found
+
+
+@right("record_stack_traces, read line by line")
+def from_text(model):
+    class Recording(fx.Tracer):
+        record_stack_traces = True
+
+    def innermost(node):
+        places = re.findall(r'^ *File "(.*)", line (\d+)', node.stack_trace, re.M)
+        return [(file, int(line)) for file, line in places if not file.startswith(FOLDER)][-1]
+
+    graph = Recording().trace(model)
+    return {node.name: innermost(node) for node in graph.nodes if node.op in CALLS}
+
+
+@right("by the names of modules, in meta")
+def in_meta(model):
+    def of_package(frame):
+        return frame.f_globals.get("__name__", "").partition(".")[0] == "torch"
+
+    class Noting(fx.Tracer):
+        def create_node(self, *args, **kwargs):
+            node = super().create_node(*args, **kwargs)
+            frame = sys._getframe(1)
+            while of_package(frame):
+                frame = frame.f_back
+            node.meta["place"] = (frame.f_code.co_filename, frame.f_lineno)
+            return node
+
+    graph = Noting().trace(model)
+    return {n.name: n.meta["place"] for n in graph.nodes if n.op in CALLS}
+
+
+@right("inspect.stack, and self is the tracer")
+def inspected(model):
+    class Sources(fx.Tracer):
+        def __init__(self):
+            super().__init__()
+            self.places = []
+
+        def create_node(self, kind, *args, **kwargs):
+            node = super().create_node(kind, *args, **kwargs)
+            if kind.startswith("call_"):
+                for row in inspect.stack(context=0):
+                    torchs = row.filename.startswith(FOLDER)
+                    if not torchs and row.frame.f_locals.get("self") is not self:
+                        self.places.append((node.name, (row.filename, row.lineno)))
+                        break
+            return node
+
+    tracer = Sources()
+    tracer.trace(model)
+    return dict(tracer.places)
+
+
+# ------------------------------------------------------------------ wrong
+
+wrong("the outermost line of the model", "wrong-place", clause="innermost")(
+    finder(
+        pick=lambda frames: next(
+            f for f in reversed(frames) if f.f_code.co_name in ("forward", "_forward_impl")
+        )
+    )
+)
+wrong("torchvision is taken for torch", "wrong-place", clause="other-packages")(
+    finder(skip=lambda frame: "torch" in frame.f_code.co_filename)
+)
+wrong("every folder called torch is taken for the package", "wrong-place")(
+    finder(skip=lambda frame: f"{os.sep}torch{os.sep}" in frame.f_code.co_filename)
+)
+wrong("all of site-packages is left out", "wrong-place")(
+    finder(skip=lambda frame: "site-packages" in frame.f_code.co_filename)
+)
+wrong("Python's own library is left out, too", "wrong-place", clause="other-packages")(
+    finder(
+        skip=lambda frame: of_torch(frame) or os.path.dirname(frame.f_code.co_filename) == LIBRARY
+    )
+)
+wrong("the nearest 25 frames", "crashed", clause="innermost")(
+    finder(pick=lambda frames: inner(f for f in frames if f in nearest(25)))
+)
+wrong("functions named as this one are left out", "wrong-place", clause="helpers")(
+    finder(skip=lambda frame: of_torch(frame) or frame.f_code.co_qualname.startswith("source_of"))
+)
+wrong("the file of the names that the code has", "wrong-place", clause="file")(
+    finder(place=lambda f: (f.f_globals.get("__file__", f.f_code.co_filename), f.f_lineno))
+)
+wrong("lines of every Sequential are left out", "wrong-place", clause="innermost")(
+    finder(skip=lambda f: of_torch(f) or isinstance(f.f_locals.get("self"), torch.nn.Sequential))
+)
+wrong("the tracer's own line", "wrong-place", clause="tracer")(finder(own=False))
+
+
+@wrong("only the last frame of the tracer is left out", "wrong-place", clause="tracer-further-out")
+def last_only(model):
+    found = {}
+
+    class Sources(fx.Tracer):
+        def create_proxy(self, kind, *args, **kwargs):
+            proxy = super().create_proxy(kind, *args, **kwargs)
+            if kind in CALLS:
+                frames = (f for f in frames_from(sys._getframe(1)) if not of_torch(f))
+                found[proxy.node.name] = place_of(next(frames))
+            return proxy
+
+    Sources().trace(model)
+    return found
+
+
+@right("frames, where a Proxy is made")
+def where_a_proxy_is_made(model):
+    found = {}
+
+    class Sources(fx.Tracer):
+        def create_proxy(self, kind, *args, **kwargs):
+            proxy = super().create_proxy(kind, *args, **kwargs)
+            if kind in CALLS:
+                mine = Sources.create_proxy.__code__
+                frames = (f for f in frames_from(sys._getframe(1)) if f.f_code is not mine)
+                found[proxy.node.name] = place_of(next(f for f in frames if not of_torch(f)))
+            return proxy
+
+    Sources().trace(model)
+    return found
+
+
+wrong("functions named as the tracer's methods are left out", "wrong-place", clause="helpers")(
+    finder(
+        skip=lambda frame: (
+            of_torch(frame) or frame.f_code.co_name in ("create_node", "create_proxy", "trace")
+        )
+    )
+)
+wrong("the tracer's own file is left out", "wrong-place", clause="same-file")(
+    finder(skip=lambda frame: of_torch(frame) or frame.f_code.co_filename == __file__)
+)
+wrong("only FX is left out, not the rest of torch", "wrong-place", clause="torch")(
+    finder(skip=lambda frame: frame.f_code.co_filename.startswith(FOLDER + "fx"))
+)
+wrong("only FX and the files that call modules are left out", "wrong-place", clause="torch")(
+    finder(
+        skip=lambda frame: (
+            frame.f_code.co_filename.startswith(FOLDER + "fx")
+            or frame.f_code.co_filename.endswith(("modules/module.py", "modules/container.py"))
+        )
+    )
+)
+wrong("the line of def", "wrong-place", clause="line")(
+    finder(place=lambda frame: (frame.f_code.co_filename, frame.f_code.co_firstlineno))
+)
+wrong("only forward counts", "wrong-place", clause="helpers")(
+    finder(pick=lambda frames: next(f for f in frames if f.f_code.co_name == "forward"))
+)
+wrong("lambdas do not count", "wrong-place", clause="lambdas")(
+    finder(pick=lambda frames: next(f for f in frames if f.f_code.co_name != "<lambda>"))
+)
+wrong("the name of the file alone", "wrong-place", clause="file")(
+    finder(place=lambda f: (os.path.basename(f.f_code.co_filename), f.f_lineno))
+)
+wrong("a path is made of the file", "wrong-place", clause="no-path")(
+    finder(place=lambda f: (os.path.abspath(f.f_code.co_filename), f.f_lineno))
+)
+wrong("functions only", "missing-node", clause="all-calls")(finder(kinds=("call_function",)))
+wrong("no modules", "missing-node")(finder(kinds=CALLS[:2]))
+wrong("all nodes", "extra-node", clause="calls-only")(
+    finder(kinds=(*CALLS, "placeholder", "get_attr", "output"))
+)
+wrong("by target", "missing-node", clause="names")(finder(key=lambda node: str(node.target)))
+wrong("a list for a place", "wrong-kind", clause="tuples")(
+    finder(place=lambda frame: list(place_of(frame)))
+)
+wrong("the line as a text", "wrong-kind")(
+    finder(place=lambda f: (f.f_code.co_filename, str(f.f_lineno)))
+)
+
+
+def first_of_layer(found, graph):
+    layers = {n.name: n.target for n in graph.nodes if n.op == "call_module"}
+    first = {}
+    return {name: first.setdefault(layers.get(name, name), found[name]) for name in found}
+
+
+wrong("the first line of each layer", "wrong-place", clause="line")(finder(gives=first_of_layer))
+
+
+def only_read(found, graph):
+    return {
+        node.name: found[node.name] for node in graph.nodes if node.users and node.name in found
+    }
+
+
+wrong("only what is read", "missing-node")(finder(gives=only_read))
+wrong("sorted by line", "wrong-order", clause="order")(
+    finder(
+        gives=lambda found, graph: dict(sorted(found.items(), key=lambda row: (row[1][1], row[0])))
+    )  # noqa: E501
+)
+wrong("from the end", "wrong-order")(
+    finder(gives=lambda found, graph: dict(reversed(found.items())))
+)
+
+
+class Lasting(fx.Tracer):
+    found: dict = {}
+
+    def create_node(self, kind, *args, **kwargs):
+        node = super().create_node(kind, *args, **kwargs)
+        if kind in CALLS:
+            frames = (f for f in frames_from(sys._getframe(1)) if not of_torch(f))
+            self.found[node.name] = place_of(next(frames))
+        return node
+
+
+@wrong("one dictionary for all traces", "extra-node", clause="traces")
+def lasting(model):
+    Lasting().trace(model)
+    return dict(Lasting.found)
+
+
+@wrong("a dictionary that is emptied", "changed-later")
+def emptied(model):
+    Lasting.found.clear()
+    Lasting().trace(model)
+    return Lasting.found
+
+
+@wrong("notes of a trace that failed are left", "extra-node", clause="traces")
+def emptied_afterwards(model):
+    Lasting().trace(model)
+    found = dict(Lasting.found)
+    Lasting.found.clear()
+    return found
+
+
+@wrong("the model is put into eval mode", "caller-changed", clause="common.caller-modes")
+def put_into_eval(model):
+    found = {}
+
+    class Sources(fx.Tracer):
+        def create_node(self, kind, *args, **kwargs):
+            node = super().create_node(kind, *args, **kwargs)
+            if kind in CALLS:
+                frames = (f for f in frames_from(sys._getframe(1)) if not of_torch(f))
+                found[node.name] = place_of(next(frames))
+            return node
+
+    Sources().trace(model.eval())
+    return found
+
+
+@wrong("the source of the class", "missing-node")
+def of_the_class(model):
+    lines = {}
+    try:
+        text, first = inspect.getsourcelines(type(model).forward)
+    except (OSError, TypeError):
+        return lines
+    file = inspect.getsourcefile(type(model))
+    graph = fx.symbolic_trace(model).graph
+    for node in graph.nodes:
+        for i, line in enumerate(text):
+            if node.op in CALLS and str(node.name).rstrip("_0123456789") in line:
+                lines[node.name] = (file, first + i)
+    return lines
+
+
+@wrong("the stub", "not-attempted")
+def stub(model):
+    raise NotImplementedError
+
+
+wrong("kept by the class of the model", "missing-node")(kept_by_class(extracted))
+
+
+_OTHERS = "a random model has no helpers, and nothing else from other files"
+
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "the model is put into eval mode": "a random model is in eval mode",
+    "the name of the file alone": "the file of a random model is no path",
+    "torchvision is taken for torch": _OTHERS,
+    "every folder called torch is taken for the package": _OTHERS,
+    "all of site-packages is left out": _OTHERS,
+    "only FX and the files that call modules are left out": (
+        "a random model has no subclasses of layers"
+    ),
+    "the tracer's own file is left out": _OTHERS,
+    "functions named as the tracer's methods are left out": _OTHERS,
+    "only forward counts": _OTHERS,
+    "lambdas do not count": _OTHERS,
+    "notes of a trace that failed are left": "each random model can be traced",
+    "lines of every Sequential are left out": _OTHERS,
+    "a dictionary that is emptied": "a random model is asked about alone",
+}

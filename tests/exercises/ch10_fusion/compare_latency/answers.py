@@ -1,0 +1,374 @@
+"""Answers to `compare_latency`."""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import time
+import timeit
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from tests.exercises import right, wrong
+
+
+@right("two lists")
+def two_lists(a, b, inputs, repeats=20):
+    first, second = [], []
+    with torch.no_grad():
+        a(*inputs)
+        b(*inputs)
+        for _ in range(repeats):
+            start = time.perf_counter()
+            a(*inputs)
+            middle = time.perf_counter()
+            b(*inputs)
+            first.append(middle - start)
+            second.append(time.perf_counter() - middle)
+    return statistics.median(first), statistics.median(second)
+
+
+@right("rounds in an array, more warm-up", debrief=True)
+def rounds(a, b, inputs, repeats=20):
+    def seconds(f):
+        start = time.perf_counter()
+        f(*inputs)
+        return time.perf_counter() - start
+
+    with torch.inference_mode():
+        for f in (a, b):
+            for _ in range(3):
+                f(*inputs)
+        table = torch.tensor([[seconds(a), seconds(b)] for _ in range(repeats)])
+    return tuple(table.double().quantile(0.5, dim=0).tolist())
+
+
+@right("PyTorch's median, the lower one of two")
+def lower_median(a, b, inputs, repeats=20):
+    found = {}
+    with torch.no_grad():
+        for number in range(repeats + 1):
+            for name, f in (("a", a), ("b", b)):
+                start = time.perf_counter_ns()
+                f(*inputs)
+                if number:
+                    found.setdefault(name, []).append((time.perf_counter_ns() - start) / 1e9)
+    return tuple(torch.tensor(found[name]).median().item() for name in "ab")
+
+
+@torch.no_grad()
+def _measure(functions, inputs, rounds):
+    found = {f: [] for f in functions}
+    for number in range(rounds + 1):
+        # In every other round the other one begins.
+        for f in functions[:: -1 if number % 2 else 1]:
+            start = time.monotonic_ns()
+            f(*inputs)
+            found[f].append(time.monotonic_ns() - start)
+    return found
+
+
+@right("the first round is dropped, and the order alternates")
+def first_round_dropped(a, b, inputs, repeats=20):
+    found = _measure([a, b], inputs, repeats)
+    ordered = [sorted(found[f][1:]) for f in (a, b)]
+    half = repeats // 2
+    return tuple((o[half] + o[-half - 1]) / 2 / 1e9 for o in ordered)
+
+
+@right("timeit, one call at a time")
+def with_timeit(a, b, inputs, repeats=20):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        timers = [timeit.Timer(lambda f=f: f(*inputs)) for f in (a, b)]
+        for timer in timers:
+            timer.timeit(number=2)
+        rows = [[timer.timeit(number=1) for timer in timers] for _ in range(repeats)]
+    finally:
+        torch.set_grad_enabled(before)
+    return (
+        statistics.median(row[0] for row in rows),
+        statistics.median(row[1] for row in rows),
+    )
+
+
+# ------------------------------------------------------------------ wrong
+
+
+@dataclass
+class Compare:
+    """A measurement that is right as it is; each argument makes it wrong in one way."""
+
+    clock: Any = time.perf_counter
+    mode: Any = torch.no_grad
+    warm: tuple[bool, bool] = (True, True)
+    warm_measured: bool = False
+    center: Any = statistics.median
+    in_turn: bool = True
+    call: Any = staticmethod(lambda f, inputs: f(*inputs))
+    repeats: int | None = None
+
+    def __call__(self, a, b, inputs, repeats=20):
+        repeats = repeats if self.repeats is None else self.repeats
+        times = [[], []]
+
+        def measure(i):
+            start = self.clock()
+            self.call((a, b)[i], inputs)
+            times[i].append(self.clock() - start)
+
+        with self.mode():
+            for i in (0, 1):
+                if self.warm_measured:
+                    measure(i)
+                elif self.warm[i]:
+                    self.call((a, b)[i], inputs)
+            order = [0, 1] * repeats if self.in_turn else [0] * repeats + [1] * repeats
+            for i in order:
+                measure(i)
+        return self.center(times[0]), self.center(times[1])
+
+
+@wrong("the stub", "not-attempted")
+def stub(a, b, inputs, repeats=20):
+    raise NotImplementedError()
+
+
+@wrong("nothing is returned", "returned-none")
+def returns_none(a, b, inputs, repeats=20):
+    Compare()(a, b, inputs, repeats)
+
+
+@wrong("a list", "wrong-kind", clause="tuple")
+def a_list(a, b, inputs, repeats=20):
+    return list(Compare()(a, b, inputs, repeats))
+
+
+@wrong("the ratio", "wrong-kind")
+def the_ratio(a, b, inputs, repeats=20):
+    first, second = Compare()(a, b, inputs, repeats)
+    return first / second
+
+
+@wrong("tensors", "wrong-kind")
+def tensors(a, b, inputs, repeats=20):
+    return tuple(torch.tensor(t) for t in Compare()(a, b, inputs, repeats))
+
+
+@wrong("twenty calls at most", "too-few-calls", clause="repeats")
+def twenty_at_most(a, b, inputs, repeats=20):
+    return two_lists(a, b, inputs, min(repeats, 20))
+
+
+@wrong("the mean", "wrong-time", clause="median")
+def the_mean(a, b, inputs, repeats=20):
+    return Compare(center=statistics.mean)(a, b, inputs, repeats)
+
+
+@wrong("the fastest", "wrong-time")
+def the_fastest(a, b, inputs, repeats=20):
+    return Compare(center=min)(a, b, inputs, repeats)
+
+
+@wrong("the slowest", "wrong-time")
+def the_slowest(a, b, inputs, repeats=20):
+    return Compare(center=max)(a, b, inputs, repeats)
+
+
+@wrong("the sum", "wrong-time")
+def the_sum(a, b, inputs, repeats=20):
+    return Compare(center=sum)(a, b, inputs, repeats)
+
+
+@wrong("the middle of the unsorted list", "wrong-time")
+def unsorted_middle(a, b, inputs, repeats=20):
+    return Compare(center=lambda times: times[len(times) // 2])(a, b, inputs, repeats)
+
+
+@wrong("the last call alone", "wrong-time")
+def last_call(a, b, inputs, repeats=20):
+    return Compare(center=lambda times: times[-1])(a, b, inputs, repeats)
+
+
+@wrong("milliseconds", "wrong-time", clause="seconds")
+def milliseconds(a, b, inputs, repeats=20):
+    return Compare(clock=lambda: 1000 * time.perf_counter())(a, b, inputs, repeats)
+
+
+@wrong("processor time", "wrong-time", clause="wall")
+def processor_time(a, b, inputs, repeats=20):
+    return Compare(clock=time.process_time)(a, b, inputs, repeats)
+
+
+@wrong("the second one first", "wrong-time", clause="order")
+def exchanged(a, b, inputs, repeats=20):
+    return Compare()(a, b, inputs, repeats)[::-1]
+
+
+@wrong("one after the other", "not-in-turn", clause="in-turn")
+def one_after_the_other(a, b, inputs, repeats=20):
+    return Compare(in_turn=False)(a, b, inputs, repeats)
+
+
+@wrong("no warm-up", "too-few-calls", clause="warm-up")
+def no_warm_up(a, b, inputs, repeats=20):
+    return Compare(warm=(False, False))(a, b, inputs, repeats)
+
+
+@wrong("only the first is warmed up", "too-few-calls", clause="warm-up-of-each")
+def first_warmed(a, b, inputs, repeats=20):
+    return Compare(warm=(True, False))(a, b, inputs, repeats)
+
+
+@wrong("the first call is measured, too", "wrong-time", clause="warm-up-not-measured")
+def warm_measured(a, b, inputs, repeats=20):
+    return Compare(warm_measured=True)(a, b, inputs, repeats)
+
+
+@wrong("always twenty calls", "wrong-time", clause="repeats")
+def always_twenty(a, b, inputs, repeats=20):
+    return Compare(repeats=20)(a, b, inputs)
+
+
+@wrong("one call is the warm-up, and one less is measured", "too-few-calls")
+def one_less(a, b, inputs, repeats=20):
+    return Compare(repeats=max(1, repeats - 1))(a, b, inputs)
+
+
+@wrong("ten by default", "too-few-calls", clause="default")
+def ten_by_default(a, b, inputs, repeats=10):
+    return Compare()(a, b, inputs, repeats)
+
+
+@wrong("with gradients", "with-gradients", clause="no-gradients")
+def with_gradients(a, b, inputs, repeats=20):
+    return Compare(mode=lambda: torch.set_grad_enabled(torch.is_grad_enabled()))(
+        a, b, inputs, repeats
+    )
+
+
+@wrong("only the warm-up is without gradients", "with-gradients")
+def gradients_later(a, b, inputs, repeats=20):
+    with torch.no_grad():
+        a(*inputs)
+        b(*inputs)
+    enabled = torch.is_grad_enabled()
+    return Compare(mode=lambda: torch.set_grad_enabled(enabled), warm=(False, False))(
+        a, b, inputs, repeats
+    )
+
+
+@wrong("gradients stay off", "mode-left")
+def stays_off(a, b, inputs, repeats=20):
+    torch.set_grad_enabled(False)
+    return Compare()(a, b, inputs, repeats)
+
+
+@wrong("gradients are on at the end", "mode-left", clause="mode-as-before")
+def on_at_the_end(a, b, inputs, repeats=20):
+    try:
+        return Compare()(a, b, inputs, repeats)
+    finally:
+        torch.set_grad_enabled(True)
+
+
+@wrong("an exception leaves them off", "mode-left", clause="mode-after-exception")
+def off_after_an_exception(a, b, inputs, repeats=20):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    result = Compare()(a, b, inputs, repeats)
+    torch.set_grad_enabled(before)
+    return result
+
+
+@wrong("exceptions are swallowed", "should-raise", clause="exceptions")
+def swallows(a, b, inputs, repeats=20):
+    try:
+        return Compare()(a, b, inputs, repeats)
+    except Exception:
+        return 0.0, 0.0
+
+
+@wrong("the inputs as one argument", "wrong-inputs", clause="inputs")
+def one_argument(a, b, inputs, repeats=20):
+    def call(f, inputs):
+        return f(*inputs) if isinstance(f, nn.Module) else f(inputs)
+
+    return Compare(call=call)(a, b, inputs, repeats)
+
+
+@wrong("the first input is asked where it is", "crashed", clause="inputs")
+def asks_the_first_input(a, b, inputs, repeats=20):
+    wait = torch.cuda.synchronize if inputs[0].is_cuda else bool
+
+    def call(f, inputs):
+        f(*inputs)
+        wait()
+
+    return Compare(call=call)(a, b, inputs, repeats)
+
+
+@wrong("only the first input", "wrong-inputs")
+def first_input(a, b, inputs, repeats=20):
+    def call(f, inputs):
+        return f(*inputs) if isinstance(f, nn.Module) else f(inputs[0])
+
+    return Compare(call=call)(a, b, inputs, repeats)
+
+
+@wrong("copies of the inputs are made while the clock runs", "wrong-time", clause="median")
+def copies_are_measured(a, b, inputs, repeats=20):
+    return Compare(call=lambda f, inputs: f(*copy.deepcopy(inputs)))(a, b, inputs, repeats)
+
+
+@wrong("forward instead of the module", "too-few-calls", clause="inputs")
+def calls_forward(a, b, inputs, repeats=20):
+    return Compare(call=lambda f, x: getattr(f, "forward", f)(*x))(a, b, inputs, repeats)
+
+
+@wrong("half a second at most", "too-few-calls", clause="repeats")
+def half_a_second(a, b, inputs, repeats=20):
+    start, rows = time.perf_counter(), [two_lists(a, b, inputs, 1)]
+    with torch.no_grad():
+        while len(rows) < repeats and time.perf_counter() < start + 0.5:
+            rows.append((timeit.timeit(lambda: a(*inputs), number=1),
+                         timeit.timeit(lambda: b(*inputs), number=1)))  # fmt: skip
+    return tuple(statistics.median(times) for times in zip(*rows, strict=True))
+
+
+@wrong("modules only", "crashed", clause="functions")
+def modules_only(a, b, inputs, repeats=20):
+    return Compare(call=lambda f, inputs: f.forward(*inputs))(a, b, inputs, repeats)
+
+
+@wrong("the mode is put back everywhere", "caller-changed", clause="modules")
+def mode_of_the_whole(a, b, inputs, repeats=20):
+    modes = [(f, f.training) for f in (a, b) if isinstance(f, nn.Module)]
+    for module, _ in modes:
+        module.eval()
+    try:
+        return Compare()(a, b, inputs, repeats)
+    finally:
+        for module, mode in modes:
+            module.train(mode)
+
+
+@wrong("modules are put into eval mode", "caller-changed", clause="modules")
+def eval_mode(a, b, inputs, repeats=20):
+    for f in (a, b):
+        if isinstance(f, nn.Module):
+            f.eval()
+    return Compare()(a, b, inputs, repeats)
+
+
+DECIDES_NOTHING = [
+    (
+        r"runs\[\]\.forward\.(args|log).*",
+        "what it is told is the course's own; of calls that warm up only the number counts",
+    ),
+]
+"""Places in an outcome that decide no points, and why."""

@@ -1,0 +1,511 @@
+"""Answers to `recompute`."""
+
+from __future__ import annotations
+
+import copy
+
+from torch import fx
+from torch.fx.node import map_arg
+
+from autograder.exercises import EXERCISES
+from tests.exercises import right, wrong
+
+# ------------------------------------------------------------------ parts
+
+
+def calls_of(gm, names):
+    calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
+    for name in names:
+        if name not in calls:
+            raise ValueError(f"{name!r} is the name of no call node")
+    return calls
+
+
+def last_first(nodes, names):
+    return [node for node in reversed(nodes) if node.name in names]
+
+
+def in_graph_order(node, graph):
+    return [each for each in graph.nodes if each in node.users]
+
+
+def node_copy(graph, node):
+    return graph.node_copy(node)
+
+
+def replaced(reader, node, again):
+    reader.replace_input_with(node, again)
+
+
+def nothing(new):
+    pass
+
+
+def recomputed(
+    gm,
+    names,
+    *,
+    check=calls_of,
+    given=copy.deepcopy,
+    order=last_first,
+    readers_of=in_graph_order,
+    kept=1,
+    make=node_copy,
+    replace=replaced,
+    behind=False,
+    finish=nothing,
+    recompile=True,
+):
+    """The way of most answers, with each step open to change."""
+    check(gm, names)
+    new = given(gm)
+    for node in order(list(new.graph.nodes), names):
+        for reader in readers_of(node, new.graph)[kept:]:
+            place = new.graph.inserting_after if behind else new.graph.inserting_before
+            with place(node if behind else reader):
+                again = make(new.graph, node)
+            replace(reader, node, again)
+    finish(new)
+    if recompile:
+        new.recompile()
+    return new
+
+
+# ------------------------------------------------------------------ right
+
+
+@right("a deep copy, edited from the last named node to the first")
+def backwards(gm, names):
+    return recomputed(gm, names)
+
+
+@right("a new graph, copied on demand", debrief=True)
+def on_demand(gm, names):
+    calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
+    unknown = [name for name in names if name not in calls]
+    if unknown:
+        raise ValueError(f"no call nodes: {', '.join(unknown)}")
+    named = {calls[name] for name in names}
+    graph = fx.Graph()
+    made, used = {}, set()
+
+    def copied(node, is_copy=False):
+        own = {}
+        for read in node.all_input_nodes:
+            if read not in named or (read not in used and not is_copy):
+                own[read] = made[read]
+            else:
+                own[read] = copied(read, True)
+        if not is_copy:
+            used.update(node.all_input_nodes)
+        return graph.node_copy(node, own.__getitem__)
+
+    for node in gm.graph.nodes:
+        made[node] = copied(node)
+    return fx.GraphModule(gm, graph)
+
+
+@right("until no named value has two readers")
+def until_done(gm, names):
+    graph = copy.deepcopy(gm.graph)
+    names = set(names)
+    todo = {n for n in graph.nodes if n.name in names and n.op.startswith("call_")}
+    if len(todo) < len(names):
+        missing = names - {n.name for n in todo}
+        raise ValueError(f"{sorted(missing)} cannot be computed again")
+    changed = True
+    while changed:
+        changed = False
+        for reader in reversed(graph.nodes):
+            for node in reader.all_input_nodes:
+                first = next(n for n in graph.nodes if node in n.all_input_nodes)
+                if node in todo and first is not reader:
+                    graph.inserting_before(reader)
+                    reader.replace_input_with(node, graph.node_copy(node))
+                    changed = True
+    return fx.GraphModule(gm, graph)
+
+
+@right("a list of instructions first, then the graph")
+def planned(gm, names):
+    order = list(gm.graph.nodes)
+    known = {n.name: n for n in order}
+    for name in names:
+        if name not in known or known[name].op in ("placeholder", "get_attr", "output"):
+            raise ValueError(f"cannot compute {name} again")
+    first = {}
+    for node in order:
+        for read in node.all_input_nodes:
+            first.setdefault(read, node)
+    plan = []  # (key of the new node, the old node, from what it reads to the key of that)
+
+    def emit(key, node, copied):
+        reads = {}
+        for read in node.all_input_nodes:
+            if read.name in names and (copied or first[read] is not node):
+                reads[read] = (*key, read)
+                emit(reads[read], read, True)
+            else:
+                reads[read] = (read,)
+        plan.append((key, node, reads))
+
+    for node in order:
+        emit((node,), node, False)
+    graph, made = fx.Graph(), {}
+    for key, node, reads in plan:
+
+        def own(read, reads=reads):
+            return made[reads[read]]
+
+        args, kwargs = map_arg(node.args, own), map_arg(node.kwargs, own)
+        made[key] = graph.create_node(node.op, node.target, args, kwargs, type_expr=node.type)
+        made[key].meta = dict(node.meta)
+    return fx.GraphModule(gm, graph)
+
+
+@right("copies named again, in a copy of the module")
+def other_names(gm, names):
+    def make(graph, node):
+        args = (node.op, node.target, node.args, node.kwargs)
+        again = graph.create_node(*args, name=f"again_{node.name}")
+        again.meta.update(node.meta)
+        return again
+
+    return recomputed(gm, tuple(names), make=make)
+
+
+# ------------------------------------------------------------------ wrong
+
+
+@wrong("readers as a copy of the graph lists them", "wrong-place")
+def users_of_a_copy(gm, names):
+    # In a copy, `users` begin in the order of the graph; a reader that gets a copy goes to the end.
+    return recomputed(gm, names, readers_of=lambda node, graph: list(node.users))
+
+
+@wrong("from the first named node to the last", "wrong-count", clause="chains")
+def forwards(gm, names):
+    def order(nodes, names):
+        return [node for node in nodes if node.name in names]
+
+    return recomputed(gm, names, order=order)
+
+
+@wrong("in the order of the names", "wrong-count", clause="copies-count")
+def as_given(gm, names):
+    def order(nodes, names):
+        return [next(n for n in nodes if n.name == name) for name in names]
+
+    return recomputed(gm, names, order=order)
+
+
+@wrong("the copy of a chain reads originals", "wrong-count", clause="chains")
+def flat(gm, names):
+    graph, made, used = fx.Graph(), {}, set()
+    calls_of(gm, names)
+    for node in gm.graph.nodes:
+        own = {}
+        for read in node.all_input_nodes:
+            own[read] = made[read]
+            if read.name in names and read in used:
+                own[read] = graph.node_copy(read, made.__getitem__)
+            used.add(read)
+        made[node] = graph.node_copy(node, own.__getitem__)
+    return fx.GraphModule(gm, graph)
+
+
+@wrong("a copy shares what its original reads a copy of", "wrong-count", clause="copies-count")
+def shared_links(gm, names):
+    """In graph order, what an original reads may be a copy when the original itself is copied."""
+    calls_of(gm, names)
+    new, used = copy.deepcopy(gm), set()
+    named = {node for node in new.graph.nodes if node.name in names}
+
+    def again(node, reader):
+        with new.graph.inserting_before(reader):
+            made = new.graph.node_copy(node)
+        reader.replace_input_with(node, made)
+        for read in named.intersection(made.all_input_nodes):
+            again(read, made)
+
+    for reader in list(new.graph.nodes):
+        read = named.intersection(reader.all_input_nodes)
+        for node in read & used:
+            again(node, reader)
+        used |= read
+    new.recompile()
+    return new
+
+
+@wrong("one copy for all later readers", "wrong-count", clause="own-copy")
+def one_copy(gm, names):
+    calls_of(gm, names)
+    new = copy.deepcopy(gm)
+    for node in last_first(list(new.graph.nodes), names):
+        later = in_graph_order(node, new.graph)[1:]
+        if later:
+            with new.graph.inserting_before(later[0]):
+                again = new.graph.node_copy(node)
+            for reader in later:
+                reader.replace_input_with(node, again)
+    new.recompile()
+    return new
+
+
+@wrong("the first reader has a copy, too", "wrong-count", clause="first-reader")
+def all_copied(gm, names):
+    return recomputed(gm, names, kept=0)
+
+
+@wrong("the last reader reads the original", "wrong-place", clause="first-reader")
+def last_kept(gm, names):
+    def readers(node, graph):
+        return list(reversed(in_graph_order(node, graph)))
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("the first reader in the order of the given users", "wrong-place", clause="graph-order")
+def order_of_users(gm, names):
+    first = {node.name: next(iter(node.users)).name for node in gm.graph.nodes if node.users}
+
+    def readers(node, graph):
+        found = in_graph_order(node, graph)
+        return sorted(found, key=lambda n: n.name != first[node.name])
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("the output is no reader", "wrong-count", clause="output")
+def without_output(gm, names):
+    def readers(node, graph):
+        return [n for n in in_graph_order(node, graph) if n.op != "output"]
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("layers go on reading the original", "wrong-count", clause="first-reader")
+def layers_keep_it(gm, names):
+    def readers(node, graph):
+        first, *later = in_graph_order(node, graph) or [None]
+        return [first, *(n for n in later if n.op != "call_module")]
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("copies behind the original", "wrong-place", clause="directly-before")
+def behind(gm, names):
+    return recomputed(gm, names, behind=True)
+
+
+@wrong("copies before the first reader", "wrong-place", clause="directly-before")
+def early(gm, names):
+    calls_of(gm, names)
+    new = copy.deepcopy(gm)
+    for node in last_first(list(new.graph.nodes), names):
+        readers = in_graph_order(node, new.graph)
+        for reader in readers[1:]:
+            with new.graph.inserting_before(readers[1]):
+                reader.replace_input_with(node, new.graph.node_copy(node))
+    new.recompile()
+    return new
+
+
+@wrong("a copy for each place in which it is read", "wrong-count", clause="read-twice")
+def each_place(gm, names):
+    def readers(node, graph):
+        return [n for n in in_graph_order(node, graph) for _ in range(places(n, node))]
+
+    def places(reader, node):
+        found = []
+        map_arg((reader.args, reader.kwargs), lambda n: found.append(n) or n)
+        return found.count(node)
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("only positional arguments", "wrong-count", clause="keywords")
+def only_args(gm, names):
+    def replace(reader, node, again):
+        reader.args = map_arg(reader.args, lambda n: again if n is node else n)
+
+    def finish(new):
+        for node in reversed(new.graph.nodes):
+            if not node.users and node.name not in old and node.op != "output":
+                new.graph.erase_node(node)
+
+    old = {node.name for node in gm.graph.nodes}
+    return recomputed(gm, names, replace=replace, finish=finish)
+
+
+@wrong("not what is inside lists", "wrong-count", clause="nested")
+def not_nested(gm, names):
+    def readers(node, graph):
+        def directly(n):
+            return node in n.args or node in n.kwargs.values() or n.op == "output"
+
+        found = in_graph_order(node, graph)
+        return found[:1] + [n for n in found[1:] if directly(n)]
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("not what is inside slices", "wrong-count", clause="nested")
+def not_in_slices(gm, names):
+    def inside(a, node):
+        if isinstance(a, (tuple, list, dict)):
+            return any(inside(b, node) for b in (a.values() if isinstance(a, dict) else a))
+        return a is node
+
+    def readers(node, graph):
+        return [n for n in in_graph_order(node, graph) if inside([n.args, n.kwargs], node)]
+
+    return recomputed(gm, names, readers_of=readers)
+
+
+@wrong("what nobody reads is cleaned up", "wrong-count", clause="originals-stay")
+def cleaned(gm, names):
+    return recomputed(gm, names, finish=lambda new: new.graph.eliminate_dead_code())
+
+
+@wrong("originals move to their first readers", "wrong-place", clause="originals-order")
+def moved(gm, names):
+    def finish(new):
+        for node in list(new.graph.nodes):
+            if node.name in names and node.users:
+                in_graph_order(node, new.graph)[0].prepend(node)
+
+    return recomputed(gm, names, finish=finish)
+
+
+@wrong("copies without meta", "meta-lost", clause="meta")
+def no_meta(gm, names):
+    def make(graph, node):
+        return graph.create_node(node.op, node.target, node.args, node.kwargs)
+
+    return recomputed(gm, names, make=make)
+
+
+@wrong("copies with the meta of their readers", "meta-lost", clause="meta")
+def readers_meta(gm, names):
+    def replace(reader, node, again):
+        reader.replace_input_with(node, again)
+        again.meta = dict(reader.meta)
+
+    return recomputed(gm, names, replace=replace)
+
+
+@wrong("traced anew", "meta-lost", clause="as-it-is")
+def traced(gm, names):
+    return recomputed(fx.symbolic_trace(gm), names)
+
+
+@wrong("a trace of the module is edited", "meta-lost", clause="as-it-is")
+def traced_inside(gm, names):
+    calls_of(gm, names)
+    return recomputed(gm, names, given=fx.symbolic_trace)
+
+
+@wrong("the given graph module is edited", "caller-changed", clause="unchanged")
+def edited(gm, names):
+    return recomputed(gm, names, given=lambda gm: gm)
+
+
+@wrong("the graph is shared", "caller-changed", clause="unchanged")
+def shared(gm, names):
+    return recomputed(gm, names, given=lambda gm: fx.GraphModule(gm, gm.graph))
+
+
+@wrong("a mark in the given meta", "caller-changed", clause="meta-unchanged")
+def marked(gm, names):
+    for node in gm.graph.nodes:
+        if node.name in names:
+            node.meta["again"] = True
+    try:
+        return recomputed(gm, names)
+    finally:
+        for node in gm.graph.nodes:
+            if node.name in names:
+                node.meta["again"] = False
+
+
+@wrong("unknown names are passed over", "should-raise", clause="unknown")
+def passed_over(gm, names):
+    return recomputed(gm, names, check=lambda gm, names: None)
+
+
+@wrong("a KeyError", "wrong-exception", clause="unknown")
+def key_error(gm, names):
+    calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
+    [calls[name] for name in names]
+    return recomputed(gm, names)
+
+
+@wrong("any node will do", "should-raise", clause="no-call")
+def any_node(gm, names):
+    def check(gm, names):
+        known = {node.name for node in gm.graph.nodes}
+        for name in names:
+            if name not in known:
+                raise ValueError(name)
+
+    return recomputed(gm, names, check=check)
+
+
+@wrong("the path of a layer is taken for a name", "should-raise", clause="unknown")
+def paths_too(gm, names):
+    paths = {n.target: n.name for n in reversed(gm.graph.nodes) if n.op == "call_module"}
+    known = {node.name for node in gm.graph.nodes}
+    return recomputed(gm, [name if name in known else paths.get(name, name) for name in names])
+
+
+@wrong("functions only", "crashed", clause="all-calls")
+def functions_only(gm, names):
+    def check(gm, names):
+        known = {node.name for node in gm.graph.nodes if node.op == "call_function"}
+        for name in names:
+            if name not in known:
+                raise ValueError(name)
+
+    return recomputed(gm, names, check=check)
+
+
+@wrong("refused without a word", "name-not-told", clause="says-it")
+def no_word(gm, names):
+    try:
+        calls_of(gm, names)
+    except ValueError:
+        raise ValueError from None
+    return recomputed(gm, names)
+
+
+@wrong("not recompiled", "stale-code", clause="common.recompiled")
+def stale(gm, names):
+    return recomputed(gm, names, recompile=False)
+
+
+@wrong("the graph alone", "not-a-graph-module", clause="common.wrong-kind")
+def graph_alone(gm, names):
+    return recomputed(gm, names).graph
+
+
+NAMED = "the names that random models come with are all those of calls"
+BEYOND = {
+    "unknown names are passed over": NAMED,
+    "a KeyError": NAMED,
+    "any node will do": NAMED,
+    "the path of a layer is taken for a name": NAMED,
+    "refused without a word": NAMED,
+    "not what is inside slices": "random models have no slices of computed sizes",
+}
+
+
+NOT_GROWN = "which values a random model drops is chosen by looking at all pairs"
+
+
+def complete_on_network(trial, choice):
+    """Make the layers work out of place: the task leaves out values that are changed later."""
+    for module in trial.model.modules():
+        if hasattr(module, "inplace"):
+            module.inplace = False
+    return EXERCISES["recompute"].random.complete(trial, choice)

@@ -1,0 +1,659 @@
+"""Answers to `partition`."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+
+from torch import fx
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from tests.exercises import right, wrong
+
+CALLS = ("call_function", "call_method", "call_module")
+
+# ------------------------------------------------------------------ parts
+
+
+def is_ours(node, supported):
+    return node.op in CALLS and supported(node)
+
+
+def flat_inputs(node):
+    """What is read directly, and not in containers."""
+    values = [*node.args, *node.kwargs.values()]
+    return [value for value in values if isinstance(value, fx.Node)]
+
+
+def by_levels(
+    gm,
+    supported,
+    *,
+    ours=is_ours,
+    inputs=lambda node: node.all_input_nodes,
+    step=lambda node, read, taken: node not in taken and read in taken,
+    most=lambda levels: max(levels, default=0),
+    name=lambda node: node.name,
+    nodes_of=lambda gm: list(gm.graph.nodes),
+):
+    """The way of the solution, with each step open to change."""
+    level, taken, sets = {}, set(), {}
+    for node in nodes_of(gm):
+        if ours(node, supported):
+            taken.add(node)
+        level[node] = most([level[read] + step(node, read, taken) for read in inputs(node)])
+        if node in taken:
+            sets.setdefault(level[node], set()).add(name(node))
+    return list(sets.values())
+
+
+def quotient_is_sound(gm, sets):
+    """Whether each set could be one node: taken away one by one, nothing is left."""
+    group = {node: node.name for node in gm.graph.nodes}
+    for i, names in enumerate(sets):
+        group.update({node: i for node in group if node.name in names})
+    needs = {each: set() for each in group.values()}
+    for node in group:
+        needs[group[node]] |= {group[read] for read in node.all_input_nodes} - {group[node]}
+    readers = {each: set() for each in needs}
+    for each, needed in needs.items():
+        for other in needed:
+            readers[other].add(each)
+    ready = [each for each, needed in needs.items() if not needed]
+    done = 0
+    while ready:
+        each = ready.pop()
+        done += 1
+        for reader in readers[each]:
+            needs[reader].discard(each)
+            if not needs[reader]:
+                ready.append(reader)
+    return done == len(readers)
+
+
+def convex(gm, names):
+    """Whether no path leaves one set and comes back."""
+    return quotient_is_sound(gm, [names])
+
+
+def first_fit(gm, supported, *, fits=quotient_is_sound, joins=lambda gm, sets, i, node: True):
+    sets = []
+    for node in gm.graph.nodes:
+        if not is_ours(node, supported):
+            continue
+        for i in range(len(sets)):
+            if joins(gm, sets, i, node):
+                tried = [*sets]
+                tried[i] = sets[i] | {node.name}
+                if fits(gm, tried):
+                    sets = tried
+                    break
+        else:
+            sets.append({node.name})
+    return sets
+
+
+def connected(gm, sets, i, node):
+    return any(other.name in sets[i] for other in [*node.all_input_nodes, *node.users])
+
+
+def upstream(gm, supported, single=True):
+    class Support(OperatorSupportBase):
+        def is_node_supported(self, submodules, node):
+            return is_ours(node, supported)
+
+    found = CapabilityBasedPartitioner(gm, Support(), allows_single_node_partition=single)
+    return [{node.name for node in part.nodes} for part in found.propose_partitions()]
+
+
+# ------------------------------------------------------------------ right
+
+
+@right("levels, counted in one loop")
+def levels(gm, supported):
+    return by_levels(gm, supported)
+
+
+@right("the first set in which there is no cycle")
+def the_first_that_fits(gm, supported):
+    return first_fit(gm, supported)
+
+
+@right("run in turns, by what is ready", debrief=True)
+def in_turns(gm, supported):
+    waiting = {node: set(node.all_input_nodes) for node in gm.graph.nodes}
+    calls = ("call_function", "call_method", "call_module")
+    queues = {True: [], False: []}  # what is ready: for the backend, and for all others
+
+    def put(node):
+        queues[bool(node.op in calls and supported(node))].append(node)
+
+    for node, needs in waiting.items():
+        if not needs:
+            put(node)
+    sets = []
+    while queues[True] or queues[False]:
+        for ours in (False, True):
+            names = set()
+            while queues[ours]:
+                node = queues[ours].pop()
+                names.add(node.name)
+                for reader in node.users:
+                    waiting[reader].discard(node)
+                    if not waiting[reader]:
+                        put(reader)
+            if ours and names:
+                sets.append(names)
+    return sets
+
+
+@right("counted from the end")
+def from_the_end(gm, supported):
+    ours = {node: is_ours(node, supported) for node in gm.graph.nodes}
+    later = {}
+    for node in reversed(gm.graph.nodes):
+        later[node] = 0
+        for reader in node.users:
+            leaves = 1 if ours[reader] and not ours[node] else 0
+            later[node] = max(later[node], later[reader] + leaves)
+    found = [(later[node], node.name) for node in ours if ours[node]]
+    return [{n for level, n in found if level == k} for k in sorted({level for level, _ in found})]
+
+
+@right("ancestors as numbers, set after set")
+def ancestors(gm, supported):
+    """A call waits for the next set if something unsupported before it reads one that is left."""
+    nodes = list(gm.graph.nodes)
+    bit = {node: 1 << i for i, node in enumerate(nodes)}
+    before = {}
+    for node in nodes:
+        before[node] = 0
+        for read in node.all_input_nodes:
+            before[node] |= before[read] | bit[read]
+    left = {node: bit[node] for node in nodes if is_ours(node, supported)}
+    others = [node for node in nodes if node not in left]
+    sets = []
+    while left:
+        blocked = 0
+        here = sum(left.values())
+        for node in others:
+            if before[node] & here:
+                blocked |= bit[node]
+        now = [node for node in left if not before[node] & blocked]
+        sets.append({node.name for node in now})
+        for node in now:
+            del left[node]
+    return sets
+
+
+@right("raised until nothing changes, with frozen sets")
+def raised(gm, supported):
+    height = {node: 0 for node in gm.graph.nodes}
+    ours = {node for node in gm.graph.nodes if node.op.startswith("call") and supported(node)}
+    changed = True
+    while changed:
+        changed = False
+        for node in height:
+            for reader in node.users:
+                least = height[node] + (node in ours and reader not in ours)
+                if height[reader] < least:
+                    height[reader], changed = least, True
+    found = {}
+    for node in ours:
+        found.setdefault(height[node], []).append(node.name)
+    return [frozenset(names) for names in found.values()]
+
+
+# ------------------------------------------------------------------ wrong: sets that wait
+
+
+@wrong("all in one set", "cycle", clause="no-cycle")
+def all_in_one(gm, supported):
+    names = {node.name for node in gm.graph.nodes if is_ours(node, supported)}
+    return [names] if names else []
+
+
+@wrong("connected components", "cycle", clause="no-cycle")
+def components(gm, supported):
+    sets = []
+    for node in gm.graph.nodes:
+        if is_ours(node, supported):
+            reads = {read.name for read in node.all_input_nodes}
+            near = [names for names in sets if names & reads]
+            sets = [names for names in sets if not names & reads]
+            sets.append({node.name}.union(*near))
+    return sets
+
+
+@wrong("joined along edges, where the joined set is convex", "cycle", clause="each-other")
+def convex_alone(gm, supported):
+    sets = [{node.name} for node in gm.graph.nodes if is_ours(node, supported)]
+    for node in gm.graph.nodes:
+        for reader in node.users:
+            pair = [names for names in sets if names & {node.name, reader.name}]
+            if len(pair) == 2 and is_ours(node, supported) and is_ours(reader, supported):
+                joined = pair[0] | pair[1]
+                if convex(gm, joined):
+                    sets = [names for names in sets if names not in pair] + [joined]
+    return sets
+
+
+@wrong("only detours over one node are seen", "cycle", clause="paths")
+def one_node_detours(gm, supported):
+    def fits(gm, sets):
+        named = {node.name: node for node in gm.graph.nodes}
+        for names in sets:
+            outside = {u for n in names for u in named[n].users if u.name not in names}
+            if any(read in outside for n in names for read in named[n].all_input_nodes):
+                return False
+        return True
+
+    return first_fit(gm, supported, fits=fits)
+
+
+@wrong("the level of the last input decides", "cycle", clause="paths")
+def last_input(gm, supported):
+    return by_levels(gm, supported, most=lambda levels: levels[-1] if levels else 0)
+
+
+@wrong("two inputs are looked at", "cycle", clause="paths")
+def two_inputs(gm, supported):
+    return by_levels(gm, supported, most=lambda levels: max(levels[:2], default=0))
+
+
+@wrong("the shortest path counts", "cycle", clause="paths")
+def shortest(gm, supported):
+    return by_levels(gm, supported, most=lambda levels: min(levels, default=0))
+
+
+@wrong("only direct readers leave the backend", "cycle", clause="paths")
+def one_step_ahead(gm, supported):
+    """The way out is counted at the way in, where only direct readers are looked at."""
+    level, sets = {}, {}
+    for node in gm.graph.nodes:
+        ours = is_ours(node, supported)
+        reads = [level[read] for read in node.all_input_nodes if read in level]
+        if ours:
+            level[node] = max(reads, default=0)
+            sets.setdefault(level[node], set()).add(node.name)
+        elif any(is_ours(read, supported) for read in node.all_input_nodes):
+            level[node] = 1 + max(
+                level[read] for read in node.all_input_nodes if is_ours(read, supported)
+            )
+    return list(sets.values())
+
+
+# ------------------------------------------------------------------ wrong: too many sets
+
+
+@wrong("each call is a set", "too-many", clause="fewest")
+def one_each(gm, supported):
+    return [{node.name} for node in gm.graph.nodes if is_ours(node, supported)]
+
+
+@wrong("runs of neighbours in the order of the graph", "too-many", clause="fewest")
+def runs(gm, supported):
+    sets, before = [], False
+    for node in gm.graph.nodes:
+        ours = is_ours(node, supported)
+        if ours and not before:
+            sets.append(set())
+        if ours:
+            sets[-1].add(node.name)
+        before = ours
+    return sets
+
+
+@wrong("only what is connected is joined", "too-many", clause="unconnected")
+def joined_along_edges(gm, supported):
+    return first_fit(gm, supported, joins=connected)
+
+
+@wrong("joined pairwise, last set first", "too-many", clause="fewest")
+def last_set_first(gm, supported):
+    sets = []
+    for node in gm.graph.nodes:
+        if is_ours(node, supported):
+            for i in reversed(range(len(sets))):
+                tried = [*sets]
+                tried[i] = sets[i] | {node.name}
+                if quotient_is_sound(gm, tried):
+                    sets = tried
+                    break
+            else:
+                sets.append({node.name})
+    return sets
+
+
+@wrong("a new set whenever the last one does not fit", "too-many", clause="fewest")
+def only_the_last(gm, supported):
+    return first_fit(gm, supported, joins=lambda gm, sets, i, node: i == len(sets) - 1)
+
+
+@wrong("a step at each way in, too", "too-many", clause="fewest")
+def both_ways(gm, supported):
+    return by_levels(
+        gm, supported, step=lambda node, read, taken: (node in taken) != (read in taken)
+    )
+
+
+@wrong("a step at each way in, and none at the way out", "too-many", clause="fewest")
+def ways_in(gm, supported):
+    return by_levels(
+        gm, supported, step=lambda node, read, taken: node in taken and read not in taken
+    )
+
+
+@wrong("an input that is supported is left, too", "too-many", clause="not-asked")
+def leaves_inputs(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        step=lambda node, read, taken: (
+            node not in taken and read.op != "get_attr" and supported(read)
+        ),
+    )
+
+
+@wrong("a parameter that is supported is left, too", "too-many", clause="not-asked")
+def leaves_parameters(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        step=lambda node, read, taken: (
+            node not in taken and read.op != "placeholder" and supported(read)
+        ),
+    )
+
+
+@wrong("the number of calls on the way is the level", "too-many", clause="fewest")
+def plain_depth(gm, supported):
+    return by_levels(gm, supported, step=lambda node, read, taken: 1)
+
+
+@wrong("the first level is counted twice", "too-many", clause="fewest")
+def inputs_count(gm, supported):
+    """What is read of inputs is one level, and what follows another."""
+    found = by_levels(gm, supported)
+    inputs = {n for p in gm.graph.nodes if p.op == "placeholder" for n in p.users}
+    first = {node.name for node in inputs}
+    return [part for names in found for part in (names & first, names - first) if part]
+
+
+# ------------------------------------------------------------------ wrong: which nodes
+
+
+@wrong("inputs are asked for, too", "not-supported", clause="no-other-kinds")
+def whatever_it_is(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        ours=lambda node, supported: node.op != "output" and supported(node),
+    )
+
+
+@wrong("the output is asked for, too", "not-supported", clause="no-other-kinds")
+def output_too(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        ours=lambda node, supported: node.op not in ("placeholder", "get_attr") and supported(node),
+    )
+
+
+@wrong("parameters are asked for, too", "not-supported", clause="no-other-kinds")
+def parameters_too(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        ours=lambda node, supported: node.op not in ("placeholder", "output") and supported(node),
+    )
+
+
+@wrong("parameters go where they are read", "not-supported", clause="no-other-kinds")
+def with_parameters(gm, supported):
+    found = by_levels(gm, supported)
+    for names in found:
+        for node in gm.graph.nodes:
+            if node.op == "get_attr" and any(user.name in names for user in node.users):
+                names.add(node.name)
+    return found
+
+
+@wrong("PyTorch's partitioner, which moves parts of tuples", "not-supported", clause="no-others")
+def upstream_as_it_is(gm, supported):
+    return upstream(gm, supported)
+
+
+@wrong("PyTorch's partitioner, with its defaults", "missing", clause="alone")
+def upstream_defaults(gm, supported):
+    return upstream(gm, supported, single=False)
+
+
+@wrong("sets of one node are left out", "missing", clause="alone")
+def not_alone(gm, supported):
+    return [names for names in by_levels(gm, supported) if len(names) > 1]
+
+
+@wrong("only functions", "missing", clause="all-calls")
+def functions_alone(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        ours=lambda node, supported: node.op == "call_function" and supported(node),
+    )
+
+
+@wrong("no methods", "missing", clause="all-calls")
+def no_methods(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        ours=lambda node, supported: (
+            node.op in ("call_function", "call_module") and supported(node)
+        ),
+    )
+
+
+@wrong("no modules", "missing", clause="all-calls")
+def no_modules(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        ours=lambda node, supported: (
+            node.op in ("call_function", "call_method") and supported(node)
+        ),
+    )
+
+
+@wrong("what nobody reads is left out", "missing", clause="unread")
+def only_read(gm, supported):
+    return by_levels(
+        gm, supported, ours=lambda node, supported: is_ours(node, supported) and len(node.users) > 0
+    )
+
+
+@wrong("what does not reach the output is left out", "missing", clause="unread")
+def only_needed(gm, supported):
+    needed, todo = set(), [node for node in gm.graph.nodes if node.op == "output"]
+    while todo:
+        node = todo.pop()
+        if node not in needed:
+            needed.add(node)
+            todo += node.all_input_nodes
+    return by_levels(
+        gm, supported, ours=lambda node, supported: node in needed and is_ours(node, supported)
+    )
+
+
+@wrong("asked once a target", "not-supported", clause="each-node")
+def by_target(gm, supported):
+    """What is said of one call is taken for all calls of the same thing."""
+    said = {}
+    for node in gm.graph.nodes:
+        if node.op in CALLS:
+            said.setdefault((node.op, node.target), supported(node))
+    return by_levels(
+        gm, supported, ours=lambda node, supported: said.get((node.op, node.target), False)
+    )
+
+
+@wrong("named after their targets", "not-supported", clause="names")
+def by_target_name(gm, supported):
+    return by_levels(
+        gm, supported, name=lambda node: getattr(node.target, "__name__", str(node.target))
+    )
+
+
+@wrong("asked about nodes of a copy of the graph, in no module", "missing", clause="each-node")
+def copy_of_the_graph(gm, supported):
+    """What is said of a node of a copy need not be what is said of the node itself."""
+    graph = copy.deepcopy(gm.graph)
+    return by_levels(gm, supported, nodes_of=lambda gm: list(graph.nodes))
+
+
+# ------------------------------------------------------------------ wrong: how they are read
+
+
+@wrong("keywords are overlooked", "cycle", clause="keywords")
+def positional(gm, supported):
+    def inputs(node):
+        found = []
+        fx.node.map_arg(node.args, found.append)
+        return found
+
+    return by_levels(gm, supported, inputs=inputs)
+
+
+@wrong("lists are overlooked", "cycle", clause="nested")
+def not_nested(gm, supported):
+    return by_levels(gm, supported, inputs=flat_inputs)
+
+
+@wrong("dictionaries are overlooked", "cycle", clause="nested")
+def no_dictionaries(gm, supported):
+    def inputs(node):
+        found, todo = [], [*node.args, *node.kwargs.values()]
+        while todo:
+            value = todo.pop()
+            if isinstance(value, fx.Node):
+                found.append(value)
+            elif isinstance(value, slice):
+                todo += [value.start, value.stop, value.step]
+            elif isinstance(value, (list, tuple)):
+                todo += value
+        return found
+
+    return by_levels(gm, supported, inputs=inputs)
+
+
+# ------------------------------------------------------------------ wrong: form
+
+
+@wrong("a call in two sets", "in-two-sets", clause="one-set")
+def in_two(gm, supported):
+    """What is read by the next set is put there, too."""
+    found = by_levels(gm, supported)
+    named = {node.name: node for node in gm.graph.nodes}
+    for names, others in zip(found, found[1:], strict=False):
+        others |= {n for n in names if any(user.name in others for user in named[n].users)}
+    return found
+
+
+@wrong("empty sets", "empty-set", clause="not-empty")
+def empty_sets(gm, supported):
+    found = by_levels(gm, supported)
+    return found or [set()]
+
+
+@wrong("lists in place of sets", "wrong-kind", clause="sets")
+def lists(gm, supported):
+    return [sorted(names) for names in by_levels(gm, supported)]
+
+
+@wrong("a dictionary by level", "wrong-kind", clause="list")
+def a_dictionary(gm, supported):
+    return dict(enumerate(by_levels(gm, supported)))
+
+
+@wrong("the nodes themselves", "wrong-kind", clause="names")
+def nodes_themselves(gm, supported):
+    return by_levels(gm, supported, name=lambda node: node)
+
+
+@wrong("nothing, but it is printed", "returned-none", clause="list")
+def printed(gm, supported):
+    print(by_levels(gm, supported))
+
+
+@wrong("traced anew", "not-supported", clause="as-it-is")
+def traced_anew(gm, supported):
+    return by_levels(fx.symbolic_trace(gm), supported)
+
+
+@wrong("levels are written down in meta", "caller-changed", clause="meta-unchanged")
+def written_down(gm, supported):
+    found = by_levels(gm, supported)
+    for node in gm.graph.nodes:
+        for i, names in enumerate(found):
+            if node.name in names:
+                node.meta["partition"] = i
+    return found
+
+
+@wrong("dead code is removed first", "caller-changed", clause="unchanged")
+def cleaned(gm, supported):
+    gm.graph.eliminate_dead_code()
+    return by_levels(gm, supported)
+
+
+@wrong("each path is walked", "out-of-time", clause="long")
+def each_path(gm, supported):
+    """The most often that a path to a node leaves the backend, found along all paths."""
+
+    def level(node):
+        most, todo = 0, [(node, 0)]
+        while todo:
+            reader, left = todo.pop()
+            most = max(most, left)
+            for read in reader.all_input_nodes:
+                out = is_ours(read, supported) and not is_ours(reader, supported)
+                todo.append((read, left + out))
+        return most
+
+    found = {}
+    for node in gm.graph.nodes:
+        if is_ours(node, supported):
+            found.setdefault(level(node), set()).add(node.name)
+    return list(found.values())
+
+
+@wrong("plain recursion, from the end", "crashed", clause="long")
+def recursive(gm, supported):
+    @cache
+    def level(node):
+        ours = is_ours(node, supported)
+        return max(
+            (
+                level(read) + (not ours and is_ours(read, supported))
+                for read in node.all_input_nodes
+            ),
+            default=0,
+        )
+
+    found = {}
+    for node in reversed(gm.graph.nodes):
+        if is_ours(node, supported):
+            found.setdefault(level(node), set()).add(node.name)
+    return list(found.values())
+
+
+BEYOND = {
+    "asked about nodes of a copy of the graph, in no module": "random backends ask for names",
+    "a step at each way in, too": "each call of a random model reads something",
+    "a step at each way in, and none at the way out": "each call of a random model reads something",
+    "dictionaries are overlooked": "no call of a random model reads a dictionary",
+    "plain recursion, from the end": "random models are short",
+    "each path is walked": "random models are short",
+}
