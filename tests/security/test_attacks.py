@@ -10,7 +10,6 @@ import pytest
 
 from autograder.builder.paths import COURSE, ROOT
 from autograder.exercises import EXERCISES
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import ANY, HONEST, PWNED, Attack, all_attacks, kinds
 from tests.security.attacks.__main__ import chosen
 from tests.security.attacks._class import COLUMNS, RIGHT, Found, Loss, of_long_work
@@ -25,6 +24,7 @@ from tests.security.attacks.mends import (
     shown,
     taken_back,
 )
+from tests.support.submissions.answer_text import text_of
 
 MUL = text_of("add_to_mul", "operands exchanged")
 KINDS = {

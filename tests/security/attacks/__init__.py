@@ -32,8 +32,8 @@ from pathlib import Path
 from nbformat.notebooknode import NotebookNode
 
 from autograder.exercises import of_chapter
-from tests.exam.submissions.edits import Edit, add, edited, fill
-from tests.exam.submissions.room import hand_in
+from tests.support.submissions.edits import Edit, add, edited, fill
+from tests.support.submissions.room import hand_in
 
 TOKEN = "CANARY-"
 PWNED = "fxcourse-pwned-"

@@ -15,9 +15,9 @@ from textwrap import dedent
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from tests.exam.submissions import ALL, Submission
-from tests.exam.submissions import edits as common
-from tests.exam.submissions.edits import Edit
+from tests.support.submissions import ALL, Submission
+from tests.support.submissions import edits as common
+from tests.support.submissions.edits import Edit
 
 KEPT = frozenset({"graded", "graded after repair", "restored"})
 """The states that reproach nobody with anything."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.classroom.setup.create import choose, create
-from tests.exam.submissions import room as rooms
 from tests.security.honest import Honest, all_honest
+from tests.support.submissions import room as rooms
 
 JOBS = 2
 

@@ -1,8 +1,8 @@
 """Right answers in forms that a grader may not expect, in several chapters."""
 
-from tests.exam.submissions.edits import add
-from tests.exam.submissions.exam import text_of
 from tests.security.honest import RETARGET, cell, honest
+from tests.support.submissions.answer_text import text_of
+from tests.support.submissions.edits import add
 
 SUBMISSIONS = [
     honest(

@@ -3,10 +3,10 @@
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_raw_cell
 
-from tests.exam.submissions.edits import delete, fill, place_of
-from tests.exam.submissions.exam import text_of
 from tests.security.honest import RETARGET, at_end, cell, honest
 from tests.security.honest.files import PIXEL
+from tests.support.submissions.answer_text import text_of
+from tests.support.submissions.edits import delete, fill, place_of
 
 ADD_TO_MUL = text_of("add_to_mul", "targets edited in place")
 BOTH = {"retarget": RETARGET, "add_to_mul": ADD_TO_MUL}

@@ -17,7 +17,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.builder.paths import COURSE
-from tests.exam.submissions.edits import (
+from tests.security.honest import RETARGET, Honest, honest
+from tests.support.submissions.edits import (
     Edit,
     delete,
     duplicate,
@@ -27,7 +28,6 @@ from tests.exam.submissions.edits import (
     retype,
     set_metadata,
 )
-from tests.security.honest import RETARGET, Honest, honest
 
 CHECK = "check-retarget"
 

@@ -13,11 +13,11 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import source_notebook
 from autograder.classroom.setup.create import create
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import Edit, delete, edited, fill, place_of
 from tests.support.classes.exam import Scores, names
 from tests.support.numbers import numbers_room, numbers_syllabus
 from tests.support.numbers.numbers_syllabus import CHAPTER
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import Edit, delete, edited, fill, place_of
 
 TEXT = numbers_room.TEXT.replace("import math", "import torch\nimport torchvision")
 

@@ -22,8 +22,9 @@ from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.classroom.room.nbgrader_api import api
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.source_cells import SourceCell, checked_exercise
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import (
+from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import (
     Edit,
     add,
     delete,
@@ -34,7 +35,6 @@ from tests.exam.submissions.edits import (
     place_of,
     set_metadata,
 )
-from tests.support.numbers import numbers_room as numbers
 
 AFTER = "def after(number):\n    return number + 1 if number >= 0 else number - 1"
 HALF = "def half(number):\n    return number / 2"
