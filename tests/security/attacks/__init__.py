@@ -155,7 +155,7 @@ class Attack:
         return edited(released, *edits, *self.edits)
 
     def work(self, released: NotebookNode) -> bytes:
-        """The bytes of the notebook that is handed in. nbformat would mend some of it."""
+        """The bytes of the notebook that is handed in. nbformat would fix some of it."""
         notebook = self.notebook(released)
         return self.raw(notebook) if self.raw else json.dumps(notebook).encode()
 

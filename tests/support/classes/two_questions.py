@@ -81,14 +81,14 @@ def with_asserts(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def make(room: Path, students: int, seed: int = 0, *, mishaps: bool = False) -> Scores:
+def make(room: Path, students: int, seed: int = 0, *, accidents: bool = False) -> Scores:
     """Make a classroom, and hand everything in.
 
     Args:
         room: where; beside it, the notebook's source is written.
         students: how many there are.
         seed: decides who answers what.
-        mishaps: every fifth student has deleted a check cell, which is put back.
+        accidents: every fifth student has deleted a check cell, which is put back.
 
     Returns:
         What everybody must get.
@@ -101,7 +101,7 @@ def make(room: Path, students: int, seed: int = 0, *, mishaps: bool = False) -> 
     scores = {}
     for number, student in enumerate(names(students)):
         work = work_of(student, seed)
-        lost = (delete("check-half"),) if mishaps and number % 5 == 4 else ()
+        lost = (delete("check-half"),) if accidents and number % 5 == 4 else ()
         rooms.hand_in(room, student, CHAPTER, edited(released, *work.edits, *lost))
         scores[student] = work.points
     return {CHAPTER: scores}

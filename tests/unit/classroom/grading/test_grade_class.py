@@ -125,7 +125,7 @@ SCORES: dict[str, tuple[list[Edit], tuple[float, float]]] = {
         [*(add(line, above="after") for line in ODD), GOOD[0], fill("half", WARNS)],
         (6, 3),
     ),
-    "mishaps with cells": (
+    "accidents with cells": (
         [*GOOD, delete("check-after"), retype("half"), duplicate("check-half")],
         (6, 3),
     ),

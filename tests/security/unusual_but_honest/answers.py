@@ -1,6 +1,6 @@
 """Right answers in forms that a grader may not expect, in several chapters."""
 
-from tests.security.honest import RETARGET, cell, honest
+from tests.security.unusual_but_honest import RETARGET, cell, honest
 from tests.support.submissions.answer_text import text_of
 from tests.support.submissions.edits import add
 

@@ -3,8 +3,8 @@
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_raw_cell
 
-from tests.security.honest import RETARGET, at_end, cell, honest
-from tests.security.honest.files import PIXEL
+from tests.security.unusual_but_honest import RETARGET, at_end, cell, honest
+from tests.security.unusual_but_honest.files import PIXEL
 from tests.support.submissions.answer_text import text_of
 from tests.support.submissions.edits import delete, fill, place_of
 

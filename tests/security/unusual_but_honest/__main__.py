@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.classroom.setup.create import choose, create
-from tests.security.honest import Honest, all_honest
+from tests.security.unusual_but_honest import Honest, all_honest
 from tests.support.submissions import room as rooms
 
 JOBS = 2

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from tests.security.honest import honest
+from tests.security.unusual_but_honest import honest
 
 Form = dict[str, Any]
 PIXEL = (

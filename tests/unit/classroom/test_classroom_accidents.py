@@ -49,7 +49,7 @@ ASKED: dict[str, Callable[[Any], bool]] = {
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return numbers.room(tmp_path_factory.mktemp("mishaps"))
+    return numbers.room(tmp_path_factory.mktemp("accidents"))
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def without_metadata(cell: NotebookNode) -> None:
 
 GRADED, REPAIRED, RESTORED = "graded", "graded after repair", "restored"
 
-MISHAPS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
+ACCIDENTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
     "untouched": (GRADED, (), ""),
     "a print behind a check": (
         RESTORED,
@@ -281,11 +281,11 @@ MISHAPS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MISHAPS)
+@pytest.mark.parametrize("name", ACCIDENTS)
 def test_costs_nothing_and_is_no_reproach(
     released: NotebookNode, source_cells: dict[str, SourceCell], name: str
 ) -> None:
-    status, edits, said = MISHAPS[name]
+    status, edits, said = ACCIDENTS[name]
     ended, right, notes = graded(edited(released, *GOOD, *edits), source_cells)
     assert (ended, right) == (status, ALL), notes
     assert said in notes and bool(said) == bool(notes)

@@ -1,6 +1,6 @@
 """Python that is not in every textbook, in cells of the students' own."""
 
-from tests.security.honest import RETARGET, cell, honest
+from tests.security.unusual_but_honest import RETARGET, cell, honest
 
 SUBMISSIONS = [
     honest(

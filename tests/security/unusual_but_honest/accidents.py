@@ -17,7 +17,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.builder.paths import COURSE
-from tests.security.honest import RETARGET, Honest, honest
+from tests.security.unusual_but_honest import RETARGET, Honest, honest
 from tests.support.submissions.edits import (
     Edit,
     delete,

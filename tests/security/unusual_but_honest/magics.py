@@ -1,6 +1,6 @@
 """Magics and questions of IPython."""
 
-from tests.security.honest import RETARGET, cell, honest
+from tests.security.unusual_but_honest import RETARGET, cell, honest
 
 SUBMISSIONS = [
     honest(

@@ -1,6 +1,6 @@
 """What cells show: text, warnings, pictures, displays that change."""
 
-from tests.security.honest import RETARGET, cell, honest
+from tests.security.unusual_but_honest import RETARGET, cell, honest
 
 SUBMISSIONS = [
     honest(

@@ -1,7 +1,7 @@
-"""Each mend, how it is taken back, and the attacks that come to something then: shown for each.
+"""Each defense, how it is taken back, and the attacks that succeed without it.
 
-``python -m tests.security.attacks.mends`` takes them back one after the other and says what came of
-it; with names after it, only those. What decides about graphs is taken back in a process of its
+``python -m tests.security.attacks.defenses`` takes them back one after the other and says what came
+of it; with names after it, only those. What decides about graphs is taken back in a process of its
 own, which takes a second. What the boxes, the judge's report or the class do is taken back by an
 edit in a copy of the project, where the attacks are graded; that takes a minute or two for each.
 
@@ -40,7 +40,7 @@ DRAWN = "graphs that are drawn"
 
 
 @dataclass(frozen=True)
-class Mend:
+class Defense:
     """Something that keeps attacks from getting points.
 
     Attributes:
@@ -108,26 +108,26 @@ class Everything:
         return True
 
 
-MENDS = (
-    Mend(
+DEFENSES = (
+    Defense(
         "declared-paths",
         "Paths lead to the modules and tensors that a description declares, and nowhere else.",
         let_paths_walk,
         (DRAWN,),
     ),
-    Mend(
+    Defense(
         "no-functions-as-values",
         "Only types of numbers stand as functions among the arguments of a row.",
         let_functions_be_arguments,
         ("rebuilding-max-key", "rebuilding-min-key"),
     ),
-    Mend(
+    Defense(
         "listed-methods",
         "Methods are those of a list, for each kind of value.",
         let_any_method_be_called,
         ("rebuilding-format",),
     ),
-    Mend(
+    Defense(
         "listed-attributes",
         "`getattr` is asked for attributes of a list, for each kind of value.",
         let_any_attribute_be_asked_for,
@@ -137,7 +137,7 @@ MENDS = (
 
 
 @dataclass(frozen=True)
-class SourceMend:
+class SourceDefense:
     """Something that keeps attacks from a success, and that only a class shows.
 
     Attributes:
@@ -162,8 +162,8 @@ class SourceMend:
         return self.name
 
 
-SOURCE_MENDS = (
-    SourceMend(
+SOURCE_DEFENSES = (
+    SourceDefense(
         "complete-outcomes",
         "An outcome that lacks a run or a field holds nothing.",
         "autograder/judge/schema.py",
@@ -172,7 +172,7 @@ SOURCE_MENDS = (
         ("claiming-runs-less-log",),
         "gained",
     ),
-    SourceMend(
+    SourceDefense(
         "text-of-answers",
         "Where a tool is forbidden, the text of the answer is looked at.",
         "autograder/judge/source_rules.py",
@@ -181,7 +181,7 @@ SOURCE_MENDS = (
         ("claiming-inputs-descriptor", "claiming-inputs-garbage"),
         "gained",
     ),
-    SourceMend(
+    SourceDefense(
         "order-of-cases",
         "Each submission meets the cases in an order of its own.",
         "autograder/boxed/notebook_run.py",
@@ -190,7 +190,7 @@ SOURCE_MENDS = (
         ("claiming-order-count-ops", "claiming-order-wellformed"),
         "gained",
     ),
-    SourceMend(
+    SourceDefense(
         "answers-set-aside",
         "Answers are tried in forked children, so that no cell sees what was seen in a trial.",
         "autograder/boxed/judge_service.py",
@@ -199,7 +199,7 @@ SOURCE_MENDS = (
         ("leaking-carried", "leaking-carried-name"),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "nothing-printed-on-hidden-cases",
         "What an answer prints on a hidden case is not shown.",
         "autograder/judge/__init__.py",
@@ -208,7 +208,7 @@ SOURCE_MENDS = (
         ("leaking-printed",),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "stubs-replaced-before-hidden-cases",
         "An answer that comes late is tried on visible cases before any hidden case is given.",
         "autograder/boxed/notebook_run.py",
@@ -225,7 +225,7 @@ SOURCE_MENDS = (
         ("leaking-late",),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "sealed-cases",
         "After the first hidden case, nothing is shown in an answer's own words.",
         "autograder/boxed/notebook_run.py",
@@ -234,7 +234,7 @@ SOURCE_MENDS = (
         ("leaking-random",),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "redaction",
         "What only a student's code can have said about a hidden case is left out.",
         "autograder/judge/redaction.py",
@@ -243,7 +243,7 @@ SOURCE_MENDS = (
         ("leaking-raised", "leaking-node-names"),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "own-network",
         "A box has a network of its own, with nobody else in it.",
         "autograder/sandbox/namespaces.py",
@@ -252,7 +252,7 @@ SOURCE_MENDS = (
         ("escaping-loopback",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "clean-environment",
         "A box knows a few variables of the environment, and no others.",
         "autograder/sandbox/client.py",
@@ -261,7 +261,7 @@ SOURCE_MENDS = (
         ("prying-environment",),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "memory-of-all",
         "What all processes of a box have in memory is added up.",
         "autograder/sandbox/init_process.py",
@@ -270,7 +270,7 @@ SOURCE_MENDS = (
         ("draining-memory-of-children",),
         "read",
     ),
-    SourceMend(
+    SourceDefense(
         "clean-outputs",
         "What cells displayed is cleaned before a page shows it.",
         "autograder/submission/sanitize/outputs.py",
@@ -279,7 +279,7 @@ SOURCE_MENDS = (
         ("pages-html", "pages-svg"),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "clean-raw-cells",
         "HTML of raw cells is shown as text; nbconvert leaves some of it, with its names.",
         "autograder/submission/sanitize/cells.py",
@@ -288,7 +288,7 @@ SOURCE_MENDS = (
         ("pages-raw-fields",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "lines-without-control",
         "What is told on a terminal has no characters that steer it.",
         "autograder/environment/visible.py",
@@ -297,7 +297,7 @@ SOURCE_MENDS = (
         ("pages-terminal-id",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "harmless-names",
         "Beside a graded notebook lies nothing that a browser runs.",
         "autograder/classroom/records/gradebook_writer.py",
@@ -306,7 +306,7 @@ SOURCE_MENDS = (
         ("files-pages",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "ids-are-text",
         "No submission of an id that is a piece of a page is graded.",
         "autograder/classroom/grading/plan.py",
@@ -315,7 +315,7 @@ SOURCE_MENDS = (
         ("pages-id",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "names-are-text",
         "Names in the gradebook are no pieces of a page.",
         "autograder/classroom/records/roster.py",
@@ -324,7 +324,7 @@ SOURCE_MENDS = (
         ("files-name-page",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "no-formulas",
         "No value of an exported table is a formula.",
         "autograder/classroom/records/tables.py",
@@ -333,7 +333,7 @@ SOURCE_MENDS = (
         ("pages-formula",),
         "ran",
     ),
-    SourceMend(
+    SourceDefense(
         "forged-points",
         "Points that were raised are tampering, and restored.",
         "autograder/submission/repair_steps.py",
@@ -345,27 +345,30 @@ SOURCE_MENDS = (
 )
 
 
-def taken_back(mend: SourceMend, text: str) -> str:
-    """A file's text without a mend.
+def taken_back(defense: SourceDefense, text: str) -> str:
+    """A file's text without a defense.
 
     Raises:
         ValueError: what does it is not there, or not once.
     """
-    if text.count(mend.old) != 1:
-        raise ValueError(f"{mend.name}: {mend.file} has its text {text.count(mend.old)} times")
-    return text.replace(mend.old, mend.new)
+    if text.count(defense.old) != 1:
+        raise ValueError(
+            f"{defense.name}: {defense.file} has its text {text.count(defense.old)} times"
+        )
+    return text.replace(defense.old, defense.new)
 
 
-def counted_without(mend: SourceMend) -> dict[str, int]:
-    """What the mend's attacks come to in a copy of the project that lacks it, by column."""
+def counted_without(defense: SourceDefense) -> dict[str, int]:
+    """What the defense's attacks come to in a copy of the project that lacks it, by column."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for part in PARTS:
             shutil.copytree(ROOT / part, Path(folder, part), ignore=_NOT_COPIED)
         for name in ("pyproject.toml", "environment.yml"):
             shutil.copy(ROOT / name, folder)
-        path = Path(folder, mend.file)
-        path.write_text(taken_back(mend, path.read_text(encoding="utf-8")), encoding="utf-8")
-        words = [sys.executable, "-m", "tests.security.attacks", "--only", ",".join(mend.attacks)]
+        path = Path(folder, defense.file)
+        path.write_text(taken_back(defense, path.read_text(encoding="utf-8")), encoding="utf-8")
+        names = ",".join(defense.attacks)
+        words = [sys.executable, "-m", "tests.security.attacks", "--only", names]
         run = subprocess.run(
             words, cwd=folder, env=os.environ | {"PYTHONPATH": folder},
             capture_output=True, text=True, check=False,
@@ -374,8 +377,8 @@ def counted_without(mend: SourceMend) -> dict[str, int]:
     return {column: int(number) for column, number in re.findall(r"(\w+) (\d+)(?:,|$)", line)}
 
 
-def shown(mend: Mend) -> dict[str, tuple[bool, bool]]:
-    """For each of a mend's attacks, whether it comes to something with the mend, and without."""
+def shown(defense: Defense) -> dict[str, tuple[bool, bool]]:
+    """Whether each attack of a defense succeeds with the defense, and whether without it."""
     attacks = {attack.name: attack for attack in all_attacks()}
 
     def comes_to_something(name: str, prepare: Callable[[], Any]) -> bool:
@@ -384,21 +387,21 @@ def shown(mend: Mend) -> dict[str, tuple[bool, bool]]:
         return bool(earned(attacks[name], prepare))
 
     return {
-        name: (comes_to_something(name, lambda: None), comes_to_something(name, mend.take_back))
-        for name in mend.attacks
+        name: (comes_to_something(name, lambda: None), comes_to_something(name, defense.take_back))
+        for name in defense.attacks
     }
 
 
 def main(names: list[str]) -> int:
-    """Take each mend back, or those of these names; 1 if it makes no difference."""
+    """Take each defense back, or those of these names; 1 if it makes no difference."""
     wrong = 0
-    for mend in [mend for mend in MENDS if not names or mend.name in names]:
-        for name, (before, after) in shown(mend).items():
+    for defense in [defense for defense in DEFENSES if not names or defense.name in names]:
+        for name, (before, after) in shown(defense).items():
             good = after and not before
             wrong += not good
             word = "shown" if good else f"NOT SHOWN (with it {before}, without it {after})"
-            print(f"{mend.name}: {name}: {word}", flush=True)
-    for edit in [edit for edit in SOURCE_MENDS if not names or edit.name in names]:
+            print(f"{defense.name}: {name}: {word}", flush=True)
+    for edit in [edit for edit in SOURCE_DEFENSES if not names or edit.name in names]:
         counts = counted_without(edit)
         good = counts.get(edit.column, 0) > 0
         wrong += not good

@@ -1,6 +1,6 @@
 """Settings that stay as a cell leaves them, of PyTorch, of Python and of the process."""
 
-from tests.security.honest import cell, honest
+from tests.security.unusual_but_honest import cell, honest
 
 SUBMISSIONS = [
     honest(
