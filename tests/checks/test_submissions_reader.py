@@ -92,7 +92,7 @@ RIGHT = 'ada = "a Counter with every key"'
         ('[count_ops]\nada = "neat"', "count_ops.ada: the exam of count_ops has no answer 'neat'"),
         (
             '[count_ops]\ndan = { text = "", loses = ["speed"] }',
-            "count_ops.dan: it has no aspect 'speed', only ",
+            "count_ops.dan: count_ops has no aspect 'speed', only ",
         ),
         (
             '[count_ops]\ndan = { text = "", loses = "graphs" }',
@@ -103,6 +103,7 @@ RIGHT = 'ada = "a Counter with every key"'
             "count_ops.dan: it has code, and an answer has one of: text; style; "
             "style, replace, by; style, fitted_to, otherwise; style, wrapper",
         ),
+        ("[count_ops]\ndan = 1", "count_ops.dan: an answer is a style or a table"),
         ("[count_ops]\ndan = { text = 1 }", "count_ops.dan: text must be text"),
         (
             '[count_ops]\neva = { style = "", fitted_to = "names", otherwise = "" }',

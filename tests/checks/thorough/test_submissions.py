@@ -62,7 +62,7 @@ def test_shares_follow_from_the_weights() -> None:
     whole = first.weight + sum(aspect.weight for aspect in others)
     left = whole - others[0].weight - RANDOM.weight
     assert all_but("retarget", others[0].key) * whole == left
-    with pytest.raises(LookupError, match="it has no aspect 'speed', only "):
+    with pytest.raises(LookupError, match="retarget has no aspect 'speed', only "):
         all_but("retarget", "speed")
 
 

@@ -71,7 +71,7 @@ def all_but(exercise: str, *lost: str) -> Fraction:
     weights = {aspect.key: aspect.weight for aspect in EXERCISES[exercise].all_aspects}
     for key in lost:
         if key not in weights:
-            raise LookupError(f"it has no aspect '{key}', only {', '.join(weights)}")
+            raise LookupError(f"{exercise} has no aspect '{key}', only {', '.join(weights)}")
     if RANDOM.key in weights and lost:
         lost = tuple({*lost, RANDOM.key})
     if next(iter(weights)) in lost:

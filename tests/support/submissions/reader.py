@@ -119,26 +119,35 @@ def read(chapter: str, text: str) -> tuple[Submission, ...]:
     _must_be_known(tables, names, "exercise")
     for given in (does, cells, *tables.values()):
         _must_be_known(given, CLASS, "student")
+    answers, earns = _answers(tables)
+    found = [Submission("cleo", chapter, "the notebook as it was given out")]
+    for student, usual in CLASS.items():
+        edits = tuple(add(source) for source in cells.get(student, ()))
+        if answers[student] or edits:
+            special = does.get(student, usual)
+            given = answers[student], edits, earns[student]
+            found.append(Submission(student, chapter, special, *given))
+    for name, given in happened.items():
+        with _reading(f"accidents.{name}"):
+            found.append(_accident(name, dict(given), chapter, names, answers))
+    return tuple(found)
+
+
+def _answers(
+    tables: Mapping[str, Table],
+) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, Fraction]]]:
+    """The texts of all answers and the shares that they earn, by student and exercise."""
     answers: dict[str, dict[str, str]] = {student: {} for student in CLASS}
     earns: dict[str, dict[str, Fraction]] = {student: {} for student in CLASS}
     for exercise, row in tables.items():
         for student, given in row.items():
             with _reading(f"{exercise}.{student}"):
+                if not isinstance(given, str | dict):
+                    raise SubmissionsError("an answer is a style or a table")
                 answer = {"style": given} if isinstance(given, str) else dict(given)
                 earns[student][exercise] = _share(exercise, student, answer.pop("loses", None))
                 answers[student][exercise] = _text(exercise, answer)
-    found = [Submission("cleo", chapter, "the notebook as it was given out")]
-    for student, special in CLASS.items():
-        edits = tuple(add(source) for source in cells.get(student, ()))
-        special = does.get(student, special)
-        if answers[student] or edits:
-            found.append(
-                Submission(student, chapter, special, answers[student], edits, earns[student])
-            )
-    for name, given in happened.items():
-        with _reading(f"accidents.{name}"):
-            found.append(_accident(name, dict(given), chapter, names, answers))
-    return tuple(found)
+    return answers, earns
 
 
 def _must_be_known(given: Iterable[str], known: Iterable[str], kind: str) -> None:
@@ -217,9 +226,8 @@ def _accident(
         keys = ", ".join(given) or "nothing"
         raise SubmissionsError(f"it needs {', '.join(wanted) or 'nothing'}, and has {keys}")
     for key in {"on", "other"} & set(given):
-        _must_be_known(
-            [given[key]] if isinstance(given[key], str) else given[key], names, "exercise"
-        )
+        on = given[key] if isinstance(given[key], list) else [given[key]]
+        _must_be_known(on, names, "exercise")
     try:
         return _ACCIDENTS[name](chapter, happened_to, **given)
     except KeyError as error:
