@@ -102,7 +102,7 @@ hunt: .venv/.installed-test
 
 grade-demo: .venv/.installed-test
 	@echo "==> Grading a class in a temporary folder (a few minutes)"
-	@$(PY) -m tests.exam.submissions.demo
+	@$(PY) -m tests.support.submissions.demo
 
 attacks: .venv/.installed-test
 	@echo "==> Grading attackers among honest students, and odd but honest work (many minutes)"

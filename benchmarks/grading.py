@@ -24,10 +24,10 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.classroom.setup.create import choose
-from tests.exam.submissions import room as rooms
 from tests.support.classes import commands, course, stock, two_questions
 from tests.support.classes.course import Scores
 from tests.support.numbers import numbers_syllabus
+from tests.support.submissions import room as rooms
 
 TWO_QUESTIONS = int(os.environ.get("BENCH_TWO_QUESTIONS", "200"))
 """Submissions of the small notebook."""

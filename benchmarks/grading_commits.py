@@ -23,9 +23,9 @@ from rich.table import Table
 
 from autograder.builder.paths import ROOT
 from benchmarks import grading
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
 from tests.support.classes import commands, course
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import edited, fill
 
 COMMIT = os.environ.get("BENCH_COMMIT", "935fb6d")
 """The other commit."""

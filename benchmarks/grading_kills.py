@@ -111,7 +111,7 @@ def report(console: Console) -> None:
     late = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         made = Path(folder) / "class"
-        two_questions.make(made, KILLED_CLASS, seed=SEED, mishaps=True)
+        two_questions.make(made, KILLED_CLASS, seed=SEED, accidents=True)
         wanted, pace = uninterrupted(made, Path(folder) / "whole" / "class")
         while len(found) < KILLS and late <= 2 * KILLS:
             moment = Moment(drawn.randrange(KILLED_CLASS), drawn.random())
@@ -148,7 +148,7 @@ def report_beside(console: Console) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         known = [
-            two_questions.make(home / name / "class", BESIDE, seed, mishaps=True)
+            two_questions.make(home / name / "class", BESIDE, seed, accidents=True)
             for seed, name in enumerate(("first", "second"), start=1)
         ]
         made = [home / name / "class" for name in ("first", "second")]

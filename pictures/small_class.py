@@ -16,8 +16,8 @@ from autograder.sandbox.probe import why_no_box
 from pictures import answers
 from pictures.browser import CannotPicture, chromium, new_page, save
 from pictures.gallery import THEMES
-from tests.exam.submissions import Submission, room
-from tests.exam.submissions.exam import text_of
+from tests.support.submissions import Submission, room
+from tests.support.submissions.answer_text import text_of
 
 CHAPTER = "03_manipulation"
 SHORT = "methods forgotten, in few lines"

@@ -18,10 +18,10 @@ from autograder.builder.paths import ROOT
 from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, TOKEN, Lab, served
-from tests.exam.submissions.edits import edited, fill
-from tests.exam.submissions.room import hand_in, released
 from tests.support.numbers import numbers_room, numbers_syllabus
 from tests.support.numbers.numbers_syllabus import CHAPTER
+from tests.support.submissions.edits import edited, fill
+from tests.support.submissions.room import hand_in, released
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),

@@ -21,11 +21,11 @@ from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, served
 from tests.browser.test_browser_formgrader import Desk, grade
-from tests.exam.submissions.edits import Edit, edited, fill
-from tests.exam.submissions.room import hand_in, released
 from tests.hand_ins.test_one_student import SIGNS, hostile_tree
 from tests.support.numbers import numbers_room, numbers_syllabus
 from tests.support.numbers.numbers_syllabus import CHAPTER
+from tests.support.submissions.edits import Edit, edited, fill
+from tests.support.submissions.room import hand_in, released
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),

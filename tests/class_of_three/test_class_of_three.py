@@ -14,15 +14,16 @@ from autograder.classroom.grading import canary
 from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.contract import PreloadSpec
-from tests.exam.submissions import Submission
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.chapter_02 import CHAPTER, SUBMISSIONS
+from tests.support.submissions import Submission
+from tests.support.submissions import room as rooms
+from tests.support.submissions.reader import submissions_of
 
 pytestmark = pytest.mark.skipif(why_no_box() is not None, reason=f"no box here: {why_no_box()}")
 
+CHAPTER = "02_nodes"
 THREE = [
     replace(s, student=s.student.replace("iris", "iris[1]"))  # nbgrader reads it as a pattern
-    for s in SUBMISSIONS
+    for s in submissions_of(CHAPTER)
     if s.student in ("ada", "dan", "iris")
 ]
 """One is right, one is right in part, and one ends Python in an answer cell."""

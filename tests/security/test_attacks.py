@@ -10,21 +10,21 @@ import pytest
 
 from autograder.builder.paths import COURSE, ROOT
 from autograder.exercises import EXERCISES
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import ANY, HONEST, PWNED, Attack, all_attacks, kinds
 from tests.security.attacks.__main__ import chosen
 from tests.security.attacks._class import COLUMNS, RIGHT, Found, Loss, of_long_work
 from tests.security.attacks._forging import grafting
 from tests.security.attacks._judged import earned
 from tests.security.attacks._traces import active_parts
-from tests.security.attacks.mends import (
-    MENDS,
-    SOURCE_MENDS,
-    Mend,
-    SourceMend,
+from tests.security.attacks.defenses import (
+    DEFENSES,
+    SOURCE_DEFENSES,
+    Defense,
+    SourceDefense,
     shown,
     taken_back,
 )
+from tests.support.submissions.answer_text import text_of
 
 MUL = text_of("add_to_mul", "operands exchanged")
 KINDS = {
@@ -142,15 +142,15 @@ def test_an_attack_gets_no_points_in_one_process(name: str) -> None:
     assert earned(attack) == {}
 
 
-@pytest.mark.parametrize("mend", MENDS, ids=str)
-def test_a_mend_that_is_taken_back_is_missed(mend: Mend) -> None:
-    assert shown(mend) == dict.fromkeys(mend.attacks, (False, True))
+@pytest.mark.parametrize("defense", DEFENSES, ids=str)
+def test_a_defense_that_is_taken_back_is_missed(defense: Defense) -> None:
+    assert shown(defense) == dict.fromkeys(defense.attacks, (False, True))
 
 
-@pytest.mark.parametrize("mend", SOURCE_MENDS, ids=str)
-def test_a_mend_of_the_source_can_be_taken_back(mend: SourceMend) -> None:
-    ast.parse(taken_back(mend, (ROOT / mend.file).read_text(encoding="utf-8")))
-    assert set(mend.attacks) <= {attack.name for attack in all_attacks()}
+@pytest.mark.parametrize("defense", SOURCE_DEFENSES, ids=str)
+def test_a_defense_of_the_source_can_be_taken_back(defense: SourceDefense) -> None:
+    ast.parse(taken_back(defense, (ROOT / defense.file).read_text(encoding="utf-8")))
+    assert set(defense.attacks) <= {attack.name for attack in all_attacks()}
 
 
 @pytest.mark.parametrize("chapter", RIGHT)

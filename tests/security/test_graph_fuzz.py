@@ -10,8 +10,8 @@ from torch import fx, nn
 
 from autograder.core import graph_program
 from tests.security.attacks import graph_fuzz
+from tests.security.attacks.defenses import let_paths_walk
 from tests.security.attacks.graph_fuzz import Draw, fuzz, strange
-from tests.security.attacks.mends import let_paths_walk
 
 
 def test_what_is_drawn_comes_to_nothing_but_plain_values(total) -> None:

@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder.paths import COURSE
 from autograder.exercises import EXERCISES
-from tests.security.honest import Honest, all_honest
+from tests.security.unusual_but_honest import Honest, all_honest
 
 EVERYONE = all_honest()
 

@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading.grade_class import GradingOptions, Summary, grade_class
 from autograder.submission.result import Result
-from tests.exam.submissions.edits import Edit, add, delete, edited, fill
-from tests.exam.submissions.room import hand_in, released
 from tests.support.numbers import numbers_room, numbers_syllabus
+from tests.support.submissions.edits import Edit, add, delete, edited, fill
+from tests.support.submissions.room import hand_in, released
 
 CHAPTER = numbers_room.CHAPTER
 SETTINGS = {"syllabus": numbers_syllabus.__name__, "cell_cpu": 10.0, "case_cpu": 1.0}

@@ -12,7 +12,7 @@ from autograder.classroom.setup.sample_hand_ins import CHAPTER, HAND_INS, POINTS
 from autograder.cli.classroom import app
 from autograder.exercises import of_chapter
 from autograder.sandbox.probe import why_no_box
-from tests.exam.submissions import room as rooms
+from tests.support.submissions import room as rooms
 from tests.support.tutorial import Reader, Step, steps_of
 
 PAGE = ROOT / "docs" / "instructors" / "first-class.md"

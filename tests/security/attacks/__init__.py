@@ -32,8 +32,8 @@ from pathlib import Path
 from nbformat.notebooknode import NotebookNode
 
 from autograder.exercises import of_chapter
-from tests.exam.submissions.edits import Edit, add, edited, fill
-from tests.exam.submissions.room import hand_in
+from tests.support.submissions.edits import Edit, add, edited, fill
+from tests.support.submissions.room import hand_in
 
 TOKEN = "CANARY-"
 PWNED = "fxcourse-pwned-"
@@ -155,7 +155,7 @@ class Attack:
         return edited(released, *edits, *self.edits)
 
     def work(self, released: NotebookNode) -> bytes:
-        """The bytes of the notebook that is handed in. nbformat would mend some of it."""
+        """The bytes of the notebook that is handed in. nbformat would fix some of it."""
         notebook = self.notebook(released)
         return self.raw(notebook) if self.raw else json.dumps(notebook).encode()
 

@@ -19,7 +19,7 @@ from tests.security.attacks._class import AttackedClass, Found, Loss
 from tests.security.attacks._stock import try_stock
 from tests.security.attacks._traces import orphans
 from tests.security.attacks.graph_fuzz import fuzz
-from tests.security.honest.__main__ import honest_who_lost
+from tests.security.unusual_but_honest.__main__ import honest_who_lost
 
 GRAPHS = 100_000
 """How many are drawn when everything is tried."""

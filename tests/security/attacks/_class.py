@@ -21,23 +21,6 @@ from autograder.classroom.setup.create import choose, create
 from autograder.exercises import of_chapter
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.sanitize.harmless_files import may_be_linked
-from tests.exam.submissions import (
-    chapter_01,
-    chapter_02,
-    chapter_02b,
-    chapter_03,
-    chapter_03b,
-    chapter_05,
-    chapter_05b,
-    chapter_06,
-    chapter_06b,
-    chapter_07,
-    chapter_07b,
-    chapter_09b,
-)
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import (
     GRADED,
     HONEST,
@@ -48,21 +31,18 @@ from tests.security.attacks import (
     _traces,
     _wiring,
 )
+from tests.support.submissions import room as rooms
+from tests.support.submissions.answer_text import text_of
+from tests.support.submissions.edits import edited, fill
+from tests.support.submissions.reader import submission_of
 
+CHAPTERS = (
+    *("01_tracing", "02_nodes", "02b_lint", "03_manipulation", "03b_effects", "05_proxy"),
+    *("05b_programs", "06_interpreter", "06b_measuring", "07_features", "07b_cutting", "09b_duels"),
+)
 RIGHT = {
     "00_start": {"node_names": text_of("node_names", "a comprehension")},
-    "01_tracing": chapter_01.RIGHT,
-    "02_nodes": chapter_02.RIGHT,
-    "02b_lint": chapter_02b.RIGHT,
-    "03_manipulation": chapter_03.RIGHT,
-    "03b_effects": chapter_03b.RIGHT,
-    "05_proxy": chapter_05.RIGHT,
-    "05b_programs": chapter_05b.RIGHT,
-    "06_interpreter": chapter_06.RIGHT,
-    "06b_measuring": chapter_06b.RIGHT,
-    "07_features": chapter_07.RIGHT,
-    "07b_cutting": chapter_07b.RIGHT,
-    "09b_duels": chapter_09b.RIGHT,
+    **{chapter: submission_of("ada", chapter).answers for chapter in CHAPTERS},
 }
 MOST_MEMORY = 4 * 1024**2
 """KiB that no process may have taken, the judge's neither."""

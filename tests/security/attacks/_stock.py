@@ -11,8 +11,8 @@ from pathlib import Path
 
 from autograder.builder import as_text
 from autograder.classroom.setup.create import choose
-from tests.exam.submissions import room as rooms
 from tests.security.attacks import Attack
+from tests.support.submissions import room as rooms
 
 SECONDS = 60
 CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"

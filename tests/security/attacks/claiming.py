@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.exercises import EXERCISES
 from autograder.judge.answer_key import key_of
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import ENDED, SUSPECT, Attack
 from tests.security.attacks._forging import forging
+from tests.support.submissions.answer_text import text_of
 
 NODES, TRACING, CHANGES = "02_nodes", "01_tracing", "03_manipulation"
 LESSONS, MEASURING = "06_interpreter", "06b_measuring"

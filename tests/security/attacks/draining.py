@@ -6,9 +6,9 @@ thread.
 
 from __future__ import annotations
 
-from tests.exam.submissions.edits import add
 from tests.security.attacks import DUE, ENDED, GUARD, RIGHT, Attack
 from tests.security.attacks._forging import LOUD
+from tests.support.submissions.edits import add
 
 BOUNDED = "It is ended, or stays within the bounds of a box; whoever is graded beside it keeps all."
 REFUSED = "The kernel refuses it to a box."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.exam.submissions.edits import add
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import DUE, ENDED, RIGHT, SUSPECT, Attack
 from tests.security.attacks._forging import forging, forging_bytes, forging_graphs
+from tests.support.submissions.answer_text import text_of
+from tests.support.submissions.edits import add
 
 START = "00_start"
 CLAIM = "What was said is read as a claim, found unsound, and earns nothing."

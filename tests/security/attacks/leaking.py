@@ -7,9 +7,9 @@ import hashlib
 from torch import fx
 
 from autograder.exercises import EXERCISES, of_chapter
-from tests.exam.submissions.edits import add
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import ENDED, GRADED, Attack
+from tests.support.submissions.answer_text import text_of
+from tests.support.submissions.edits import add
 
 HIDDEN = "Hidden cases show their message, never what they are made of."
 APART = "What a trial has seen reaches no cell, and no other trial."

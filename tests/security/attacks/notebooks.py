@@ -9,8 +9,8 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from tests.exam.submissions.edits import check_of, duplicate, place_of, set_metadata
 from tests.security.attacks import ANY, DUE, ENDED, RIGHT, SUSPECT, Attack
+from tests.support.submissions.edits import check_of, duplicate, place_of, set_metadata
 
 RESTORED = "What the gradebook knows is restored; nothing is earned by it."
 NO_NOTEBOOK = "It is no notebook, earns nothing, and stops nobody."

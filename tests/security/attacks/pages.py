@@ -5,8 +5,8 @@ from __future__ import annotations
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output, new_raw_cell
 
-from tests.exam.submissions.edits import Edit, add, set_metadata
 from tests.security.attacks import DUE, GRADED, RIGHT, SUSPECT, Attack
+from tests.support.submissions.edits import Edit, add, set_metadata
 
 SHOWN = "It is shown as text or left out; nothing of it runs."
 

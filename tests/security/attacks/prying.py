@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.exercises import of_chapter
-from tests.exam.submissions.edits import add
 from tests.security.attacks import ENDED, Attack
+from tests.support.submissions.edits import add
 
 START, NODES = "00_start", "02_nodes"
 ABSENT = "There is nothing of the kind in the box."

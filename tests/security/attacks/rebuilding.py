@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from textwrap import indent
 
-from tests.exam.submissions.exam import text_of
 from tests.security.attacks import ENDED, SUSPECT, Attack
 from tests.security.attacks._forging import grafting, in_the_judge
+from tests.support.submissions.answer_text import text_of
 
 LISTED = "A graph is run only if each row is on the list of what may stand in one."
 BOUNDED = "It ends within the bounds of its own submission; nobody else notices."

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.security.honest.__main__ import grade, losses, make_room
 from tests.security.test_honest import EVERYONE
+from tests.security.unusual_but_honest.__main__ import grade, losses, make_room
 
 SOME = (
     "an-object awaits checks-moved class-answers displays doubles file-bom file-colab folder-tmp "

@@ -18,10 +18,10 @@ from autograder.core.exercise import Exercise
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.grading import without_random_models
 from tests.checks.examination import examine
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
-from tests.exam.submissions.exam import text_of
 from tests.exercises import Answer, answers_to, constant
+from tests.support.submissions import room as rooms
+from tests.support.submissions.answer_text import text_of
+from tests.support.submissions.edits import edited, fill
 
 KNOWN = "known_scores.json"
 """The file in the classroom that says what everybody must get; grading does not read it."""

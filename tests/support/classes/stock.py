@@ -11,8 +11,8 @@ from unittest import mock
 from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import as_text
-from tests.exam.submissions import room as rooms
 from tests.support.classes.commands import environment
+from tests.support.submissions import room as rooms
 
 CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"
 

@@ -13,11 +13,11 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import source_notebook
 from autograder.classroom.setup.create import create
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import Edit, delete, edited, fill, place_of
 from tests.support.classes.course import Scores, names
 from tests.support.numbers import numbers_room, numbers_syllabus
 from tests.support.numbers.numbers_syllabus import CHAPTER
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import Edit, delete, edited, fill, place_of
 
 TEXT = numbers_room.TEXT.replace("import math", "import torch\nimport torchvision")
 
@@ -81,14 +81,14 @@ def with_asserts(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def make(room: Path, students: int, seed: int = 0, *, mishaps: bool = False) -> Scores:
+def make(room: Path, students: int, seed: int = 0, *, accidents: bool = False) -> Scores:
     """Make a classroom, and hand everything in.
 
     Args:
         room: where; beside it, the notebook's source is written.
         students: how many there are.
         seed: decides who answers what.
-        mishaps: every fifth student has deleted a check cell, which is put back.
+        accidents: every fifth student has deleted a check cell, which is put back.
 
     Returns:
         What everybody must get.
@@ -101,7 +101,7 @@ def make(room: Path, students: int, seed: int = 0, *, mishaps: bool = False) -> 
     scores = {}
     for number, student in enumerate(names(students)):
         work = work_of(student, seed)
-        lost = (delete("check-half"),) if mishaps and number % 5 == 4 else ()
+        lost = (delete("check-half"),) if accidents and number % 5 == 4 else ()
         rooms.hand_in(room, student, CHAPTER, edited(released, *work.edits, *lost))
         scores[student] = work.points
     return {CHAPTER: scores}

@@ -12,9 +12,9 @@ from autograder.builder import source_notebook
 from autograder.builder.paths import ROOT
 from autograder.classroom.room.nbgrader_api import api
 from autograder.classroom.setup.create import create
-from tests.exam.submissions.room import hand_in
 from tests.support.numbers import numbers_syllabus
 from tests.support.numbers.numbers_syllabus import CHAPTER, EXERCISES
+from tests.support.submissions.room import hand_in
 
 TEXT = '''\
 # %% [markdown]

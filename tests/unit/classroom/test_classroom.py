@@ -29,10 +29,10 @@ from autograder.environment.errors import ClassroomError
 from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
 from autograder.submission.seeds import noted_seed
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
 from tests.support import graded_class
 from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import edited, fill
 
 
 @pytest.fixture(scope="module")

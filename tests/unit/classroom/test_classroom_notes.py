@@ -17,9 +17,9 @@ from autograder.cli.grading_progress import Watch, line_about
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
-from tests.exam.submissions import room as rooms
 from tests.support.classes.commands import done
 from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
 
 EVIL = "a\x1b[2J\x1b]0;x\x07b\nc\rd\x9bm\u202ee\u2066f\u2028g\x7fh\U000e0041i\ufeff"
 

@@ -19,12 +19,12 @@ from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import Timeouts
 from autograder.submission.scores import auto_score
-from tests.exam.submissions.edits import Edit, delete, edited, fill
-from tests.exam.submissions.room import hand_in, released
 from tests.support import graded_class
 from tests.support.graded_class import CHAPTER
 from tests.support.notebook_boxes import Notebooks
 from tests.support.numbers import numbers_room
+from tests.support.submissions.edits import Edit, delete, edited, fill
+from tests.support.submissions.room import hand_in, released
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
 SHORT = Timeouts(cell_cpu=0.5, cell_wall=5.0)

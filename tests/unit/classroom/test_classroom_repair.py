@@ -14,8 +14,9 @@ from nbgrader.preprocessors import OverwriteCells
 from autograder.classroom.records.gradebook_cells import source_cells_of
 from autograder.submission.repair import NOTES, repair
 from autograder.submission.source_cells import SourceCell, grade_id
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import (
+from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import (
     Edit,
     add,
     delete,
@@ -27,7 +28,6 @@ from tests.exam.submissions.edits import (
     set_metadata,
     split,
 )
-from tests.support.numbers import numbers_room as numbers
 
 AFTER = "def after(number):\n    return number + 1"
 HALF = "def half(number):\n    return number / 2"

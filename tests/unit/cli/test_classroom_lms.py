@@ -19,8 +19,8 @@ from autograder.builder.paths import ROOT
 from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
 from autograder.cli.classroom import app
 from autograder.environment.errors import ClassroomError
-from tests.exam.submissions import room as rooms
 from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
 
 CHAPTER = numbers.CHAPTER
 

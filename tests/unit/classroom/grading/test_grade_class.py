@@ -14,8 +14,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autograder.submission.repair import read_forgivingly
 from autograder.submission.seeds import code_of, key_of, noted_seed, pool_of, seed_of
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import (
+from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import (
     Edit,
     add,
     delete,
@@ -25,7 +26,6 @@ from tests.exam.submissions.edits import (
     retype,
     set_metadata,
 )
-from tests.support.numbers import numbers_room as numbers
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's
@@ -125,7 +125,7 @@ SCORES: dict[str, tuple[list[Edit], tuple[float, float]]] = {
         [*(add(line, above="after") for line in ODD), GOOD[0], fill("half", WARNS)],
         (6, 3),
     ),
-    "mishaps with cells": (
+    "accidents with cells": (
         [*GOOD, delete("check-after"), retype("half"), duplicate("check-half")],
         (6, 3),
     ),

@@ -20,11 +20,11 @@ from autograder.classroom.records.journal import Journal
 from autograder.classroom.room.nbgrader_api import api
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
 from tests.support.classes import commands, two_questions
 from tests.support.classes.course import names
 from tests.support.classes.two_questions import CHAPTER, work_of
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import edited, fill
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's

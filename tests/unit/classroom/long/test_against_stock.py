@@ -21,9 +21,9 @@ from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.setup.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.result import Result
-from tests.exam.submissions import room as rooms
 from tests.support.classes.commands import environment
 from tests.support.classes.stock import CONFIG
+from tests.support.submissions import room as rooms
 
 pytestmark = [
     pytest.mark.skipif(why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"),

@@ -16,8 +16,8 @@ from autograder.submission.sanitize import clean_cell
 from autograder.submission.sanitize.outputs import clean_text
 from autograder.submission.sanitize.rewrite import clean_html, clean_svg
 from autograder.submission.source_cells import SourceCell
-from tests.exam.submissions import room as rooms
 from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
 
 SHORT = 25_000
 LONG = 4 * SHORT

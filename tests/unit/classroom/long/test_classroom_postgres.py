@@ -17,10 +17,10 @@ from autograder.classroom.room import gradebook_url
 from autograder.classroom.setup.create import create
 from autograder.cli.main import app
 from autograder.environment.errors import ClassroomError
-from tests.exam.submissions import room as rooms
 from tests.support import postgres_server
 from tests.support.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 from tests.support.numbers import numbers_room, numbers_syllabus
+from tests.support.submissions import room as rooms
 from tests.unit.classroom.room.test_gradebook_url import NOWHERE, SECRET
 
 pytestmark = [

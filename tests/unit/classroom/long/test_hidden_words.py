@@ -16,8 +16,8 @@ from autograder.classroom.setup.create import create
 from autograder.core import own_exercises
 from autograder.new_exercise.trying import load
 from autograder.new_exercise.write import TEMPLATE, write
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import add, edited, fill
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import add, edited, fill
 
 FIRST, LATE = "tanh_first", "tanh_late"
 SECRET = "quagmirefinch"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.grading.server_cache import no_box
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited
 from tests.support.classes import commands, two_questions
 from tests.support.classes.course import names
 from tests.support.classes.two_questions import CHAPTER, work_of
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import edited
 
 STUDENTS = 4
 FIRST, SECOND, THIRD, FOURTH = names(STUDENTS)

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.setup.create import create
 from autograder.cli.main import app
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
 from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import edited, fill
 from tests.unit.classroom.setup.test_own_exercise import NAME, RIGHT
 
 

@@ -22,11 +22,11 @@ from autograder.classroom.setup import change_chapters
 from autograder.classroom.setup.create import is_called
 from autograder.cli.main import app
 from autograder.environment.errors import ClassroomError
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited
 from tests.support import graded_class
 from tests.support.numbers import moved_numbers
 from tests.support.numbers import numbers_room as numbers
+from tests.support.submissions import room as rooms
+from tests.support.submissions.edits import edited
 
 CHAPTER = numbers.CHAPTER
 
