@@ -170,7 +170,7 @@ class Penalties:
         score = sum(notebook.score for notebook in submission.notebooks)
         sentence = late.sentence(self.policy.zone)
         try:
-            penalty = sum(self._penalty(notebook, student, late) for notebook in submission.notebooks)
+            penalty = sum(self._cost(notebook, student, late) for notebook in submission.notebooks)
         except PluginFailed as error:
             sentence += f". {error} The penalty stays as it was"
             return LateRow(student, submission.name, late, score, before, before, sentence)
@@ -178,7 +178,7 @@ class Penalties:
             sentence += f", {penalty:.4g} points off by the class's own plugin"
         return LateRow(student, submission.name, late, score, penalty, before, sentence)
 
-    def _penalty(self, notebook: Any, student: str, late: Lateness) -> float:
+    def _cost(self, notebook: Any, student: str, late: Lateness) -> float:
         """The penalty of one notebook: between nothing and all that it earned."""
         if not late.charged:
             return 0.0
@@ -221,7 +221,7 @@ class Penalties:
                 submission = book.find_submission(row.chapter, row.student)
                 for notebook in submission.notebooks:
                     notebook.late_submission_penalty = (
-                        self._penalty(notebook, row.student, row.lateness) or None
+                        self._cost(notebook, row.student, row.lateness) or None
                     )
         book.db.commit()
         return rows
