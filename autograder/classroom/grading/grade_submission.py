@@ -1,9 +1,8 @@
 """Has submissions graded in sandboxes, and validates the results.
 
-Each submission gets its own judge process in a sandbox. The judge receives the submission, and
-can request sandboxed processes for the notebook, and the seed. Its result is plain data. The
-grading process accepts it only if it is about the chapter's cells, has valid points, and has a
-bounded length.
+Each submission gets its own judge in a sandbox. The judge receives the submission, and requests
+sandboxed processes for the notebook, and the seed. Its result is plain data, and is accepted only
+if it is about the chapter's cells, within their points, and of bounded length.
 """
 
 from __future__ import annotations

@@ -67,8 +67,7 @@ class Listener:
     """Functions that a run calls.
 
     Attributes:
-        say: called for each submission, with its result, the number of finished submissions, and
-            the total.
+        say: called for each submission, with its result, the number of results, and the total.
         warn: called before grading, with sentences for the instructor.
         expect: called with the number of submissions, as soon as it is known.
     """

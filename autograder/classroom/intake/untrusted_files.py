@@ -39,10 +39,8 @@ class Taken:
     Attributes:
         path: its original path, in parts; a zip inside the zip counts as a folder.
         copy: the path of the copy.
-        when: its date in the zip or the folder; for a file that a student packed, the date of the
-            student's zip.
-        outer: its path in the outer zip or folder; for a file that a student packed, the path of
-            the student's zip.
+        when: its date in the zip or the folder; inside a student's zip, the date of that zip.
+        outer: its path in the outer zip or folder; inside a student's zip, the path of that zip.
     """
 
     path: tuple[str, ...]

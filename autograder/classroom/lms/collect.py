@@ -145,7 +145,7 @@ def collect(
 
 
 _Origins = list[tuple[Taken, Origin | str]]
-"""Files with their origins, or with the reason why a path does not tell the origin."""
+"""Files with their origins, or with the reason why a path does not reveal it."""
 
 
 def _origins(

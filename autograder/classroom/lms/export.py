@@ -191,7 +191,7 @@ def fill_canvas(
 def canvas_columns(
     table: Table, assignments: Sequence[str], said: Mapping[str, str]
 ) -> dict[str, str]:
-    """Find the column of each assignment in Canvas's gradebook, by its title or as `said` gives it.
+    """Find the column of each assignment in Canvas's gradebook, by its title or from `said`.
 
     Raises:
         ClassroomError: there are none, or `said` names an unknown column.

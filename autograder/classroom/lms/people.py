@@ -1,7 +1,7 @@
 """Identifies students by a learning platform's names and numbers.
 
 Canvas has a number for each user. Moodle's number is a participant of one assignment; the grading
-worksheet tells the student. If neither decides, a name that only one student has does.
+worksheet has the student of each. Otherwise, a name decides if only one student has it.
 """
 
 from __future__ import annotations

@@ -74,8 +74,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]  # nbgrade
 def use() -> None:
     """Make nbgrader use `ReleaseFeedback`, unless a configuration names another exchange.
 
-    It changes a default, because a setting in a classroom's file would override one of the whole
-    machine, such as ngshare's.
+    A setting in a classroom's file would override one of the whole machine, such as ngshare's.
     """
     trait: TraitType[Any, Any] = ExchangeFactory.release_feedback
     trait.default_value = ReleaseFeedback

@@ -161,7 +161,7 @@ def syntax(text: str) -> str:
 
 
 def _write(part: object, add: Callable[[str], None], messages: bool) -> None:
-    """Add the text of a part of a syntax tree; `messages` says whether to leave messages out."""
+    """Add the text of a part of a syntax tree; if `messages`, leave out messages."""
     if isinstance(part, list):
         for one in part:
             _write(one, add, messages)

@@ -1,7 +1,6 @@
 """Answers that were graded by hand and then submitted again.
 
-Points given by hand stay until a person has looked at the new answer. This module lists these
-answers.
+Points given by hand stay until a person has looked at the new answer.
 """
 
 from __future__ import annotations

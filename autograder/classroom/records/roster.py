@@ -1,7 +1,7 @@
 """The students of a class: imports a list in CSV, and matches a platform's names to students.
 
 The list may be nbgrader's own, Moodle's list of participants or grading worksheet, or Canvas's
-gradebook; its columns tell which.
+gradebook; the reader recognizes it by its columns.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class Held:
     Attributes:
         submissions: chapters in the gradebook; ``None`` if it does not know the student.
         folders: the student's folders.
-        lines: by file of the course's own, its number of lines about the student; for saved
-            grades, the number of submissions.
+        lines: by our own file, the number of lines about the student; for saved grades, the
+            number of submissions.
         run_kept: whether the last run can be undone, so everybody's data from before it exists.
         others: files that are not erased, with the student's id, name, address or number in their
             content or name; for a zip, with its first such file.

@@ -206,11 +206,7 @@ def is_as_made(room: Path, name: str) -> bool:
 
 
 def _empty_gradebook(db_url: str, course: str) -> str:
-    """Check that no other class uses a gradebook, because its names would collide.
-
-    Returns:
-        The address of the gradebook, with its driver.
-    """
+    """The address of a gradebook; no other class may use it, because names would collide."""
     address = with_driver(db_url)
     try_out(address)
     find_scripts()

@@ -168,8 +168,7 @@ def make_wheel(
         described = None
     if not described:
         raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
-    # The wheel has its own version, because pip does not replace an installed package of the same
-    # version.
+    # The wheel has its own version, because pip keeps an installed package of the same version.
     version = f"{course.version.partition('+')[0]}+class.{digest.hexdigest()[:10]}"
     described = described.replace(f"\nVersion: {course.version}\n", f"\nVersion: {version}\n", 1)
     info = f"{NAME}-{version}.dist-info"

@@ -53,7 +53,7 @@ def on_cluster(
     """Grade submissions on the workers of a cluster, and yield each when it is done.
 
     If a worker is lost, another one grades its submission. After several losses the driver gives
-    up the submission (the scheduler's setting `allowed-failures` says how many).
+    up the submission (see the scheduler's setting `allowed-failures`).
 
     Args:
         submissions: the submissions; read one at a time, as needed.

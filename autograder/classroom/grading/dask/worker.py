@@ -3,7 +3,7 @@
 Submissions are graded in sandboxes, as on one machine. The worker's threads only wait for the
 sandboxes, and share the fork servers of their chapter.
 
-This module imports little until a submission arrives, so that a worker reports quickly.
+This module imports little until a submission arrives, because a worker must report quickly.
 """
 
 from __future__ import annotations

@@ -10,16 +10,15 @@ from datetime import timedelta
 from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
 
 MIN_SAME_TEXT = 3
-"""The number of students who must have the same message or model before a report without names
-quotes it. A message may contain a student's own words, and random models differ by student.
-"""
+"""The number of students who must share a message or model before a report without names quotes it.
+A message may contain a student's own words, and each student has other random models."""
 
 
 def without_names(record: ClassRecord) -> ClassRecord:
     """Replace the students of a record by numbers, in random order.
 
-    Notes about a submission may contain a name or a student's own text, and the exact lateness
-    identifies it. Only the number of notes and the fact of lateness stay.
+    Notes may contain a name or a student's own text, and the exact lateness identifies a
+    submission. Only the number of notes and the fact of lateness stay.
     """
     order = list(record.names)
     random.SystemRandom().shuffle(order)

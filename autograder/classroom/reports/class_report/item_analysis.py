@@ -19,9 +19,8 @@ MIN_TRIED = 20
 """The number of students who must have tried an exercise before the report judges it."""
 
 HARD_BELOW, EASY_ABOVE = 0.2, 0.95
-"""Bounds of the share of students who solved an exercise, of those who tried it. Outside them, the
-exercise distinguishes few students.
-"""
+"""Bounds of the share of students with all points, of those who tried an exercise. Outside them,
+the exercise distinguishes few students."""
 
 MIN_SOLVED_SHARE = 0.1
 """The least share of students who solved an exercise for its discrimination to mean anything."""
@@ -34,8 +33,7 @@ CONFIDENCE_ERRORS = 1.645
 
 MIN_SHARED, MIN_SHARED_RATIO = 0.2, 1.5
 """A finding is shared if at least this part of the ablest third of students has it, and at least
-this many times as often as the weakest third.
-"""
+this many times as often as the weakest third."""
 
 MIN_LIMITS_SHARE = 0.1
 """The least share of answers that hit a limit, of those tried, for the report to mention limits."""
@@ -73,7 +71,7 @@ class Statistics:
         max_points: full marks.
         handed_in: the number of students who submitted the chapter.
         tried: the number of students who answered it, without answers that a person must grade.
-        solved: the part of those who tried it that got all points.
+        solved: the share of students with all points, of those who tried it.
         mean: the mean share of the points, of those who tried it.
         discrimination: see `discrimination`; ``None`` if unknown, for example with few students.
         by_ability: mean shares of five groups of those who tried, the weakest first.

@@ -49,7 +49,7 @@ def report(
     results: Iterable[Result] = (),
     now: datetime | None = None,
 ) -> Path:
-    """Write the report of a classroom.
+    """Write the report of a classroom, and return the path of the page.
 
     Args:
         room: the classroom.
@@ -57,9 +57,6 @@ def report(
         db_url: the gradebook, if not the one in the classroom's configuration.
         results: the results of the current run.
         now: the time to print on the page.
-
-    Returns:
-        The path of the page.
 
     Raises:
         ClassroomError: there is no classroom, no gradebook, or the folder cannot be written.

@@ -38,8 +38,7 @@ UNUSABLE = "nothing usable"
 NOT_GRADED = "not graded yet"
 ELSEWHERE = "graded elsewhere"
 """Outcomes in addition to those of `SubmissionStatus`. `UNUSABLE`: the submission has no notebook
-of the class. `ELSEWHERE`: the gradebook has points, and the journal has no result.
-"""
+of the class. `ELSEWHERE`: the gradebook has points, and the journal has no result."""
 
 _WHY_ELSEWHERE = (
     "The gradebook has points of it, and the journal of fxcourse grade has none: it was graded "
