@@ -71,7 +71,7 @@ class ChapterServers:
 
     Args:
         chapter: the data that they preload.
-        boxed: whether processes run in sandboxes. If not, each is a new process without limits.
+        boxed: whether processes run in sandboxes. If not, they have the user's permissions.
 
     Raises:
         NoBox: they do not start. The message says why, and what to do.

@@ -109,7 +109,7 @@ def origins(
     source: str = "",
     layout: Layout | None = None,
 ) -> list[Origin | str]:
-    """Find the origins of files, or the reason why a path does not reveal it, in a sentence.
+    """Find the origin of each file, or a sentence about why its path does not reveal it.
 
     Args:
         files: pairs of paths, one for each file in the archive: the path of the file, and the path
