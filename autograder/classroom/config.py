@@ -1,4 +1,4 @@
-"""Names our parts at nbgrader's extension points. A classroom's ``nbgrader_config.py`` calls it."""
+"""Registers our classes at nbgrader's extension points, for a class's ``nbgrader_config.py``."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def configure(config: Any) -> None:
     """Make nbgrader release, grade, give feedback and export as this course does.
 
     Args:
-        config: what ``get_config()`` returns in an ``nbgrader_config.py``. What is set there
-            afterwards has the last word.
+        config: the result of ``get_config()`` in an ``nbgrader_config.py``. Settings after this
+            call override ours.
     """
     find_scripts()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # equal results and times on any machine
-    # About nbgrader's own use of its database, many times for each student; nothing to act on.
+    # nbgrader's own use of its database causes this warning many times for each student.
     warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
     release.configure(config)
     config.GenerateAssignment.preprocessors[:0] = [POINTS, SOLUTIONS]

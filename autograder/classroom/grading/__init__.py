@@ -1,1 +1,1 @@
-"""A grading run: submissions are graded in sandboxes, side by side."""
+"""A grading run, which grades submissions in parallel, in sandboxes."""

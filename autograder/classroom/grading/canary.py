@@ -1,6 +1,6 @@
-"""A notebook with known scores, which is graded before any work is.
+"""A notebook with known scores, graded before any submission.
 
-A machine on which a right answer earns nothing, or a wrong one something, must not grade. The
+A machine must not grade if it gives nothing for a right answer, or points for a wrong one. The
 notebook has a right and a wrong answer of each kind that the chapter uses.
 """
 
@@ -44,7 +44,7 @@ def with_function(gm, function):
 def answers(kind: str) -> dict[str, str]:
     """The texts of a kind's answers, the right one first, by the names of their exercises.
 
-    They are read from the kind's module, which is not imported: that would import PyTorch.
+    They are read from the source of the kind's module, because importing it would import PyTorch.
     """
     tree = ast.parse((_FOLDER / f"{kind}.py").read_text(encoding="utf-8"))
     texts = {
@@ -68,7 +68,7 @@ def scores(kinds: Iterable[str] = KINDS) -> dict[str, float]:
 
 
 def source_cells(kinds: Iterable[str] = KINDS) -> dict[str, SourceCell]:
-    """The check cells, as if they had been released."""
+    """The check cells, as they would be after a release."""
     found = (
         SourceCell(f"{CHECK}{name}", "code", f"check({name})", None, True, True, False, False, 1.0)
         for name in scores(kinds)
@@ -77,7 +77,7 @@ def source_cells(kinds: Iterable[str] = KINDS) -> dict[str, SourceCell]:
 
 
 def notebook(kinds: Iterable[str] = KINDS) -> bytes:
-    """The notebook, as a file's bytes."""
+    """The content of the notebook's file."""
     cells, checks = [new_code_cell(_FIRST_CELL)], source_cells(kinds)
     for name, text in (row for kind in kinds for row in answers(kind).items()):
         check = checks[f"{CHECK}{name}"]

@@ -1,4 +1,4 @@
-"""What the processes for a chapter's notebooks load before any of them is graded."""
+"""The data that the processes for a chapter's notebooks load before grading."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def preload_spec(settings: GradingSettings, assignment: str, chapter: str) -> Pr
     """The data that the processes for a chapter's notebooks load.
 
     Args:
-        settings: those of the class.
+        settings: the settings of the class.
         assignment: the assignment.
-        chapter: its notebook.
+        chapter: the name of its notebook.
     """
     released_text = _text_of(settings.source(assignment) / f"{chapter}.ipynb")
     return PreloadSpec(
@@ -35,7 +35,7 @@ def preload_spec(settings: GradingSettings, assignment: str, chapter: str) -> Pr
 
 
 def _hidden_by_name(room: Path) -> tuple[str, ...]:
-    """The classroom's folder, where it lies among what notebooks can see of this machine."""
+    """The classroom's folder, if sandboxed notebooks would otherwise see it."""
     if sys.platform != "linux":
         return ()
     from autograder.sandbox.namespaces import is_shown
@@ -45,7 +45,7 @@ def _hidden_by_name(room: Path) -> tuple[str, ...]:
 
 
 def _text_of(path: Path) -> str:
-    """The text of a notebook's file; an empty one where it cannot be read."""
+    """The text of a notebook's file; empty if the file cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -53,14 +53,14 @@ def _text_of(path: Path) -> str:
 
 
 def imports_of(text: str) -> tuple[str, ...]:
-    """The modules that a notebook of the course imports; none where it cannot be read.
+    """The modules that a notebook of the course imports; empty if it cannot be read.
 
     Args:
         text: the text of its file.
     """
     try:
         nb = nbformat.reads(text, as_version=4)
-    except Exception:  # a notebook that an instructor has changed; imports then take their time
+    except Exception:  # the instructor has changed the notebook; its imports are not preloaded
         return ()
     found: set[str] = set()
     for cell in nb.cells:
@@ -73,7 +73,7 @@ def imports_of(text: str) -> tuple[str, ...]:
 
 
 _WHEN_CALLED = {"torch.compile": "torch._dynamo", "torch.export.": "torch._export"}
-"""What PyTorch imports when it is called."""
+"""By call, a module that PyTorch imports only during that call."""
 
 
 def _imports_in(source: str) -> set[str]:

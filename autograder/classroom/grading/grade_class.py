@@ -1,4 +1,4 @@
-"""Grades a class: plans what is graded, grades it in parallel, and records the results."""
+"""Grades a class: selects the submissions, grades them in parallel, and records the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SILENT = Listener()
 def grade_class(
     room: Path, options: GradingOptions = _ALL, listener: Listener = _SILENT
 ) -> Summary:
-    """Grade what a class has handed in.
+    """Grade the submissions of a class.
 
     Unchanged submissions are not graded again. A run that is killed at any moment can be
     repeated: it continues, and ends with the same gradebook.

@@ -1,8 +1,8 @@
-"""Has submissions graded in sandboxes, and validates everything that they return.
+"""Has submissions graded in sandboxes, and validates the results.
 
-For each submission there is a judge in a box of its own. It is given the submission, and what it
-asks for: boxed processes for the notebook, and the seed. What it says in the end is plain data, and
-is taken only if it is about these cells, within their points, and of bounded length.
+Each submission gets its own judge in a sandbox. The judge receives the submission, and requests
+sandboxed processes for the notebook, and the seed. Its result is plain data, and is accepted only
+if it is about the chapter's cells, within their points, and of bounded length.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from autograder.submission.result import GradedNotebook, Result, Score, Submissi
 from autograder.submission.seeds import seed_of
 
 JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)
-"""What the judge of one submission may take."""
+"""Resource limits of a submission's judge."""
 
 GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
-"""What the graphs of one answer may take while they run."""
+"""Resource limits of the process that runs the graphs of one answer."""
 
 JUDGING_SECONDS = 900.0
-"""Seconds that judging a submission may take, besides running it."""
+"""Time limit for judging a submission, in seconds, in addition to running it."""
 
 CLOSE_SECONDS, CLOSE_AT_ONCE_SECONDS = 5.0, 0.2
-"""Seconds in which a fork server may end by itself; when all is done, and when it was stopped."""
+"""Time limits for a fork server to end: after all work, and after an interruption."""
 
 MAX_NOTEBOOK = 128 * MIB
 MAX_NOTES, MAX_NOTE = 500, 2_000
 MAX_REPAIRS = 1_000_000
 MAX_PROCESSES = 400
-"""Processes that one judge may ask for."""
+"""The most processes that one judge may request."""
 
 _LOST = (
     "Judging what this notebook returned ended the judge, twice ({how}). It earns nothing until "
@@ -63,18 +63,18 @@ _LOST = (
 
 
 class InvalidJudgement(Exception):
-    """A judge says what cannot be."""
+    """A judge's result or request is invalid."""
 
 
 class ChapterServers:
     """The fork servers of one chapter: one for judges, one for notebooks.
 
     Args:
-        chapter: what they are made ready for.
-        boxed: whether processes run in sandboxes; without, each is a fresh one, with all rights.
+        chapter: the data that they preload.
+        boxed: whether processes run in sandboxes. If not, they have the user's permissions.
 
     Raises:
-        NoBox: they do not come up. The message says why, and what to do.
+        NoBox: they do not start. The message says why, and what to do.
     """
 
     def __init__(self, chapter: PreloadSpec, *, boxed: bool = True) -> None:
@@ -94,10 +94,10 @@ class ChapterServers:
         given = chapter.released_text.encode("utf-8", "replace")
         self.boxed = boxed
         self.kinds: frozenset[str] = frozenset()
-        """The kinds of the chapter's answers, if they are known here."""
+        """The kinds of the chapter's answers; empty if unknown to this process."""
         self._students: ForkServer | None = None
-        self._getting_ready, self._are_ready = threading.Lock(), False
-        self._why_not = ""
+        self._students_lock, self._students_ready = threading.Lock(), False
+        self._students_error = ""
         if not boxed:
             told = pickle.dumps(for_notebooks)
             self._judges: ForkServer | SubprocessServer = SubprocessServer(
@@ -115,35 +115,35 @@ class ChapterServers:
             raise
 
     def judge(self) -> Process:
-        """A judge for one submission."""
+        """Start a judge for one submission."""
         return self._judges.process("judge")
 
     def _ready_students(self) -> ForkServer:
-        """The fork server for notebooks, once it is ready: a judge can begin before it is.
+        """The fork server for notebooks; waits until it is ready, while judges may already work.
 
         Raises:
-            NoBox: it does not come up.
+            NoBox: it does not start.
         """
         if self._students is None:
             raise InvalidJudgement("a judge asks for a process where it has to start it itself")
-        with self._getting_ready:
-            if self._why_not:
-                raise NoBox(self._why_not)
-            if not self._are_ready:
+        with self._students_lock:
+            if self._students_error:
+                raise NoBox(self._students_error)
+            if not self._students_ready:
                 try:
                     self._students.wait()
                     self._students.configure(self._known, [])
                 except NoBox as error:
-                    self._why_not = str(error)
+                    self._students_error = str(error)
                     raise
-                self._are_ready = True
+                self._students_ready = True
         return self._students
 
     def give(self, wire: socket.socket, entry: str) -> None:
-        """Give a judge the process that it asks for.
+        """Give a judge the process that it requests.
 
         Raises:
-            NoBox: no process for notebooks comes up.
+            NoBox: the process cannot be started.
         """
         ends = self._ready_students().wires(entry)
         try:
@@ -156,27 +156,27 @@ class ChapterServers:
                 end.close()
 
     def work_ahead(self) -> None:
-        """Have the servers do what all judges and notebooks have in common.
+        """Have the servers precompute the data that all judges and notebooks share.
 
-        That pays only if there are several submissions, so it begins with the first result.
+        This pays off only for several submissions, so it begins after the first result.
 
         Raises:
-            NoBox: no process for notebooks comes up.
+            NoBox: the server for notebooks does not start.
         """
         if isinstance(self._judges, ForkServer):
             self._judges.work_ahead()
             self._ready_students().work_ahead()
 
     def pids(self) -> list[int]:
-        """The ids of the servers."""
+        """The process ids of the servers."""
         servers = (self._judges, self._students)
         return [server.pid for server in servers if isinstance(server, ForkServer)]
 
     def close(self, *, at_once: bool = False) -> None:
-        """End the servers, and all that they have forked.
+        """End the servers and all processes that they have forked.
 
         Args:
-            at_once: somebody waits for the prompt.
+            at_once: whether to end them fast, because a user has interrupted the run.
         """
         for server in (self._judges, self._students):
             if isinstance(server, ForkServer):
@@ -188,10 +188,10 @@ class ChapterServers:
 def grade_submission(
     submission: Submission, config: GradingConfig, servers: ChapterServers
 ) -> GradedNotebook:
-    """Grade a submission; whatever is in it, there is a result.
+    """Grade a submission; there is a result whatever the submission contains.
 
     Raises:
-        NoBox: it could not be boxed.
+        NoBox: it could not be sandboxed.
     """
     start = time.perf_counter()
     how = ""
@@ -212,22 +212,22 @@ def ask(
     servers: ChapterServers,
     nb: bytes = b"",
 ) -> tuple[Any, bytes, str]:
-    """Have a judge of its own do something with a submission.
+    """Run a step of a submission in a new judge.
 
     Args:
         step: ``"grade"``; or ``"run"``, with a repaired notebook.
         submission: the submission.
-        config: how it is graded.
-        servers: the source of the judge.
-        nb: the repaired notebook, as a file's text.
+        config: the configuration of grading.
+        servers: the servers that start the judge.
+        nb: the content of the repaired notebook's file.
 
     Returns:
-        What it says, which nobody has looked at yet; the notebook as it is then; and the digest
-        of the code cells for which it asked for a seed.
+        The judge's result, not validated; the notebook after the step; and the digest of the
+        code cells for which the judge requested a seed.
 
     Raises:
-        ProcessLost: the judge is gone.
-        InvalidJudgement: it asks for too much.
+        ProcessLost: the judge ended unexpectedly.
+        InvalidJudgement: the judge requests too much.
     """
     judge, asked, code = servers.judge(), 0, ""
 
@@ -248,7 +248,7 @@ def ask(
 
     told = pickle.dumps(
         (replace(submission, key=b"", pool=0, pools={}), config)
-    )  # what the seed comes from stays here
+    )  # the judge does not get the source of the seed
     patience = config.timeouts.notebook + config.timeouts.trial + JUDGING_SECONDS
     try:
         blobs = [nb, told] if step == "run" else [told]
@@ -263,10 +263,10 @@ def ask(
 def repaired(
     text: bytes, source_cells: Mapping[str, Any], servers: ChapterServers
 ) -> tuple[bytes, list[str]]:
-    """A notebook that was put right in a box, and what was repaired.
+    """Repair a notebook in a sandbox, and return it with descriptions of the repairs.
 
     Raises:
-        ProcessLost: that did not come to an end.
+        ProcessLost: the judge did not finish.
     """
     judge = servers.judge()
     try:
@@ -282,10 +282,10 @@ def repaired(
 
 
 def shares_in(said: Mapping[str, Any], config: GradingConfig) -> dict[str, float | None]:
-    """The shares of the points that a judge gives to checks; ``None`` where a person decides.
+    """The fraction of the points that a judge gives for each check; ``None`` if a person decides.
 
     Raises:
-        InvalidJudgement: it says what cannot be.
+        InvalidJudgement: the judge's result is invalid.
     """
     shares = said.get("shares")
     if not isinstance(shares, dict) or not set(shares) <= set(config.source_cells):
@@ -302,10 +302,10 @@ def _validated(
     config: GradingConfig,
     seconds: float,
 ) -> GradedNotebook:
-    """What a judge says, if it can be true.
+    """The judge's result as a graded notebook, after validation.
 
     Raises:
-        InvalidJudgement: it cannot.
+        InvalidJudgement: the result is invalid.
     """
     most = {m.name: m.points or 0.0 for m in config.source_cells.values() if m.grade or m.task}
     scores = said.get("scores")
@@ -372,18 +372,18 @@ def _count_in(said: Mapping[str, Any], name: str, most: int) -> int:
 
 
 def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a judge has noticed, a line each."""
+    """The judge's notes, a line each."""
     notes = said.get("notes")
     return tuple(map(_line, notes[:MAX_NOTES])) if isinstance(notes, list) else ()
 
 
 def _line(text: Any) -> str:
-    """A line of plain text, whatever it was."""
+    """Turn any value into a line of plain text."""
     return " ".join(plain_text(str(text)[:MAX_NOTE]).split("\n"))
 
 
 def plain_text(text: str) -> str:
-    """A text without characters that a terminal obeys."""
+    """Replace the control characters of a text by blanks."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 

@@ -20,15 +20,15 @@ class GradingOptions:
     """The options of one run.
 
     Attributes:
-        chapters: the chapters; all that have been released by default.
-        students: the students whose work is graded; all by default.
-        jobs: how many submissions are graded at the same time.
+        chapters: the chapters; by default, all that have been released.
+        students: the students to grade; all by default.
+        jobs: the number of submissions to grade at the same time.
         sandbox: run notebooks in a sandbox.
-        force: grade again what was graded before.
-        db_url: the gradebook, if it is not the one that the classroom names.
+        force: grade submissions again even if they have not changed.
+        db_url: the gradebook, if not the one in the classroom's configuration.
         cluster: the address of a Dask scheduler whose workers grade.
-        settings: settings of `ExecuteChecks`, next to those in the classroom's configuration.
-        dry_run: only say whose score would change, and write nothing.
+        settings: settings of `ExecuteChecks`, in addition to the classroom's configuration.
+        dry_run: report the scores that would change, and write nothing.
     """
 
     chapters: Sequence[str] | None = None
@@ -45,7 +45,7 @@ class GradingOptions:
         """The configuration of a classroom, with these options.
 
         Raises:
-            ClassroomError: it asks for something that is not done here.
+            ClassroomError: it contains a setting that our grading does not support.
         """
         config: Config = api(room).config
         config.ExecuteChecks.update(self.settings)
@@ -67,9 +67,9 @@ class Listener:
     """Functions that a run calls.
 
     Attributes:
-        say: for each submission, with its result, how many are done, and of how many.
-        warn: before anything is graded, with sentences that an instructor should know.
-        expect: with the number of submissions, as soon as it is known.
+        say: called for each submission, with its result, the number of results, and the total.
+        warn: called before grading, with sentences for the instructor.
+        expect: called with the number of submissions, as soon as it is known.
     """
 
     say: Callable[[Result, int, int], None] = _nothing

@@ -1,4 +1,4 @@
-"""Decides which submissions a run grades, and how."""
+"""Decides which submissions a run grades, and with which configuration."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.seeds import key_of
 
 _RENAME = "This cannot be a student's id: {} Rename the folder."
-"""The note for a student who stays out of the gradebook."""
+"""The note for a student whose id the gradebook cannot contain."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """One submission, as it was read.
+    """A submission that was read.
 
     Attributes:
         chapter: its chapter.
-        raw: as it lies on disk, with the files that go with it.
-        submission: as it is graded.
-        digest: of everything that its grade depends on.
-        parts: digests of the parts of that, by their names.
+        raw: the submission on disk, with the files to save next to it.
+        submission: the submission for the grader.
+        digest: a digest of everything that its grade depends on.
+        parts: digests of the parts of that, by name.
     """
 
     chapter: str
@@ -59,17 +59,17 @@ class Work:
 
 @dataclass(frozen=True)
 class ChapterPlan:
-    """How the submissions of one chapter are read and graded.
+    """The data for reading and grading the submissions of one chapter.
 
     Attributes:
         run: the plan of the whole run.
-        config: how the chapter is graded.
+        config: the configuration for grading the chapter.
         nbgrader: nbgrader's own settings.
         pools: the pools of the class.
         pool: the number of the pool for new work.
         course_files: the course's own files, which replace a student's.
-        known: the students that the gradebook knows.
-        graded: those with a complete grade that stays if their work is unchanged.
+        known: the students in the gradebook.
+        graded: the students with a complete grade, which stays if their work is unchanged.
     """
 
     run: GradingPlan
@@ -88,7 +88,7 @@ class ChapterPlan:
 
     @property
     def students(self) -> Sequence[str]:
-        """The students whose work is graded."""
+        """The students to grade."""
         return self.run.students[self.chapter]
 
     @cached_property
@@ -98,7 +98,7 @@ class ChapterPlan:
         return replace(self.config, preload=replace(preload, own=deciding(preload.own)))
 
     def why_not(self, student: str) -> str:
-        """The reason why a student's work is refused; empty if it is read."""
+        """The reason for refusing a student's work; empty if it can be read."""
         if why_not := why_unsafe_id(student):
             return _RENAME.format(why_not)
         if not self.nbgrader.creates_students and student not in self.known:
@@ -130,8 +130,8 @@ class GradingPlan:
         writer: the writer of the classroom's gradebook.
         options: the options of the run.
         settings: the settings of the class.
-        found: the notebooks that lie in the classroom.
-        students: by chapter, the students whose work is graded.
+        found: the notebooks in the classroom.
+        students: by chapter, the students to grade.
     """
 
     writer: GradebookWriter
@@ -146,7 +146,7 @@ class GradingPlan:
         return sum(map(len, self.students.values()))
 
     def why_not(self, chapter: str) -> tuple[str, ...]:
-        """The reasons why a chapter cannot be graded here, and what to do."""
+        """The reasons why a chapter cannot be graded here, with advice."""
         notebooks = self.writer.notebooks(chapter)
         if not notebooks:
             release = f"nbgrader generate_assignment {chapter}"
@@ -168,7 +168,7 @@ class GradingPlan:
         nbgrader, pools = NbgraderOptions.of(writer.config), settings.pools
         graded = set() if self.options.force else writer.graded_students(chapter)
         preload = preload_spec(settings, chapter, chapter)
-        if self.options.force and students:  # graded again on the models of the first time
+        if self.options.force and students:  # regrade on the models of the first time
             preload = replace(preload, pool=commonest_pool(pools, chapter, students))
         course_files, _ = files_beside(settings.source(chapter))
         config = settings.for_chapter(preload, writer.source_cells(chapter))
@@ -181,7 +181,7 @@ class GradingPlan:
 def make_plan(
     writer: GradebookWriter, options: GradingOptions, warn: Callable[[str], None]
 ) -> GradingPlan:
-    """Find the submissions that are graded.
+    """Find the submissions to grade.
 
     Raises:
         ClassroomError: there are none, or they cannot be graded here.
@@ -209,7 +209,7 @@ def make_plan(
 def _examine(
     writer: GradebookWriter, settings: GradingSettings, options: GradingOptions
 ) -> Iterator[str]:
-    """Prepare the classroom, and yield what an instructor should know before the run."""
+    """Prepare the classroom, and yield sentences for the instructor to read before the run."""
     room = writer.room
     if changed := differences(room):
         yield from (*changed, PIN)

@@ -1,4 +1,4 @@
-"""Writes the results of a run into gradebook, folders and journal."""
+"""Writes the results of a run into the gradebook, the folders and the journal."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Summary:
     """The outcome of a run.
 
     Attributes:
-        results: one for each submission.
-        seconds: how long it took in all.
-        late: what being late does to each submission of these chapters that it does anything to.
-        changes: of a dry run, whose score it would change.
-        unread: notebooks below `submitted` that were not read, and why, a sentence each.
-        waiting: how many submissions of each chapter wait for a person, and how many answers.
-        again: what was graded by hand and handed in again, and waits for a person.
-        regraded: how many submissions are graded again though nobody handed in again, by reason.
-        unwritten: submissions that an error with files kept from being written.
+        results: the results, one for each submission.
+        seconds: the duration of the run.
+        late: the submissions of these chapters that lateness affects.
+        changes: for a dry run, the scores that it would change.
+        unread: sentences about notebooks below `submitted` that were not read, with the reasons.
+        waiting: by chapter, the numbers of submissions and of answers that wait for a person.
+        again: answers graded by hand and submitted again, which wait for a person.
+        regraded: by reason, the number of submissions graded again without a new submission.
+        unwritten: submissions that could not be written because of an error with files.
     """
 
     results: tuple[Result, ...]
@@ -61,7 +61,7 @@ def open_record(room: Path, config: Config, *, dry_run: bool) -> Iterator[Gradin
     """Open the gradebook that a run writes to; in a dry run, a copy that is deleted afterwards.
 
     Raises:
-        ClassroomError: the gradebook does not answer, or does not answer any more.
+        ClassroomError: the gradebook does not answer, or has stopped answering.
     """
     course = CourseDirectory(config=config)
     db_url = with_driver(course.db_url)
@@ -81,7 +81,7 @@ def open_record(room: Path, config: Config, *, dry_run: bool) -> Iterator[Gradin
             raise ClassroomError(f"The gradebook cannot be used: {why}") from None
         try:
             yield GradingRecord(writer)
-        except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
+        except (SQLAlchemyError, InvalidEntry) as error:  # nbgrader wraps the first in the second
             why = what_failed(error, db_url)
             raise ClassroomError(
                 f"The gradebook does not answer any more: {why} What is graded is kept."
@@ -89,7 +89,7 @@ def open_record(room: Path, config: Config, *, dry_run: bool) -> Iterator[Gradin
 
 
 class GradingRecord:
-    """The results of a run, as they are written.
+    """Writes the results of a run.
 
     Args:
         writer: the writer of the gradebook; without an undo log, the run is a dry run.
@@ -109,7 +109,7 @@ class GradingRecord:
         return self._journal.find(student, chapter, work.digest) if path.is_file() else None
 
     def note_reason(self, work: Work) -> None:
-        """Note why a submission is graded in this run."""
+        """Record why this run grades a submission."""
         whose = work.submission.student, work.chapter
         self._reasons[whose] = self._journal.why_again(*whose, work.parts)
 
@@ -120,10 +120,10 @@ class GradingRecord:
             self.writer.keep_time(before, stamp)
             return before
 
-        return self._or_refused(before, work, keep)
+        return self._or_refuse(before, work, keep)
 
     def write(self, graded: GradedNotebook, work: Work) -> Result:
-        """Write down a graded submission."""
+        """Write a graded submission."""
 
         def write(stamp: Stamp | None) -> Result:
             self.writer.write(graded, work.raw.files, stamp)
@@ -132,12 +132,12 @@ class GradingRecord:
                 self._journal.add(result, work.digest, work.parts)
             return result
 
-        return self._or_refused(graded.result, work, write)
+        return self._or_refuse(graded.result, work, write)
 
-    def _or_refused(
+    def _or_refuse(
         self, result: Result, work: Work, step: Callable[[Stamp | None], Result]
     ) -> Result:
-        """The result of a step; an error with a submission's files costs no other submission."""
+        """The result of a step, or a refused result after an error with this submission's files."""
         penalties = self.writer.penalties
         try:
             stamp = read_stamp(work.raw.folder, penalties.policy) if penalties else None
@@ -171,7 +171,7 @@ class GradingRecord:
         )
 
     def _regraded(self) -> dict[str, int]:
-        """Why unchanged notebooks were graded again, and how many of them."""
+        """By reason, the number of unchanged notebooks that were graded again."""
         reasons = Counter(
             why.removeprefix(CHANGED) for why in self._reasons.values() if CHANGED in why
         )
@@ -185,11 +185,11 @@ class GradingRecord:
 
 
 def _with_note(result: Result, stamp: Stamp | None) -> Result:
-    """A result with a note about its time, which is not a part of the journal."""
+    """Replace a result's note about its time, which is not part of the journal."""
     notes = tuple(n for n in result.notes if not n.startswith("timestamp.txt "))
     return replace(result, notes=(*notes, stamp.note) if stamp and stamp.note else notes)
 
 
 def refused_result(student: str, chapter: str, *why: str) -> Result:
-    """The result of a submission that was not looked at."""
+    """The result of a submission that was not graded."""
     return Result(in_a_line(student), chapter, SubmissionStatus.REFUSED, notes=why)

@@ -1,4 +1,4 @@
-"""Grades the submissions of a plan in parallel, and has each recorded as it is done."""
+"""Grades the submissions of a plan in parallel, and records each result."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def grade_plan(plan: GradingPlan, record: GradingRecord) -> Iterator[Result]:
 
 
 class ChapterRun:
-    """The submissions of one chapter; they are read one at a time, as they are needed."""
+    """The submissions of one chapter; read one at a time, as needed."""
 
     def __init__(self, plan: ChapterPlan, record: GradingRecord, options: GradingOptions) -> None:
         self._plan, self._record, self._options = plan, record, options
-        self._under_way: dict[str, Work] = {}
-        self._settled: list[Result] = []  # of submissions that need no grading
+        self._in_progress: dict[str, Work] = {}
+        self._settled: list[Result] = []  # results of submissions that need no grading
 
     def results(self) -> Iterator[Result]:
         """Grade the submissions."""
         for graded in self._graded():
             while self._settled:
                 yield self._settled.pop()
-            work = self._under_way.pop(graded.result.student)
+            work = self._in_progress.pop(graded.result.student)
             if graded.code and self._record.writer.last_run:
                 pool = work.submission.pool_for(graded.code)
                 self._plan.pools.note(work.submission.student, work.chapter, graded.code, pool)
@@ -60,5 +60,5 @@ class ChapterRun:
                 self._settled.append(self._record.keep(before, work))
                 continue
             self._record.note_reason(work)
-            self._under_way[student] = work
+            self._in_progress[student] = work
             yield work.submission

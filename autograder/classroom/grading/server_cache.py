@@ -1,4 +1,4 @@
-"""Keeps the fork servers of the chapters that are graded here, where nbgrader asks one by one."""
+"""Caches the fork servers of chapters, because nbgrader grades submissions one by one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
 from autograder.submission.contract import GradingConfig, PreloadSpec
 
-_kept: dict[tuple[PreloadSpec, bool], ChapterServers] = {}
+_servers: dict[tuple[PreloadSpec, bool], ChapterServers] = {}
 
 
 def servers_for(config: GradingConfig) -> ChapterServers:
-    """The servers for a chapter's notebooks; started when first asked for.
+    """The servers for a chapter's notebooks; started at the first request.
 
     Raises:
-        NoBox: notebooks cannot be boxed here. The message says why, and what to do.
+        NoBox: this machine cannot sandbox notebooks. The message says why, and what to do.
     """
     preload, key = config.preload, (config.preload, config.boxed)
-    if key not in _kept:
-        for other in [one for one in _kept if one[0].name == preload.name]:
-            _kept.pop(other).close()  # they are ready for what the chapter was before
+    if key not in _servers:
+        for other in [one for one in _servers if one[0].name == preload.name]:
+            _servers.pop(other).close()  # they have preloaded an earlier version of the chapter
         if config.boxed and (why_not := no_box()):
             raise NoBox(why_not)
         made = ChapterServers(preload, boxed=config.boxed)
@@ -33,18 +33,18 @@ def servers_for(config: GradingConfig) -> ChapterServers:
         except NoBox:
             made.close()
             raise
-        _kept[key] = made
-    return _kept[key]
+        _servers[key] = made
+    return _servers[key]
 
 
 @cache
 def no_box() -> str | None:
-    """Why notebooks cannot be boxed here; asked of the machine once."""
+    """The reason why this machine cannot sandbox notebooks; determined once."""
     return why_no_box()
 
 
 @atexit.register
 def let_go() -> None:
-    """End the kept processes."""
-    while _kept:
-        _kept.popitem()[1].close()
+    """End the cached servers."""
+    while _servers:
+        _servers.popitem()[1].close()

@@ -19,8 +19,8 @@ from autograder.submission.source_cells import SourceCell
 class ExecuteChecks(LoggingConfigurable):
     """The settings `c.ExecuteChecks.…` of an ``nbgrader_config.py``.
 
-    Its name is their section there. nbgrader's step of this name inherits them, so that nbgrader
-    knows them too.
+    The name of the class is their section there. nbgrader's step of the same name inherits them, so
+    nbgrader knows them too.
     """
 
     syllabus = Unicode("autograder.exercises", help="The module whose `EXERCISES` are graded.").tag(
@@ -54,18 +54,18 @@ class ExecuteChecks(LoggingConfigurable):
 
 @dataclass(frozen=True)
 class GradingSettings:
-    """How a class is graded, by its configuration.
+    """The settings for grading a class, from its configuration.
 
     Attributes:
         course: nbgrader's paths of the class.
         syllabus: the module whose `EXERCISES` are graded.
-        secret: the seeds of all random models come from it.
+        secret: the source of the seeds of all random models.
         sandbox: whether notebooks run in a sandbox.
-        proof: whether a notebook with known marks is graded first.
-        timeouts: the time that the parts of a notebook may take.
-        bounds: what one notebook may use.
-        max_lines: lines of printed text that a cell keeps.
-        max_traceback: lines of a traceback that a cell keeps.
+        proof: whether a notebook with known points is graded first.
+        timeouts: the time limits of the parts of a notebook.
+        bounds: the resource limits of one notebook.
+        max_lines: the number of lines of printed text that a cell keeps.
+        max_traceback: the number of lines of a traceback that a cell keeps.
     """
 
     course: CourseDirectory
@@ -106,7 +106,7 @@ class GradingSettings:
     def for_chapter(
         self, preload: PreloadSpec, source_cells: dict[str, SourceCell], only: str = ""
     ) -> GradingConfig:
-        """How a chapter's submissions are graded."""
+        """The configuration for grading a chapter's submissions."""
         return GradingConfig(
             preload.name, source_cells, preload, self.timeouts, self.sandbox, only, self.proof,
             self.max_lines, self.max_traceback,
@@ -114,10 +114,10 @@ class GradingSettings:
 
 
 def _timeouts(checks: ExecuteChecks, config: Config) -> Timeouts:
-    """The limits of `ExecuteChecks`; ``c.Execute.timeout`` of nbgrader counts for cells."""
+    """The limits of `ExecuteChecks`; nbgrader's ``c.Execute.timeout`` applies to cells."""
     cell_cpu, cell_wall = checks.cell_cpu, checks.cell_wall
     timeout = Execute(config=config).timeout or 0.0
-    if "timeout" in config.Execute and timeout > 0.0:  # nbgrader's -1 is no limit
+    if "timeout" in config.Execute and timeout > 0.0:  # nbgrader's -1 means no limit
         cell_cpu = cell_cpu if "cell_cpu" in config.ExecuteChecks else timeout
         cell_wall = cell_wall if "cell_wall" in config.ExecuteChecks else timeout
     return Timeouts(

@@ -1,4 +1,4 @@
-"""Submissions that are graded side by side, each by a judge in a box of its own.
+"""Grades submissions in parallel, each with its own judge in a sandbox.
 
 A worker is a thread that waits; the work is done in sandboxes. All workers share the fork
 servers of their chapter.
@@ -24,22 +24,22 @@ _log = logging.getLogger(__name__)
 def grade_in_parallel(
     submissions: Iterable[Submission], config: GradingConfig, jobs: int
 ) -> Iterator[GradedNotebook]:
-    """Grade submissions side by side, and yield each as it is done.
+    """Grade submissions in parallel, and yield each when it is done.
 
     Args:
-        submissions: the submissions; read one at a time, as they are needed.
-        config: how they are graded.
-        jobs: how many are graded at a time.
+        submissions: the submissions; read one at a time, as needed.
+        config: the configuration of grading.
+        jobs: the number of submissions to grade at the same time.
 
     Raises:
-        NoBox: notebooks cannot be boxed here, or known answers do not get their marks.
+        NoBox: this machine cannot sandbox notebooks, or gives wrong points to known answers.
     """
     source, taking = iter(submissions), threading.Lock()
     done: queue.Queue[GradedNotebook | BaseException | None] = queue.Queue()
     stop = threading.Event()
     first = next(source, None)
     if first is None:
-        return  # nothing is new, and nothing is started
+        return  # there is no new work, so no process is started
     servers = ChapterServers(config.preload, boxed=config.boxed)
     waiting = [first]
     proof: Future[None] = Future()
@@ -49,7 +49,7 @@ def grade_in_parallel(
             if config.proof:
                 prove(servers, config.preload)
             proof.set_result(None)
-        except BaseException as error:  # shown by whoever waits for the results
+        except BaseException as error:  # the reader of the results raises it
             proof.set_exception(error)
             done.put(error)
 
@@ -63,7 +63,7 @@ def grade_in_parallel(
         try:
             while (submission := take()) is not None:
                 done.put(grade(submission, config, servers))
-        except BaseException as error:  # shown by whoever waits for the results
+        except BaseException as error:  # the reader of the results raises it
             done.put(error)
         finally:
             done.put(None)
@@ -72,7 +72,7 @@ def grade_in_parallel(
         run_canary()
         work()
 
-    # One thread begins with the proof. Scores of the others count only if the proof holds.
+    # One thread begins with the canary. Results of the others count only if the canary passes.
     for target in [prove_and_work, *[work] * (jobs - 1)]:
         threading.Thread(target=target, daemon=True).start()
     try:
@@ -98,15 +98,15 @@ def grade_in_parallel(
 
 
 def grade(submission: Submission, config: GradingConfig, servers: ChapterServers) -> GradedNotebook:
-    """Grade a submission; what goes wrong on our side costs no other submission.
+    """Grade a submission; an error of our own affects no other submission.
 
     Raises:
-        NoBox: it could not be boxed.
+        NoBox: it could not be sandboxed.
     """
     try:
         return grade_submission(submission, config, servers)
     except NoBox:
-        raise  # not the student's doing: nobody can be graded like this
+        raise  # not the student's fault: no submission can be graded like this
     except Exception as error:
         _log.exception("The notebook of %s could not be graded", submission.student)
         why = f"It could not be graded: {type(error).__name__}: {error}"[:500]

@@ -1,1 +1,1 @@
-"""Submissions before they are graded: found, identified, and refused where they cannot be read."""
+"""Finds and identifies submissions before grading, and refuses those that cannot be read."""

@@ -1,4 +1,4 @@
-"""The files that a student has put beside a notebook: which are taken, and under which names."""
+"""The student's files next to a notebook: selects the files to take, and their names."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from autograder.classroom.intake.regular_files import read_regular
 from autograder.submission.sanitize.harmless_files import is_harmless
 
 MAX_BYTES = 32 * 1024 * 1024
-"""What all files beside a notebook may have together; more than that is left out."""
+"""The total size limit of the files next to a notebook, in bytes; files over it are left out."""
 
 MAX_FILES = 500
 MAX_PATH = 200
-"""Bytes that the path of a file beside a notebook may have."""
+"""The longest path of a file next to a notebook, in bytes."""
 
 MAX_PARTS = 8
 MAX_NOTES = 20
-"""Sentences about files that are left out."""
+"""The most sentences about files that were left out."""
 
 STAMP = "timestamp.txt"
-"""Where nbgrader notes when something was handed in."""
+"""nbgrader's file with the time of submission."""
 
 
 class Names:
-    """Which paths may lie beside one notebook; no two of them are in each other's way.
+    """The paths of files next to one notebook, without conflicts between files and folders.
 
     Args:
-        course: the course's own files, which are there in any case.
+        course: the paths of the course's own files, which always have priority.
     """
 
     def __init__(self, course: Collection[str] = ()) -> None:
@@ -39,9 +39,9 @@ class Names:
             self._add(path)
 
     def why_not(self, parts: tuple[str, ...]) -> str:
-        """Why a path is left out, in a sentence; ``""`` where it is taken, and counts from now on.
+        """The reason for leaving a path out, in a sentence; ``""`` if it is taken, and then added.
 
-        A file of the course's own name is left out, too; callers do not say so.
+        A file with the name of a course file is also left out; callers do not report it.
         """
         path = PurePosixPath(*parts)
         if not parts or not path.name or ".." in parts:
@@ -60,7 +60,7 @@ class Names:
         return ""
 
     def is_the_courses(self, parts: tuple[str, ...]) -> bool:
-        """Whether the course has a file of this path."""
+        """Whether the course has a file with this path."""
         return PurePosixPath(*parts) in self._course
 
     def _add(self, path: PurePosixPath) -> None:
@@ -71,22 +71,22 @@ class Names:
 def files_beside(
     folder: Path, *, below: bool = True, course: Collection[str] = ()
 ) -> tuple[dict[str, bytes], list[str]]:
-    """The files in a folder, by their paths in it; no notebooks, no links, not too many.
+    """Read the files in a folder, by their paths in it, without notebooks and links, within limits.
 
     Args:
         folder: the folder.
-        below: whether folders in it are looked into, too.
-        course: the course's own files, which lie there in any case.
+        below: whether to include the folders in it.
+        course: the paths of the course's own files.
 
     Returns:
-        The files, and a sentence about each that was left out for its name.
+        The files, and a sentence about each file that was left out because of its name.
     """
     found: dict[str, bytes] = {}
     notes: list[str] = []
     names, left = Names(course), MAX_BYTES
     for path in sorted(folder.rglob("*") if below else folder.glob("*")):
         parts = path.relative_to(folder).parts
-        if path.is_symlink() or not path.is_file() or _is_behind_link(path, folder):
+        if path.is_symlink() or not path.is_file() or _has_link_above(path, folder):
             continue
         if path.suffix == ".ipynb" or parts == (STAMP,) or names.is_the_courses(parts):
             continue
@@ -107,7 +107,7 @@ def files_beside(
 
 
 def shown_names(names: Iterable[str]) -> dict[str, str]:
-    """Under which names files lie beside a graded notebook: all but harmless ones are text."""
+    """New names for files next to a graded notebook: all but harmless types become text files."""
     given = sorted(names)
     taken = {name for name in given if is_harmless(name)}
     taken |= {str(folder) for name in given for folder in PurePosixPath(name).parents}
@@ -122,20 +122,20 @@ def shown_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def as_shown(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Files under the names that they have beside a graded notebook."""
+    """Rename files to the names that they have next to a graded notebook."""
     names = shown_names(files)
     return {names[name]: content for name, content in files.items()}
 
 
 def keep_as_text(folder: Path) -> None:
-    """Rename what a browser may run in a graded folder that nbgrader itself has filled."""
+    """Rename files that a browser could execute, in a graded folder that nbgrader itself filled."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".ipynb"]
     for name, as_shown in shown_names(p.relative_to(folder).as_posix() for p in files).items():
         if name != as_shown:
             (folder / name).rename(folder / as_shown)
 
 
-def _is_behind_link(path: Path, folder: Path) -> bool:
-    """Whether a folder on the way to it is a link."""
+def _has_link_above(path: Path, folder: Path) -> bool:
+    """Whether a folder on the path to a file is a link."""
     between = path.relative_to(folder).parents
     return any((folder / parent).is_symlink() for parent in between)

@@ -1,7 +1,7 @@
-"""Finds what was handed in, whatever it is called, and says of the rest why it is not read.
+"""Finds submitted notebooks under any name, and explains why it does not read the others.
 
-A notebook is known by the grade ids in it. They are looked for in the file's bytes: it is decoded
-in a box alone.
+A notebook is identified by its grade ids. The search uses the file's bytes, because the file is
+decoded only in a sandbox.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from autograder.classroom.intake.identify import grade_ids, most_alike
 from autograder.submission.sanitize import in_a_line
 
 MAX_NOTEBOOK = 50 * 1024 * 1024
-"""Bytes that a notebook's file may have."""
+"""The size limit of a notebook's file, in bytes."""
 
 MAX_FOUND = 20_000
-"""Notebooks that are looked at."""
+"""The most notebooks to inspect."""
 
 _CHECKPOINTS = ".ipynb_checkpoints"
-"""Where JupyterLab keeps its own copies."""
+"""The folder in which JupyterLab saves its own copies."""
 
 _HIDDEN = "Its folder's name begins with a dot. Put it into a student's folder."
 
@@ -32,11 +32,11 @@ GradeIds = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True)
 class NotebookPlace:
-    """Where a student's notebook of a chapter lies.
+    """The location of a student's notebook of a chapter.
 
     Attributes:
-        path: the notebook; ``None`` where it is refused.
-        note: that it does not lie where it should, or why it is refused; in a sentence.
+        path: the notebook; ``None`` if it is refused.
+        note: a sentence if it is in the wrong place, or the reason for refusing it.
     """
 
     path: Path | None
@@ -45,18 +45,18 @@ class NotebookPlace:
 
 @dataclass
 class Found:
-    """What lies below a folder of submissions.
+    """The notebooks below a folder of submissions.
 
     Attributes:
-        places: by chapter and student.
-        unread: of each notebook that is not read, where it lies and why, in a sentence.
+        places: the locations, by chapter and student.
+        unread: for each notebook that is not read, its location and the reason, in a sentence.
     """
 
     places: dict[str, dict[str, NotebookPlace]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
 
     def students(self, chapter: str) -> list[str]:
-        """Who has handed in a chapter, in order."""
+        """The students with a submission for a chapter, in order."""
         return sorted(self.places.get(chapter, ()))
 
 
@@ -66,10 +66,10 @@ def find_notebooks(
     """Find the notebooks below a folder of submissions.
 
     Args:
-        submitted: the folder; in it, one folder for each student.
+        submitted: the folder, with one folder for each student.
         chapters: the chapters of the class.
-        ids_of: says the grade ids of each chapter; asked only where a notebook does not lie where
-            it should.
+        ids_of: returns the grade ids of each chapter; called only if a notebook is in the wrong
+            place.
     """
     found = Found({chapter: {} for chapter in chapters})
     odd: dict[tuple[str, str], list[tuple[int, Path]]] = {}
@@ -82,7 +82,7 @@ def find_notebooks(
         parts = path.relative_to(submitted).parts
         if len(parts) == 3 and parts[2] == f"{parts[1]}.ipynb":
             if parts[1] in found.places and parts[0] not in found.places:
-                continue  # where it should lie
+                continue  # in the right place
         if parts[0].startswith("."):
             found.unread.append(f"{_shown(parts)}: {_HIDDEN}")
             continue
@@ -99,7 +99,7 @@ def find_notebooks(
 
 
 def is_of_another_chapter(text: bytes, chapter: str, ids: GradeIds) -> str:
-    """The chapter to which a notebook belongs that holds no cell of the one it is called after."""
+    """The chapter of a misnamed notebook; empty if it has a cell of the chapter in its name."""
     if grade_ids(text).intersection(ids.get(chapter, ())):
         return ""
     other, count = _best(text, ids)
@@ -107,7 +107,7 @@ def is_of_another_chapter(text: bytes, chapter: str, ids: GradeIds) -> str:
 
 
 def _folders(submitted: Path, chapters: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Students and chapters for which there is a folder, or what has its name."""
+    """Students and chapters with a folder, or another entry, of the chapter's name."""
     if not submitted.is_dir():
         return
     for entry in os.scandir(submitted):
@@ -136,7 +136,7 @@ def _notebooks(submitted: Path) -> Iterator[Path]:
 
 
 def _chapter_of(path: Path, parts: Sequence[str], ids: GradeIds) -> tuple[str, str]:
-    """The chapter of a notebook that does not lie where it should; or why it is not read."""
+    """The chapter of a notebook in the wrong place; or the reason for not reading it."""
     try:
         kind = path.lstat()
         if stat.S_ISLNK(kind.st_mode) or not stat.S_ISREG(kind.st_mode):
@@ -149,7 +149,7 @@ def _chapter_of(path: Path, parts: Sequence[str], ids: GradeIds) -> tuple[str, s
     chapter, count = _best(text, ids)
     if not count:
         if len(parts) == 3 and parts[1] in ids:
-            return parts[1], ""  # its cells say nothing, its folder does
+            return parts[1], ""  # no cell identifies the chapter, but the folder does
         return "", "No cell in it is of a chapter of this class."
     if len(parts) == 1:
         return "", f"It is of {chapter}, but of which student? Put it into a folder of theirs."
@@ -159,7 +159,7 @@ def _chapter_of(path: Path, parts: Sequence[str], ids: GradeIds) -> tuple[str, s
 
 
 def _best(text: bytes, ids: GradeIds) -> tuple[str, int]:
-    """The chapter of which most grade ids are in a notebook, and how many; none where two tie."""
+    """The chapter with the most grade ids in a notebook, and their number; empty after a tie."""
     likely, most = most_alike(text, ids)
     return (likely[0], most) if len(likely) == 1 else ("", 0)
 
@@ -171,7 +171,7 @@ def _settle(
     chapter: str,
     several: list[tuple[int, Path]],
 ) -> None:
-    """Take the one notebook that is a student's of a chapter, or say why none is taken."""
+    """Choose a student's only notebook of a chapter, or explain why none is chosen."""
     usual = submitted / student / chapter / f"{chapter}.ipynb"
     shown = [_shown(path.relative_to(submitted).parts) for _, path in several]
     if os.path.lexists(usual):

@@ -1,7 +1,7 @@
-"""Says which notebook of a class a file is: by its grade ids, whatever it is called.
+"""Identifies the notebook of a class in a file by its grade ids, whatever the file's name.
 
-A file's bytes are searched, and not read as JSON: what a student has handed in is decoded in a box
-only, and a file that was cut off still says what it is.
+The search uses the file's bytes without parsing JSON. Submissions are decoded only in a sandbox,
+and even a truncated file can be identified.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Key = TypeVar("Key")
 
 
 class Known(NamedTuple):
-    """A notebook that was given out.
+    """A notebook that was released.
 
     Attributes:
-        assignment: the assignment that it belongs to.
+        assignment: its assignment.
         notebook: its own name, without ``.ipynb``.
     """
 
@@ -34,7 +34,7 @@ class Known(NamedTuple):
 
 
 def known_notebooks(room: Path) -> dict[Known, frozenset[str]]:
-    """The grade ids of all notebooks of a class, in every version that was given out."""
+    """The grade ids of all notebooks of a class, from every released version."""
     found: dict[Known, set[str]] = {}
     for place in ("source", "release"):
         for path in sorted((room / place).glob("*/*.ipynb")):
@@ -48,19 +48,19 @@ def known_notebooks(room: Path) -> dict[Known, frozenset[str]]:
             key = Known(version["assignment"], version["notebook"])
             given = {str(cell["name"]) for cell in version["cells"]}
         except (ValueError, TypeError, KeyError):
-            continue  # a line that was cut off when the machine stopped
+            continue  # the line was cut off when the machine stopped
         if key in found:
             found[key] |= given
     return {key: frozenset(ids) for key, ids in found.items()}
 
 
 def recognise(text: bytes, name: str, known: Mapping[Known, frozenset[str]]) -> Known | None:
-    """Which of the known notebooks a file is; ``None`` for none, or where two are as likely.
+    """Identify a file among the known notebooks; ``None`` if no notebook, or several, match best.
 
     Args:
         text: the file's bytes.
-        name: what the file is called; asked where the grade ids do not decide.
-        known: the notebooks, as `known_notebooks` gives them.
+        name: the file's name; used if the grade ids do not decide.
+        known: the result of `known_notebooks`.
     """
     likely, most = most_alike(text, known)
     if most and len(likely) == 1:
@@ -72,7 +72,7 @@ def recognise(text: bytes, name: str, known: Mapping[Known, frozenset[str]]) -> 
 
 
 def most_alike(text: bytes, known: Mapping[Key, Collection[str]]) -> tuple[list[Key], int]:
-    """Which notebooks have most grade ids in common with a file, and how many."""
+    """The notebooks with the most grade ids in common with a file, and the number of these ids."""
     own = grade_ids(text)
     shared = {key: len(own.intersection(ids)) for key, ids in known.items()}
     most = max(shared.values(), default=0)
@@ -80,10 +80,10 @@ def most_alike(text: bytes, known: Mapping[Key, Collection[str]]) -> tuple[list[
 
 
 def grade_ids(text: bytes) -> frozenset[str]:
-    """The grade ids that a notebook's file holds."""
+    """The grade ids in a notebook's file."""
     return frozenset(found.decode("utf-8", "replace") for found in _GRADE_ID.findall(text))
 
 
 def _is_named(notebook: str, name: str) -> bool:
-    """Whether a file's name, such as ``01_tracing (1).ipynb``, has the notebook's name in it."""
+    """Whether a file's name contains the notebook's name, as ``01_tracing (1).ipynb`` does."""
     return re.search(rf"(?<!\w){re.escape(notebook)}(?![^\W_])", Path(name).name) is not None

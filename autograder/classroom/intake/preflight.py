@@ -1,4 +1,4 @@
-"""Looks at what was handed in before anything is read from it: what is refused, and why."""
+"""Checks submissions before reading them, and refuses some with a reason."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from autograder.classroom.intake.regular_files import read_regular
 
 @dataclass(frozen=True)
 class RawSubmission:
-    """One submission as it lies on disk.
+    """One submission on disk.
 
     Attributes:
-        student: whose it is.
-        folder: where it lies.
-        text: the notebook's file; ``None`` where it is refused.
-        files: what lies beside it.
-        notes: what was refused, and why, a sentence each.
+        student: the student's id.
+        folder: its folder.
+        text: the content of the notebook's file; ``None`` if the submission is refused.
+        files: the files next to the notebook.
+        notes: for each refused file, a sentence with the reason.
     """
 
     student: str
@@ -44,15 +44,15 @@ def read_submission(
     ids: GradeIds,
     course: Collection[str] = (),
 ) -> RawSubmission:
-    """Read a submission, or say why it is refused.
+    """Read a submission, or refuse it with a reason.
 
     Args:
         room: the classroom.
-        student: whose it is.
+        student: the student's id.
         chapter: the chapter.
-        place: where it lies.
+        place: its location.
         ids: the grade ids of each chapter.
-        course: the course's own files, which lie beside the notebook in any case.
+        course: the paths of the course's own files, which replace a student's.
     """
     home = room / "submitted" / student
     if place.path is None:

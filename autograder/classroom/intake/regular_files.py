@@ -1,4 +1,4 @@
-"""Reads what others can write, also while they write: files alone, and not too much of them."""
+"""Reads regular files, up to a size limit, that other users may be changing at the same time."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY"
 
 
 def read_regular(home: Path, parts: tuple[str, ...], most: int) -> bytes:
-    """A file's bytes, at most so many.
+    """Read at most `most` bytes of a file.
 
-    Somebody may put a link, a pipe or a folder in its place at any moment: then nothing is
-    followed, and nobody waits.
+    Another user may replace the file by a link, a pipe or a folder at any moment. Then this
+    function neither follows a link nor blocks.
 
     Args:
-        home: a folder that nobody else can exchange.
+        home: a folder that other users cannot replace.
         parts: the file's path from there.
-        most: bytes that are read; what a file has more is left out.
+        most: the number of bytes to read; the rest of the file is left out.
 
     Raises:
-        OSError: there is no regular file, or a folder on the way is a link.
+        OSError: there is no regular file, or a folder on the path is a link.
     """
     with _opened(home, parts) as file:
         if not stat.S_ISREG(os.fstat(file).st_mode):

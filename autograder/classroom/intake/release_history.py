@@ -1,7 +1,7 @@
-"""Remembers every version of a notebook that was given out: in a file to which lines are added.
+"""Records every released version of a notebook, in an append-only file.
 
-Students hand in what they once got. That an instructor has changed points, a name or a test
-since is nobody's fault; only with the earlier versions can that be told from a forged cell.
+Students submit the version that they received, even if the instructor has since changed points, a
+name or a test. The earlier versions distinguish such cells from forged ones.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ KEPT = ".fxcourse/released.jsonl"
 
 
 class KeepReleased(NbGraderPreprocessor):
-    """The last link of nbgrader's chain for releases: remembers what students get."""
+    """The last of nbgrader's preprocessors for releases: records the notebook for students."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Remember a notebook."""
+        """Record a notebook."""
         ids, course = resources["nbgrader"], CourseDirectory(config=self.config)
         _keep(Path(course.root), ids["assignment"], ids["notebook"], nb)
         return nb, resources
 
 
 def given_out(course: CourseDirectory, assignment: str, notebook: str) -> tuple[ReleasedCell, ...]:
-    """The tracked cells of a notebook in all versions that were given out, each once.
+    """The tracked cells of a notebook in all released versions, each once.
 
-    What lies in nbgrader's folder of releases now is taken in, too: it may have been put there
-    by other means.
+    The notebook in nbgrader's release folder is also recorded, because another program may have put
+    it there.
 
     Args:
         course: the classroom.
@@ -53,14 +53,14 @@ def given_out(course: CourseDirectory, assignment: str, notebook: str) -> tuple[
     if path.is_file():
         try:
             _keep(room, assignment, notebook, nbformat.read(path, as_version=4))
-        except Exception as error:  # it may be anything; what was remembered before still counts
+        except Exception as error:  # the file may contain anything; earlier records still count
             course.log.warning("%s could not be read: %s", path, error)
     versions = _read(room / KEPT, assignment, notebook)
     return tuple(dict.fromkeys(one for version in versions for one in version))
 
 
 def _keep(room: Path, assignment: str, notebook: str, nb: NotebookNode) -> None:
-    """Remember a version, if it is a new one."""
+    """Record a version, if it is a new one."""
     path, cells = room / KEPT, list(_tracked(nb))
     if cells in _read(path, assignment, notebook):
         return
@@ -84,7 +84,7 @@ def _read(path: Path, assignment: str, notebook: str) -> list[list[ReleasedCell]
             if (kept["assignment"], kept["notebook"]) == (assignment, notebook):
                 found.append([ReleasedCell(**cell) for cell in kept["cells"]])
         except (ValueError, TypeError, KeyError):
-            continue  # a line that was cut off when the machine stopped
+            continue  # the line was cut off when the machine stopped
     return found
 
 

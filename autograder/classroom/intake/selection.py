@@ -1,4 +1,4 @@
-"""Says which chapters are graded, and whose work, by what an instructor asks for."""
+"""Selects the chapters and the students to grade, from an instructor's options."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from autograder.submission.sanitize import in_a_line
 
 
 def which_chapters(words: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """The chapters of a class that are meant.
+    """Find the chapters of a class that the words name.
 
     Args:
         words: names, numbers or topics of chapters; all by default.
         known: the chapters of the class.
 
     Raises:
-        ClassroomError: the class has no chapters, or none that is called so.
+        ClassroomError: the class has no chapters, or none with this name.
     """
     if not known:
         raise ClassroomError(
@@ -44,17 +44,17 @@ def whose_work(
     room: Path,
     warn: Callable[[str], None],
 ) -> dict[str, list[str]]:
-    """The students whose work is graded, by chapter.
+    """The students to grade, by chapter.
 
     Args:
-        handed_in: who has handed in each chapter.
-        options: nbgrader's own, which leave some students out.
+        handed_in: by chapter, the students with a submission.
+        options: nbgrader's own options, which leave some students out.
         only: some students; all by default.
         room: the classroom.
-        warn: is told whom nbgrader's options leave out.
+        warn: called with a sentence about the students that nbgrader's options leave out.
 
     Raises:
-        ClassroomError: one of `only` has handed in nothing.
+        ClassroomError: one of `only` has no submission.
     """
     found = {chapter: list(options.for_whom(names)) for chapter, names in handed_in.items()}
     left_out = set().union(*handed_in.values()).difference(*found.values())

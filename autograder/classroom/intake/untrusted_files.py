@@ -1,6 +1,6 @@
-"""Takes files out of a zip or a folder that strangers have filled, one by one, and never by a path.
+"""Extracts files from an untrusted zip or folder, without using their names as paths.
 
-What is taken is copied to numbered files: no name in the zip decides where anything is written.
+Files are copied to numbered files, so no name in the zip decides where a file is written.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from autograder.classroom.intake.regular_files import read_regular
 from autograder.environment.errors import ClassroomError
 
 MAX_FILES = 100_000
-"""Files that are looked at in all."""
+"""The most files to inspect in total."""
 
 MAX_BYTES = 16 * 1024**3
-"""Bytes that are taken in all."""
+"""The most bytes to copy in total."""
 
 MAX_NESTED_FILES, MAX_NESTED_BYTES, MAX_DEPTH = 2_000, 4 * MAX_NOTEBOOK, 2
-"""What one zip in the zip may hold, so that one student's cannot stop the others."""
+"""Limits of a zip inside the zip, so that one student's zip cannot block the others."""
 
 _JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints", "desktop.ini"})
 _PACKED = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
@@ -34,13 +34,13 @@ _PACKED = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 
 @dataclass(frozen=True)
 class Taken:
-    """A file that was taken.
+    """A file that was copied.
 
     Attributes:
-        path: where it lay, in parts; that of a zip in the zip counts as a folder.
-        copy: where its bytes are now.
-        when: its date in the zip or the folder; that of the outer zip, for what a student packed.
-        outer: where it lay in the outer zip or folder, or the zip lay that a student has packed.
+        path: its original path, in parts; a zip inside the zip counts as a folder.
+        copy: the path of the copy.
+        when: its date in the zip or the folder; inside a student's zip, the date of that zip.
+        outer: its path in the outer zip or folder; inside a student's zip, the path of that zip.
     """
 
     path: tuple[str, ...]
@@ -50,17 +50,17 @@ class Taken:
 
     @property
     def packed(self) -> bool:
-        """Whether a student has packed it, into a zip in the zip or the folder."""
+        """Whether a student packed it, into a zip inside the zip or the folder."""
         return self.outer != self.path
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A file that was not taken.
+    """A file that was not copied.
 
     Attributes:
-        path: where it lay.
-        why: a sentence.
+        path: its original path.
+        why: the reason, in a sentence.
     """
 
     path: str
@@ -69,29 +69,29 @@ class LeftOut:
 
 @dataclass
 class _Budget:
-    """How much may still be taken."""
+    """The remaining numbers of files and bytes."""
 
     files: int
     bytes: int
 
     def look(self) -> bool:
-        """Count an entry that is looked at, and say whether it may be."""
+        """Count an inspected entry, and return whether the limit allows it."""
         self.files -= 1
         return self.files >= 0
 
     def spend(self, size: int) -> bool:
-        """Count bytes that are taken, and say whether they may be."""
+        """Count copied bytes, and return whether the limit allows them."""
         self.bytes -= size
         return self.bytes >= 0
 
 
 @dataclass
 class Taker:
-    """Takes the files of a zip or a folder.
+    """Copies the files of a zip or a folder.
 
     Attributes:
         store: an empty folder for the copies.
-        zone: the time zone of dates in a zip, which name none.
+        zone: the time zone of dates in a zip, which do not name one.
     """
 
     store: Path
@@ -99,10 +99,10 @@ class Taker:
     _count: int = field(default=0, init=False)
 
     def take(self, source: Path) -> Iterator[Taken | LeftOut]:
-        """All files of a zip or of a folder.
+        """Copy all files of a zip or a folder.
 
         Raises:
-            ClassroomError: it is neither, or it is too much.
+            ClassroomError: it is neither, or it is too large.
         """
         budget = _Budget(MAX_FILES, MAX_BYTES)
         try:
@@ -153,12 +153,12 @@ class Taker:
         depth: int = 1,
         outer: tuple[str, ...] = (),
     ) -> Iterator[Taken | LeftOut]:
-        """The files of a zip in `depth - 1` others, of which `outer` is the outer one's path."""
+        """Copy a zip's files; `depth` counts nested zips, `outer` is the path of the outermost."""
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 own = _parts(_name(entry))
                 parts = home + own
-                if not budget.look():  # also what is not taken costs time
+                if not budget.look():  # skipped entries also cost time
                     yield LeftOut(_shown(home or parts), _TOO_MUCH)
                     return
                 if entry.is_dir() or _is_junk(parts):
@@ -215,7 +215,7 @@ _TOO_MUCH = "It holds more than one student's work can be; what came before that
 
 
 def _why_not(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
-    """Why an entry of a zip is not taken; ``""`` where it is."""
+    """The reason for not copying an entry of a zip; ``""`` if it can be copied."""
     if stat.S_ISLNK(entry.external_attr >> 16):
         return "It is a link; links are not read."
     if entry.flag_bits & 1:
@@ -231,7 +231,7 @@ def _why_not(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """An entry's name; many programs write UTF-8 and do not say so."""
+    """An entry's name; many programs write UTF-8 without setting the flag."""
     name = entry.filename
     if not entry.flag_bits & 0x800:
         try:
@@ -246,7 +246,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _is_junk(parts: tuple[str, ...]) -> bool:
-    """What computers put beside files, and what JupyterLab saves by itself."""
+    """Whether a file was created by an operating system, or by JupyterLab on its own."""
     return any(part in _JUNK or part.startswith("._") for part in parts)
 
 
@@ -257,7 +257,7 @@ def _shown(parts: tuple[str, ...]) -> str:
 
 
 def _date(entry: zipfile.ZipInfo, zone: tzinfo | None) -> datetime | None:
-    """When an entry was last changed: exactly, where the zip says so, else in the given zone."""
+    """The time of an entry's last change: exact if the zip contains it, else in the given zone."""
     extra = entry.extra
     while len(extra) >= 4:
         kind, size = int.from_bytes(extra[:2], "little"), int.from_bytes(extra[2:4], "little")
@@ -269,6 +269,6 @@ def _date(entry: zipfile.ZipInfo, zone: tzinfo | None) -> datetime | None:
     except ValueError:
         return None
     if local.year <= 1980:
-        return None  # what programs write that know no date
+        return None  # the date of programs that do not know one
     known = local.replace(tzinfo=zone) if zone else local.astimezone()
     return known.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""When work is late, and what that costs: the classroom's ``deadlines.toml``, and what follows."""
+"""The late-work policy of a classroom: ``deadlines.toml``, and the rules that follow from it."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ ALL = "all"
 
 
 class NoTime(ValueError):
-    """A text does not say when; the message says what is wrong with it."""
+    """A text is not a time; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True)
 class OneStudent:
-    """What holds for one student.
+    """The exceptions for one student.
 
     Attributes:
-        late_days: free days; ``None`` for as many as everybody has.
-        extensions: by chapter; under `ALL`, for all chapters that are not named.
+        late_days: free days; ``None`` for the number that everybody has.
+        extensions: extensions by chapter; under `ALL`, for all chapters that are not named.
     """
 
     late_days: int | None = None
@@ -66,14 +66,14 @@ class OneStudent:
 
 @dataclass(frozen=True)
 class Policy:
-    """What being late costs; by default, nothing.
+    """The cost of being late; by default, nothing.
 
     Attributes:
-        zone: of times that name none.
-        grace: how long after the due date costs nothing.
-        percent_a_day: of the points earned, for each day that has begun.
+        zone: the time zone of times that do not name one.
+        grace: the time after the due date that costs nothing.
+        percent_a_day: the percentage of the earned points that each day costs, once it has begun.
         late_days: free days of each student, over all chapters.
-        students: what holds for single students.
+        students: the exceptions for single students.
     """
 
     zone: tzinfo = UTC
@@ -83,14 +83,14 @@ class Policy:
     students: Mapping[str, OneStudent] = field(default_factory=dict)
 
     def extension(self, student: str, chapter: str) -> timedelta:
-        """How much longer a student has for a chapter."""
+        """A student's extension for a chapter."""
         own = self.students.get(student, OneStudent()).extensions
         return own.get(chapter, own.get(ALL, timedelta()))
 
     def unknown_students(self, room: Path, known: Collection[str]) -> list[str]:
-        """Warnings about students whom the file names and the class does not know, a sentence each.
+        """Warnings about students in the file whom the class does not know, a sentence each.
 
-        They are not an error: a student may have an extension before anything is known of them.
+        They are not errors: a student may have an extension before they appear in the class.
         """
         known = {*known, *(path.name for path in (room / "submitted").glob("*"))}
         return [
@@ -101,19 +101,19 @@ class Policy:
         ]
 
     def free_days(self, student: str) -> int:
-        """How many late days of a student are free."""
+        """The number of a student's free late days."""
         own = self.students.get(student, OneStudent()).late_days
         return self.late_days if own is None else own
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """When a student handed in a chapter; times are in UTC and name no zone, as nbgrader's.
+    """The time of a student's submission; times are in UTC without a time zone, as in nbgrader.
 
     Attributes:
         chapter: the chapter.
-        due: when it was due, for this student; ``None`` where there is no due date.
-        at: when it was handed in; ``None`` where nobody knows.
+        due: the due date for this student; ``None`` if there is no due date.
+        at: the time of submission; ``None`` if unknown.
     """
 
     chapter: str
@@ -123,18 +123,18 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late a chapter was handed in, and what that costs by the class's policy.
+    """The lateness of a submission, and its cost by the class's policy.
 
     Attributes:
         chapter: the chapter.
-        due: when it was due, with the student's extension and without grace.
-        at: when it was handed in.
-        seconds: how long after that and the time of grace; free late days are not counted.
-        days: days that had begun by then.
-        free: how many of these were free late days.
-        percent: what the others cost, of the points earned.
-        extension: how much longer than others the student had.
-        grace: how long after that costs nothing.
+        due: the due date, with the student's extension and without grace.
+        at: the time of submission.
+        seconds: the time after due date and grace; free late days are not subtracted.
+        days: the number of days that had begun in this time.
+        free: how many of these days were free late days.
+        percent: the cost of the other days, in percent of the points earned.
+        extension: the student's extension.
+        grace: the time after the due date that costs nothing.
     """
 
     chapter: str
@@ -149,11 +149,11 @@ class Lateness:
 
     @property
     def charged(self) -> float:
-        """Seconds that no late day makes up for."""
+        """Seconds that free late days do not cover."""
         return max(0.0, self.seconds - self.free * _DAY.total_seconds())
 
     def sentence(self, zone: tzinfo) -> str:
-        """What there is to say of it, or nothing where it was in time."""
+        """A sentence about the lateness; empty if the submission was in time."""
         if not self.days or self.due is None:
             return ""
         parts = [f"late by {_days(self.days)} (due {shown(self.due, zone)})"]
@@ -164,7 +164,7 @@ class Lateness:
         return ", ".join(parts)
 
     def excuse(self, zone: tzinfo) -> str:
-        """Why work costs nothing that came after the due date; nothing where there is no excuse."""
+        """The reason why work after the due date costs nothing; empty if there is none."""
         if self.days or self.due is None or self.at is None:
             return ""
         due = self.due - self.extension
@@ -186,7 +186,7 @@ def _nearest(name: str, known: Collection[str]) -> str:
 
 
 def work_out(policy: Policy, student: str, hand_ins: Iterable[HandIn]) -> dict[str, Lateness]:
-    """How late a student was in each chapter; late days go to what was due first."""
+    """Compute a student's lateness in each chapter; late days go to the chapters due first."""
     left = policy.free_days(student)
     found = {}
     for one in sorted(hand_ins, key=lambda one: (one.due or datetime.max, one.chapter)):
@@ -222,14 +222,14 @@ _DAY_AND_MONTH = re.compile(
 
 
 def in_utc(text: str, zone: tzinfo) -> datetime:
-    """The time that a text says, in UTC and without naming it, as nbgrader keeps times.
+    """Convert a text to a time in UTC without a time zone, as nbgrader stores times.
 
     Args:
         text: such as ``2026-12-01 23:59:00``, with or without a time zone.
-        zone: of texts that name none.
+        zone: the time zone of texts that do not name one.
 
     Raises:
-        NoTime: it says no time, a date that can be read in two ways, or an unknown time zone.
+        NoTime: it is not a time, its date is ambiguous, or its time zone is unknown.
     """
     text = _HALF_DAY.sub(_in_24_hours, text.strip()[:100])
     _refuse_two_readings(text)
@@ -248,7 +248,7 @@ def in_utc(text: str, zone: tzinfo) -> datetime:
 
 
 def _in_24_hours(found: re.Match[str]) -> str:
-    """Rewrite a time with AM or PM, whose third word nbgrader would take for a time zone."""
+    """Rewrite a time with AM or PM, because nbgrader would read its third word as a time zone."""
     hour = int(found["hour"])
     if not 1 <= hour <= 12:
         raise NoTime("does not hold a time")
@@ -256,7 +256,7 @@ def _in_24_hours(found: re.Match[str]) -> str:
 
 
 def _refuse_two_readings(text: str) -> None:
-    """Refuse a date of which nobody can say whether the day or the month comes first."""
+    """Refuse a date in which either the day or the month could come first."""
     found = _DAY_AND_MONTH.match(text)
     if found is None:
         return
@@ -285,7 +285,7 @@ def _zone_called(name: str, moment: datetime, usual: tzinfo) -> tzinfo:
 
 
 def shown(moment: datetime, zone: tzinfo) -> str:
-    """A time of nbgrader's, as people in a time zone read it."""
+    """One of nbgrader's times, formatted in a time zone."""
     return moment.replace(tzinfo=UTC).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
 
 
@@ -297,11 +297,11 @@ def _days(number: int, word: str = "day") -> str:
 
 
 def read_policy(room: Path, chapters: Sequence[str]) -> Policy:
-    """A classroom's policy; where it has no file, being late costs nothing by it.
+    """Read a classroom's policy; without a file, being late costs nothing.
 
     Args:
         room: the classroom.
-        chapters: those of the class, which the file may name.
+        chapters: the chapters of the class, which the file may name.
 
     Raises:
         ClassroomError: the file cannot be used.
@@ -324,13 +324,13 @@ def read_policy(room: Path, chapters: Sequence[str]) -> Policy:
 
 
 class _Reader:
-    """Takes a file's rows, and says which one is wrong."""
+    """Converts a file's rows to a policy, and reports the row that is wrong."""
 
     def __init__(self, path: Path, chapters: Sequence[str]) -> None:
         self.path, self.chapters = path, chapters
 
     def policy(self, rows: dict[str, Any]) -> Policy:
-        """The policy that the rows say."""
+        """Convert the rows to a policy."""
         known = ("timezone", "grace_minutes", "percent_a_day", "late_days", "students")
         self._only(rows, known, "")
         students = rows.get("students", {})

@@ -1,6 +1,6 @@
-"""Penalties for late work, worked out anew from the gradebook, the timestamps and the policy.
+"""Penalties for late work, computed from the gradebook, the timestamps and the policy.
 
-Nothing is graded for it. A penalty that no longer holds is taken away.
+Computing them needs no grading. Penalties that no longer apply are removed.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from autograder.classroom.lateness.deadlines import (
 from autograder.environment.errors import ClassroomError
 
 MOST_READ = 200
-"""Bytes of a timestamp's file that are looked at."""
+"""The number of bytes to read from a timestamp's file."""
 
 
 @dataclass(frozen=True)
 class LateRow:
-    """What being late does to one submission.
+    """The effect of lateness on one submission.
 
     Attributes:
-        student: whose it is.
+        student: the student's id.
         chapter: the chapter.
-        lateness: how late it was.
-        score: what it earned, before any penalty.
-        penalty: what is taken off.
-        before: what the gradebook had taken off until now.
-        sentence: how late it was and what that costs, in words; empty where it was in time.
-        excuse: how late it was and why that costs nothing; empty where it costs something.
+        lateness: the lateness.
+        score: the points that it earned, before any penalty.
+        penalty: the points to take off.
+        before: the points that the gradebook has taken off so far.
+        sentence: the lateness and its cost, in words; empty if it was in time.
+        excuse: the lateness and why it costs nothing, in words; empty if it costs something.
     """
 
     student: str
@@ -60,18 +60,18 @@ class LateRow:
 
     @property
     def changes(self) -> bool:
-        """Whether the gradebook has another penalty than it should have."""
+        """Whether the gradebook's penalty differs from the correct one."""
         return not math.isclose(self.penalty, self.before, abs_tol=1e-9)
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a submission's ``timestamp.txt`` says.
+    """The content of a submission's ``timestamp.txt``.
 
     Attributes:
-        text: the text, if it says a time.
+        text: the text, if it is a time.
         at: the time, in UTC.
-        note: what is wrong with it, in a sentence.
+        note: the problem with it, in a sentence.
     """
 
     text: str = ""
@@ -80,7 +80,7 @@ class Stamp:
 
 
 def read_stamp(folder: Path, policy: Policy) -> Stamp | None:
-    """The timestamp that lies beside a submission; ``None`` where there is none."""
+    """Read the timestamp next to a submission; ``None`` if there is none."""
     path = folder / "timestamp.txt"
     if folder.is_symlink() or path.is_symlink() or not path.exists():
         return None
@@ -110,11 +110,11 @@ class PluginFailed(Exception):
 
 
 class Penalties:
-    """Works penalties out, and writes them down.
+    """Computes penalties, and writes them to the gradebook.
 
     Args:
         room: the classroom.
-        config: nbgrader's configuration of it, which may name a plugin for late work.
+        config: its nbgrader configuration, which may name a plugin for late work.
         chapters: the chapters of the class.
 
     Raises:
@@ -133,7 +133,7 @@ class Penalties:
             )
 
     def _has_plugin(self) -> bool:
-        """Whether nbgrader's own way of penalties is in use."""
+        """Whether a plugin of nbgrader for penalties is active."""
         plugin = self._link.plugin_inst
         return type(plugin) is not LateSubmissionPlugin or plugin.penalty_method != "none"
 
@@ -143,12 +143,12 @@ class Penalties:
         stamps: Callable[[str, str], Stamp | None] = lambda student, chapter: None,
         students: Iterable[str] | None = None,
     ) -> list[LateRow]:
-        """What being late does to each submission in a gradebook; nothing is written.
+        """The effect of lateness on each submission in a gradebook, without writing it.
 
         Args:
             book: the gradebook.
-            stamps: timestamps that hold in place of those in the gradebook.
-            students: whose; everybody's by default.
+            stamps: returns a timestamp that overrides the gradebook's, or `None`.
+            students: the students; all by default.
         """
         found = []
         for student, own in _by_student(book, students).items():
@@ -170,7 +170,7 @@ class Penalties:
         score = sum(notebook.score for notebook in submission.notebooks)
         sentence = late.sentence(self.policy.zone)
         try:
-            penalty = sum(self._of(notebook, student, late) for notebook in submission.notebooks)
+            penalty = sum(self._cost(notebook, student, late) for notebook in submission.notebooks)
         except PluginFailed as error:
             sentence += f". {error} The penalty stays as it was"
             return LateRow(student, submission.name, late, score, before, before, sentence)
@@ -178,23 +178,23 @@ class Penalties:
             sentence += f", {penalty:.4g} points off by the class's own plugin"
         return LateRow(student, submission.name, late, score, penalty, before, sentence)
 
-    def _of(self, notebook: Any, student: str, late: Lateness) -> float:
+    def _cost(self, notebook: Any, student: str, late: Lateness) -> float:
         """The penalty of one notebook: between nothing and all that it earned."""
         if not late.charged:
             return 0.0
         if self._has_plugin():
-            said = self._said_by_plugin(notebook, student, late)
+            said = self._ask_plugin(notebook, student, late)
         else:
             said = notebook.score * late.percent / 100
         penalty = 0.0 if said is None or math.isnan(said) else float(said)
         return round(min(max(0.0, penalty), max(0.0, float(notebook.score))), 9)
 
-    def _said_by_plugin(self, notebook: Any, student: str, late: Lateness) -> float | None:
+    def _ask_plugin(self, notebook: Any, student: str, late: Lateness) -> float | None:
         plugin = self._link.plugin_inst
         try:
             said = plugin.late_submission_penalty(student, notebook.score, late.charged)
             return None if said is None else float(said)
-        except Exception as error:  # it is the class's own code
+        except Exception as error:  # the plugin is the class's own code
             raise PluginFailed(
                 f"The class's own plugin for late work, {type(plugin).__name__}, failed for "
                 f"{student}: {type(error).__name__}: {error}. Fix it, or remove it from "
@@ -207,12 +207,12 @@ class Penalties:
         students: Iterable[str] | None = None,
         begin: Callable[[], None] = lambda: None,
     ) -> list[LateRow]:
-        """Bring a gradebook's penalties up to date; returns what holds now.
+        """Update a gradebook's penalties, and return the current ones.
 
         Args:
             book: the gradebook.
-            students: whose; everybody's by default.
-            begin: is called before anything is written.
+            students: the students; all by default.
+            begin: called before anything is written.
         """
         rows = self.rows(book, students=students)
         for row in rows:
@@ -221,7 +221,7 @@ class Penalties:
                 submission = book.find_submission(row.chapter, row.student)
                 for notebook in submission.notebooks:
                     notebook.late_submission_penalty = (
-                        self._of(notebook, row.student, row.lateness) or None
+                        self._cost(notebook, row.student, row.lateness) or None
                     )
         book.db.commit()
         return rows
@@ -249,17 +249,17 @@ def keep_time(
     *,
     keep_copy: bool = True,
 ) -> None:
-    """Have a gradebook know when a submission was handed in.
+    """Store the time of a submission in a gradebook.
 
     Args:
         book: the gradebook, which has the submission.
         chapter: the chapter.
-        student: whose it is.
-        stamp: what its ``timestamp.txt`` says; without one, a time that a person has put into
-            the gradebook stays.
-        copy: the copy of that file beside the graded notebook, which is kept up to date.
-        begin: is called before anything is written.
-        keep_copy: whether that copy is written, too.
+        student: the student's id.
+        stamp: the content of its ``timestamp.txt``; if there is none, a time that a person entered
+            in the gradebook stays.
+        copy: the copy of that file next to the graded notebook, which is updated.
+        begin: called before anything is written.
+        keep_copy: whether to write that copy as well.
     """
     submission = book.find_submission(chapter, student)
     if stamp is None and not copy.is_file():
@@ -276,7 +276,7 @@ def keep_time(
         building = copy.with_name(".timestamp.txt")
         building.write_text(text, encoding="utf-8")
         os.replace(building, copy)
-    elif not text and copy.is_file() and copy.stat().st_size:  # an empty one says nothing
+    elif not text and copy.is_file() and copy.stat().st_size:  # an empty file contains no time
         copy.unlink()
 
 

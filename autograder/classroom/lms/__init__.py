@@ -1,1 +1,1 @@
-"""Learning platforms: hand-ins come in, grades and feedback go back."""
+"""Learning platforms: imports submissions, and exports grades and feedback."""

@@ -1,7 +1,7 @@
-"""Takes in what a class has handed in on a learning platform: a zip, or a folder.
+"""Imports a class's submissions from a learning platform's zip, or from a folder.
 
-A notebook is told by its grade ids, and a student by what the platform says of the file. The latest
-of several goes into ``submitted`` (`submitted_folder`); the others are kept.
+A notebook is identified by its grade ids, and a student by the platform's names of the files. The
+latest of several versions goes into ``submitted`` (`submitted_folder`); the others are kept.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from autograder.environment.errors import ClassroomError
 
 @dataclass(frozen=True)
 class Placed:
-    """A submission that was taken in.
+    """An imported submission.
 
     Attributes:
-        student: whose it is.
-        assignment: of what.
-        what: what became of it.
-        when: when it was handed in; ``None`` where nobody says.
-        late: whether the platform says that it was late.
-        others: how many earlier files of it came along, and are kept.
+        student: the student's id.
+        assignment: the assignment.
+        what: the effect of importing it.
+        when: the time of submission; ``None`` if unknown.
+        late: whether the platform marks it as late.
+        others: the number of earlier versions in the same zip, which are kept.
     """
 
     student: str
@@ -53,13 +53,13 @@ class Placed:
 
 @dataclass
 class Collected:
-    """What became of a zip or a folder.
+    """The outcome of importing a zip or a folder.
 
     Attributes:
-        placed: submissions that were taken in.
-        left_out: what was not, and why.
-        dated: what there is to say about times; ``""`` where the files' dates are taken for them.
-        unusable: why nothing of a student was taken in, by student.
+        placed: the imported submissions.
+        left_out: the files that were not imported, with reasons.
+        dated: a sentence about times; ``""`` if the files' dates count as times of submission.
+        unusable: by student, the reason why none of their files were imported.
     """
 
     placed: list[Placed] = field(default_factory=list)
@@ -77,17 +77,17 @@ class _File:
 
     @property
     def rank(self) -> tuple[float, int, int, tuple[str, ...]]:
-        """Later ones have more."""
+        """A sort key by age; later files have larger keys."""
         at = self.when.timestamp() if self.when else 0.0
         return at, self.origin.serial, copy_number(self.taken.path[-1]), self.taken.path
 
     @property
     def is_notebook(self) -> bool:
-        """Whether it is called like one."""
+        """Whether it has the name of a notebook."""
         return self.taken.path[-1].lower().endswith(".ipynb")
 
     def left_out(self, why: str) -> LeftOut:
-        """That it was not taken in."""
+        """This file with the reason for leaving it out."""
         return LeftOut("/".join(self.taken.path), why)
 
 
@@ -100,18 +100,18 @@ def collect(
     dates: bool = True,
     layout: Layout | None = None,
 ) -> Collected:
-    """Take in what lies in a zip or a folder.
+    """Import the submissions in a zip or a folder.
 
     Args:
-        room: the classroom; nobody else writes to it meanwhile.
+        room: the classroom, which no other process writes to.
         source: the zip, or the folder.
-        people: says which student it is whom a platform names.
-        zone: the time zone of dates in a zip; that of this machine by default.
-        dates: whether the dates of files say when they were handed in.
-        layout: who has given the names at the top; told from these names by default.
+        people: identifies students by the platform's names.
+        zone: the time zone of dates in a zip; by default, the zone of this machine.
+        dates: whether the dates of files are times of submission.
+        layout: the origin of the names at the top; by default, guessed from these names.
 
     Raises:
-        ClassroomError: the zip or the folder cannot be read, or nobody knows who has packed it.
+        ClassroomError: the zip or the folder cannot be read, or its layout is ambiguous.
     """
     done = Collected()
     home = room / ".fxcourse"
@@ -126,7 +126,7 @@ def collect(
                 done.left_out.append(one)
         keeper = Keeper(room, source.name, max((t.when for t in taken if t.when), default=None))
         known = known_notebooks(room)
-        whence = _whence(known, source, taken, layout)
+        whence = _origins(known, source, taken, layout)
         for student, files in _by_student(known, whence, people, done, dates).items():
             try:
                 _place(keeper, student, files, done)
@@ -138,22 +138,22 @@ def collect(
     finally:
         shutil.rmtree(store, ignore_errors=True)
     chapters = {one.assignment for one in done.placed}
-    if len(chapters) == 1:  # otherwise nobody can say of which chapter they are
+    if len(chapters) == 1:  # otherwise their chapter is unknown
         note(room, chapters.pop(), done.unusable)
     done.placed.sort(key=lambda one: (one.assignment, one.student))
     return done
 
 
-_Whence = list[tuple[Taken, Origin | str]]
-"""Files with where they come from, or with why their path does not say it."""
+_Origins = list[tuple[Taken, Origin | str]]
+"""Files with their origins, or with the reason why a path does not reveal it."""
 
 
-def _whence(
+def _origins(
     known: Mapping[Known, frozenset[str]],
     source: Path,
     taken: Sequence[Taken],
     layout: Layout | None,
-) -> _Whence:
+) -> _Origins:
     assignments = {key.assignment for key in known}
     files = [(one.path, one.outer) for one in taken]
     try:
@@ -164,7 +164,7 @@ def _whence(
 
 def _by_student(
     known: Mapping[Known, frozenset[str]],
-    whence: _Whence,
+    whence: _Origins,
     people: People,
     done: Collected,
     dates: bool,
@@ -182,17 +182,17 @@ def _by_student(
         when = people.handed_in(origin) or stamps.get(one.path[:-1])
         when = when or (one.when if are_dates else None)
         called_so = one.path[-1].lower().endswith((".ipynb", ".json"))
-        name = (origin.file or one.path)[-1]  # without what the platform writes before it
+        name = (origin.file or one.path)[-1]  # without the prefix that the platform adds
         notebook = recognise(one.copy.read_bytes(), name, known) if called_so else None
         groups.setdefault(origin.owner, []).append(_File(one, origin, notebook, when))
     people.meet([files[0].origin for files in groups.values()])
-    return _each_of_one_student(list(groups.values()), people, done)
+    return _group_by_student(list(groups.values()), people, done)
 
 
-def _each_of_one_student(
+def _group_by_student(
     groups: list[list[_File]], people: People, done: Collected
 ) -> dict[str, list[_File]]:
-    """The groups by student, but for those that mean one student by two names, and of strangers."""
+    """The groups by student, without unknown students and students with two names at the top."""
     of: dict[str, list[list[_File]]] = {}
     for files in groups:
         try:
@@ -213,7 +213,7 @@ _ALONE = "It is not a notebook, and no notebook of this class is next to it."
 
 
 def _place(keeper: Keeper, student: str, files: Sequence[_File], done: Collected) -> None:
-    """Take in what one student has handed in."""
+    """Import the submissions of one student."""
     beside = [one for one in files if one.notebook is None]
     assignments = sorted({one.notebook.assignment for one in files if one.notebook})
     for assignment in assignments:
@@ -243,7 +243,7 @@ def _place(keeper: Keeper, student: str, files: Sequence[_File], done: Collected
 
 
 def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> dict[str, Path]:
-    """What a student has handed in with a notebook, by its path from there; within bounds."""
+    """The other files that a student submitted, by their path from the notebook; within limits."""
     found: dict[str, Path] = {}
     names, home, left = Names(), newest.origin.file[:-1], MAX_BYTES
     for one in beside:
@@ -263,8 +263,8 @@ def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> di
     return found
 
 
-def _dated(whence: _Whence, dates: bool) -> tuple[bool, str]:
-    """Whether the files' dates say when they were handed in, and what there is to say about it."""
+def _dated(whence: _Origins, dates: bool) -> tuple[bool, str]:
+    """Whether the files' dates are times of submission, and a sentence about it."""
     if not dates:
         return False, "Dates of files were not looked at, as you said."
     if any(isinstance(of, Origin) and of.platform is Layout.CANVAS for _, of in whence):
@@ -282,8 +282,8 @@ def _dated(whence: _Whence, dates: bool) -> tuple[bool, str]:
     return True, ""
 
 
-def _stamps(whence: _Whence) -> dict[tuple[str, ...], datetime]:
-    """What files called timestamp.txt say, by their folder; not those that students have packed."""
+def _stamps(whence: _Origins) -> dict[tuple[str, ...], datetime]:
+    """The times in timestamp.txt files, by folder; files that students packed do not count."""
     found = {}
     for one, origin in whence:
         is_plain = isinstance(origin, Origin) and origin.platform is Layout.FOLDERS

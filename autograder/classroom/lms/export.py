@@ -1,7 +1,7 @@
-"""Grades and feedback as Moodle and Canvas take them back: their own files, filled in.
+"""Fills grades into the files of Moodle and Canvas, for upload to the platform.
 
-Only the fields of grades change. Who cannot be told from a row, has handed in nothing, or waits for
-a person's points, is left out and listed.
+Only the fields of grades change. Rows of unknown students, of students without a submission, and
+of submissions that wait for a person's points are left out and listed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from autograder.environment.errors import ClassroomError
 
 @dataclass(frozen=True)
 class Grade:
-    """What a student has for an assignment.
+    """A student's grade for an assignment.
 
     Attributes:
-        points: with what being late has cost.
-        max_points: what there was to earn.
-        waits: whether a person has still to give points.
+        points: the points, after penalties for lateness.
+        max_points: the most points possible.
+        waits: whether a person still has to give points.
     """
 
     points: float
@@ -37,11 +37,11 @@ class Grade:
 
 @dataclass
 class Filled:
-    """What became of a platform's file.
+    """The outcome of filling in a platform's file.
 
     Attributes:
-        done: whose grades were filled in, with what the row says of them.
-        notes: what else there is to say, a sentence each.
+        done: the students whose grades were filled in, with the platform's name of each.
+        notes: further messages, a sentence each.
     """
 
     done: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Filled:
 
 
 def grades(gradebook: Gradebook, assignment: str) -> dict[str, Grade]:
-    """The grades of an assignment, by student; who has handed in nothing is not there."""
+    """The grades of an assignment, by student; students without a submission are missing."""
     most = gradebook.find_assignment(assignment).max_score
     found = {}
     for submission in gradebook.assignment_submissions(assignment):
@@ -60,11 +60,11 @@ def grades(gradebook: Gradebook, assignment: str) -> dict[str, Grade]:
 
 @dataclass
 class Names:
-    """Tells students from rows.
+    """Identifies the students of rows.
 
     Attributes:
-        people: who is in the gradebook.
-        records: what was collected; see `submitted_folder.records`.
+        people: the students in the gradebook.
+        records: the imported submissions; see `submitted_folder.records`.
     """
 
     people: Sequence[Person]
@@ -74,7 +74,7 @@ class Names:
         self, platform: str, number: str, *, assignment: str = "", ids: Sequence[str] = (),
         name: str = "",
     ) -> str | None:  # fmt: skip
-        """The student of a row, by what was collected, then by ids and addresses, then by name."""
+        """Find a row's student, by imported submissions, then ids and addresses, then the name."""
         for one in reversed(self.records):
             if one.get("platform") == platform and number_in(str(one.get("number"))) == number:
                 if platform == "canvas" or one.get("assignment") == assignment:
@@ -102,13 +102,13 @@ def fill_moodle(
 
     Args:
         table: the worksheet; it is changed.
-        assignment: the assignment that it is of.
-        names: tells students from rows.
+        assignment: the worksheet's assignment.
+        names: identifies the students of rows.
         found: the grades, by student.
-        waiting: fill in, too, what waits for a person's points.
+        waiting: also fill in grades that wait for a person's points.
 
     Raises:
-        ClassroomError: it is no grading worksheet, or its grades are no numbers.
+        ClassroomError: it is not a grading worksheet, or its grades are not numbers.
     """
     who, grade = identifiers(table), table.column("Grade")
     if who is None or grade is None:
@@ -152,10 +152,10 @@ def fill_canvas(
 
     Args:
         table: the gradebook; it is changed.
-        columns: which assignment is in which column.
-        names: tells students from rows.
+        columns: the title of each assignment's column.
+        names: identifies the students of rows.
         found: the grades, by assignment and student.
-        waiting: fill in, too, what waits for a person's points.
+        waiting: also fill in grades that wait for a person's points.
 
     Raises:
         ClassroomError: it is not Canvas's gradebook.
@@ -191,10 +191,10 @@ def fill_canvas(
 def canvas_columns(
     table: Table, assignments: Sequence[str], said: Mapping[str, str]
 ) -> dict[str, str]:
-    """Which of Canvas's columns is of which assignment: by its title, or as somebody says.
+    """Find the column of each assignment in Canvas's gradebook, by its title or from `said`.
 
     Raises:
-        ClassroomError: none is, or what was said names no column.
+        ClassroomError: there are none, or `said` names an unknown column.
     """
     titles = {head: re.sub(r"\s*\(\d+\)$", "", head) for head in table.heads[4:]}
     found = {}
@@ -225,7 +225,7 @@ Rows = Mapping[str, tuple[list[Cell], str | None, str]]
 def _usable(
     rows: Rows, found: Mapping[str, Grade], waiting: bool, done: Filled
 ) -> Iterator[tuple[str, str, list[Cell]]]:
-    """The rows for which there is a grade; what is said of the others goes into the notes."""
+    """The rows with a grade; for the others, add notes."""
     times = Counter(student for _, student, _ in rows.values() if student)
     unknown = [label for label, (_, student, _) in rows.items() if student is None]
     if unknown:
@@ -252,7 +252,7 @@ def _label(table: Table, row: Sequence[Cell], number: str) -> str:
 
 
 def few(names: Collection[str], most: int = 20) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of the rest."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(sorted(names)[:most]) + more
 
@@ -281,7 +281,7 @@ def _written(value: float, comma: bool = False) -> str:
 
 
 def _guard(table: Table) -> None:
-    """Keep names that look like formulas from being run; platforms do not read names back."""
+    """Quote names that a spreadsheet could run as formulas; platforms do not read names back."""
     for name in _NAMES:
         place = table.column(name)
         for row in table.rows if place is not None else ():
@@ -290,5 +290,5 @@ def _guard(table: Table) -> None:
 
 
 def _plain_name(name: str) -> str:
-    """A name as Moodle writes it in the names of folders; what is between underscores is parsed."""
+    """A name as Moodle writes it in folder names; Moodle parses the parts between underscores."""
     return re.sub(r'[\\/:*?"<>|_\x00-\x1f]+', " ", name).strip(" .~") or "Participant"

@@ -1,4 +1,4 @@
-"""Feedback pages as Moodle takes them: a zip with a folder for each participant."""
+"""Packs feedback pages for Moodle: a zip with a folder for each participant."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from autograder.classroom.lms.export import Filled, Grade, few
 def feedback_zip(
     path: Path, room: Path, assignment: str, done: Filled, found: Mapping[str, Grade]
 ) -> list[str]:
-    """Pack the feedback pages; none that is older than its student's grade.
+    """Pack the feedback pages, except those that are older than the student's grade.
 
     Args:
-        path: the zip; without any page to pack, it is not written.
+        path: the zip; not written if there is no page to pack.
         room: the classroom.
-        assignment: the pages of this assignment.
-        done: whose grades were filled in, with the names of their folders.
+        assignment: the assignment of the pages.
+        done: the students whose grades were filled in, with the names of their folders.
         found: the grades, by student.
 
     Returns:
-        Sentences about what was packed, and what was not.
+        Sentences about the packed pages and about those left out.
     """
-    pages = {who: _of(room, "feedback", who, assignment) for who in done.done}
+    pages = {who: _files_of(room, "feedback", who, assignment) for who in done.done}
     pages = {who: files for who, files in pages.items() if files}
     old = {who for who in pages if is_outdated(room, assignment, who, found[who])}
     again = f"nbgrader generate_feedback {assignment}"
@@ -52,9 +52,9 @@ _TITLE = re.compile(r"<title>[^<:]*: (?P<points>[\d.e+-]+) of (?P<most>[\d.e+-]+
 
 
 def is_outdated(room: Path, assignment: str, student: str, grade: Grade) -> bool:
-    """Whether a page shows other points than the gradebook, or an earlier graded notebook."""
-    graded = [path.stat().st_mtime for path in _of(room, "autograded", student, assignment)]
-    for page in _of(room, "feedback", student, assignment):
+    """Whether a page's points are not the gradebook's, or the graded notebook is newer."""
+    graded = [path.stat().st_mtime for path in _files_of(room, "autograded", student, assignment)]
+    for page in _files_of(room, "feedback", student, assignment):
         told = _TITLE.search(page.read_text(encoding="utf-8", errors="replace")[:2000])
         points = (number(grade.points), number(grade.max_points))
         if told and (told["points"], told["most"]) != points:
@@ -64,6 +64,6 @@ def is_outdated(room: Path, assignment: str, student: str, grade: Grade) -> bool
     return False
 
 
-def _of(room: Path, step: str, student: str, assignment: str) -> list[Path]:
+def _files_of(room: Path, step: str, student: str, assignment: str) -> list[Path]:
     ending = "html" if step == "feedback" else "ipynb"
     return sorted((room / step / student / assignment).glob(f"*.{ending}"))

@@ -1,13 +1,13 @@
-"""Whose a file is, as the path says it in which a learning platform packs what was handed in.
+"""Identifies the student from a file's path inside a Moodle or Canvas archive.
 
 Moodle packs ``Anna Example_12345_assignsubmission_file_/x.ipynb``, or without folders
-``Anna Example_12345_assignsubmission_file_x.ipynb``. The number is the participant of one
-assignment. Canvas packs ``exampleanna_123_456_x-2.ipynb``, with ``LATE`` behind the name of who was
-late: the numbers are the user and the file, of which a later one is larger. Folders that no
-platform has packed are called after students.
+``Anna Example_12345_assignsubmission_file_x.ipynb``. The number is a participant of one
+assignment. Canvas packs ``exampleanna_123_456_x-2.ipynb``, with ``LATE`` after the name of a late
+student. Its numbers are the user and the file; later files have larger numbers. In other archives,
+the folders have the names of students.
 
-Only the names at the top are read, which a platform or the class's own folder has given. What a
-student calls a file, a folder or a zip decides nothing.
+Only the names at the top count, because the platform or the class's own folder gave them. A student
+can choose the names of other files, folders and zips, so these decide nothing.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Path = tuple[str, ...]
 
 
 class Undecided(Exception):
-    """The names at the top do not say who has packed this; the message says which are odd."""
+    """The names at the top do not agree on a layout; the message names the odd ones."""
 
 
 class Layout(StrEnum):
-    """Who has given the names at the top."""
+    """The origin of the names at the top."""
 
     MOODLE = "moodle"
     CANVAS = "canvas"
@@ -48,16 +48,16 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a file comes from.
+    """The origin of a file.
 
     Attributes:
-        platform: who packed it.
-        entry: the name at the top; of one student on Moodle or Canvas, several may differ.
-        name: the student's name, as the entry says it.
-        number: the platform's number of the student; ``""`` where it says none.
-        file: the file's name, and what of its path is the student's own.
-        late: whether the platform says that it came late.
-        serial: the platform's number of the file; 0 where it says none.
+        platform: the layout of the archive.
+        entry: the name at the top; one student on Moodle or Canvas may have several.
+        name: the student's name in the entry.
+        number: the platform's number of the student; ``""`` if there is none.
+        file: the part of the path that the student chose, with the file's name.
+        late: whether the platform marks it as late.
+        serial: the platform's number of the file; 0 if there is none.
     """
 
     platform: Layout
@@ -70,7 +70,7 @@ class Origin:
 
     @property
     def owner(self) -> tuple[str, str]:
-        """What files of one student have in common."""
+        """A key that all files of one student share."""
         is_folder = self.platform is Layout.FOLDERS
         return (self.entry, "") if is_folder else (self.name, self.number)
 
@@ -81,7 +81,7 @@ class _Entry:
 
     Attributes:
         name: the name.
-        is_folder: whether it is a folder there.
+        is_folder: whether it is a folder.
     """
 
     name: str
@@ -97,7 +97,7 @@ class _Entry:
         return self.is_folder or self.name.lower().endswith(".zip")
 
     def speaks_against(self, layout: Layout) -> bool:
-        """Whether only other layouts have such names; a loose file says nothing."""
+        """Whether the name is evidence against a layout: only other layouts have such names."""
         if layout is Layout.FOLDERS:
             return any(self.is_of(other) for other in (Layout.MOODLE, Layout.CANVAS))
         return not self.is_of(layout) and any(self.is_of(other) for other in Layout)
@@ -109,24 +109,24 @@ def origins(
     source: str = "",
     layout: Layout | None = None,
 ) -> list[Origin | str]:
-    """Where files come from; of those whose path does not say it, why not, in a sentence.
+    """Find the origin of each file, or a sentence about why its path does not reveal it.
 
     Args:
-        files: of all files that were packed together, the path, and that of what lies in the
-            outer zip or folder: the file itself, or the zip of a student that holds it.
-        assignments: what the assignments of the class are called.
-        source: what the outer zip is called, without its ending.
-        layout: who has given the names at the top, where somebody knows.
+        files: pairs of paths, one for each file in the archive: the path of the file, and the path
+            of its entry in the outer zip or folder, which is the file itself or a student's zip.
+        assignments: the names of the class's assignments.
+        source: the name of the outer zip, without its suffix.
+        layout: the origin of the names at the top, if known.
 
     Raises:
-        Undecided: nobody knows, and the names do not agree.
+        Undecided: it is not known, and the names do not agree.
     """
     outer = [place for _, place in files]
     top = _top(outer, assignments, source)
     entries = [_Entry(place[top], len(place) > top + 1) for place in outer]
     chosen = layout or _layout(set(entries))
     if not layout and chosen is Layout.FOLDERS:
-        _ask_if_one_folder_holds_a_class(outer, top, assignments)
+        _refuse_single_folder(outer, top, assignments)
     found = []
     for (path, _), entry in zip(files, entries, strict=True):
         inside = [part for part in path[top + 1 : -1] if part not in assignments]
@@ -136,7 +136,7 @@ def origins(
 
 
 def _top(outer: Collection[Path], assignments: Collection[str], source: str) -> int:
-    """How many folders lie around all, with names that the class or the packing gives."""
+    """The number of folders around all files whose names come from the class or the archive."""
     top = 0
     while outer and all(len(path) > top + 1 for path in outer):
         names = {path[top] for path in outer}
@@ -148,7 +148,7 @@ def _top(outer: Collection[Path], assignments: Collection[str], source: str) -> 
 
 
 def _layout(entries: Collection[_Entry]) -> Layout | None:
-    """The one layout that names at the top may have; ``None`` where all are loose files."""
+    """The only layout that fits the names at the top; ``None`` if all are loose files."""
     of = {
         one: sum(entry.is_of(one) and not entry.speaks_against(one) for entry in entries)
         for one in Layout
@@ -164,23 +164,21 @@ def _layout(entries: Collection[_Entry]) -> Layout | None:
     odd = sorted(entry.name for entry in entries if entry.speaks_against(most))
     names = ", ".join(repr(name[:80]) for name in odd[:3]) or "each name"
     raise Undecided(
-        f"Who has packed this? Most names at the top look like {_SAID[most]}, but {names}"
+        f"Who has packed this? Most names at the top look like {_DESCRIPTIONS[most]}, but {names}"
         f"{f' and {len(odd) - 3} more' if len(odd) > 3 else ''} may mean something else. "
         "Say which it is: --layout moodle, canvas or folders."
     )
 
 
-_SAID = {
+_DESCRIPTIONS = {
     Layout.MOODLE: "Moodle's",
     Layout.CANVAS: "those of Canvas",
     Layout.FOLDERS: "folders of students",
 }
 
 
-def _ask_if_one_folder_holds_a_class(
-    outer: Collection[Path], top: int, assignments: Collection[str]
-) -> None:
-    """Refuse the only folder at the top if it may be a student's, or hold all students' folders."""
+def _refuse_single_folder(outer: Collection[Path], top: int, assignments: Collection[str]) -> None:
+    """Refuse a single folder at the top if it may be one student's or contain all students'."""
     folders = [path[:-1] for path in outer]
     around = len(commonprefix(folders))
     below = {path[around] for path in folders if len(path) > around} - set(assignments)
@@ -197,37 +195,37 @@ def _origin(entry: _Entry, inside: Path, layout: Layout | None) -> Origin | str:
         return "Its path does not say whose it is."
     match layout:
         case Layout.MOODLE:
-            return _of_moodle(entry, inside)
+            return _moodle_origin(entry, inside)
         case Layout.CANVAS:
-            return _of_canvas(entry, inside)
+            return _canvas_origin(entry, inside)
     name = entry.name if entry.is_folder else entry.name[: -len(".zip")]
     return Origin(layout, entry.name, name, "", inside)
 
 
-def _of_moodle(entry: _Entry, inside: Path) -> Origin | str:
+def _moodle_origin(entry: _Entry, inside: Path) -> Origin | str:
     found = _MOODLE.match(entry.name)
     if not found or len(_MARK.findall(entry.name)) > 1:
         return "Its name says more than once whose it is."
     name = found["name"].strip()
-    file = _beside(found["file"] or "", inside)
+    file = _own_path(found["file"] or "", inside)
     return Origin(Layout.MOODLE, entry.name, name, found["number"], file)
 
 
-def _of_canvas(entry: _Entry, inside: Path) -> Origin | str:
+def _canvas_origin(entry: _Entry, inside: Path) -> Origin | str:
     found = next(filter(None, (form.match(entry.name) for form in _CANVAS)))
     return Origin(
-        Layout.CANVAS, entry.name, found["name"], found["number"], _beside(found["file"], inside),
+        Layout.CANVAS, entry.name, found["name"], found["number"], _own_path(found["file"], inside),
         bool(found["late"]), int(found["serial"]),
     )  # fmt: skip
 
 
-def _beside(file: str, inside: Path) -> Path:
-    """A student's own path: of a file at the top, or in a zip at the top, which is a folder."""
+def _own_path(file: str, inside: Path) -> Path:
+    """The student's part of a path; a zip at the top counts as a folder."""
     folder = re.sub(r"(?i)[.]zip$", "", file) if inside else file
     return (folder, *inside) if folder else inside
 
 
 def copy_number(file: str) -> int:
-    """Which copy a file's name says it is: 2 for ``x (2).ipynb`` and for ``x-2.ipynb``."""
+    """The number of a copy in a file's name: 2 for ``x (2).ipynb`` and for ``x-2.ipynb``."""
     found = re.search(r"(?:\((\d{1,3})\)|-(\d{1,3}))\.\w+$", file)
     return int(found[1] or found[2]) if found else 0

@@ -1,7 +1,7 @@
-"""Which student it is whom a learning platform names.
+"""Identifies students by a learning platform's names and numbers.
 
-Canvas has a number for each user. Moodle's number is that of a participant in one assignment; the
-grading worksheet says whose it is. Where neither helps, a name does that only one has.
+Canvas has a number for each user. Moodle's number is a participant of one assignment; the grading
+worksheet has the student of each. Otherwise, a name decides if only one student has it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.classroom.records.tables import Cell, Table
 
 
 class Unknown(Exception):
-    """Nobody can say whose something is; the message says why."""
+    """A student cannot be identified; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Participant:
     """A row of Moodle's grading worksheet.
 
     Attributes:
-        number: that of the participant in this assignment.
-        name: the full name; ``""`` where marking is blind.
+        number: the number of the participant in this assignment.
+        name: the full name; ``""`` if marking is blind.
         email: the address.
-        id_number: the number that the institution has for the student.
-        when: when the work was handed in; ``None`` where the worksheet does not say.
+        id_number: the institution's number of the student.
+        when: the time of submission; ``None`` if the worksheet has none.
     """
 
     number: str
@@ -41,7 +41,7 @@ class Participant:
 
 
 def participants(table: Table, zone: tzinfo | None) -> list[Participant]:
-    """Who is in a grading worksheet.
+    """The participants in a grading worksheet.
 
     Raises:
         ValueError: the table is not a grading worksheet with the headings of an English Moodle.
@@ -53,7 +53,7 @@ def participants(table: Table, zone: tzinfo | None) -> list[Participant]:
 
 
 def not_a_worksheet(table: Table, needed: str) -> str:
-    """Why a table is not a grading worksheet, with the columns that it needs and has."""
+    """Explain why a table is not a grading worksheet, with the columns that it needs and has."""
     return (
         "That is not Moodle's grading worksheet in English: it needs a column of identifiers such "
         f"as 'Participant 12345', and one called {needed}. It has: "
@@ -62,7 +62,7 @@ def not_a_worksheet(table: Table, needed: str) -> str:
 
 
 def identifiers(table: Table) -> int | None:
-    """The column of a grading worksheet that holds such as ``Participant 12345``."""
+    """The index of a grading worksheet's column with values such as ``Participant 12345``."""
     for place in range(len(table.heads)):
         fields = [row[place].text for row in table.rows if place < len(row)]
         if fields and all(re.fullmatch(r"\D*[^\W\d_]\D*\d+", text) for text in fields):
@@ -71,7 +71,7 @@ def identifiers(table: Table) -> int | None:
 
 
 def number_in(text: str) -> str:
-    """The number at the end of such as ``Participant 12345``."""
+    """The number at the end of a text such as ``Participant 12345``."""
     found = re.search(r"\d+$", text.strip())
     return found[0].lstrip("0") or "0" if found else ""
 
@@ -91,7 +91,7 @@ _FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", 
 
 
 def _moment(text: str, zone: tzinfo | None) -> datetime | None:
-    """A time as Moodle writes it in English, in the zone of whoever has downloaded it."""
+    """Parse Moodle's English notation of a time, in the zone of the person who downloaded it."""
     text = " ".join(text.split())
     for form in _FORMS:
         try:
@@ -106,9 +106,9 @@ class People:
     """The students of a class, as platforms name them.
 
     Args:
-        known: who is in the gradebook.
-        before: what was collected before; see `submitted_folder.records`.
-        worksheet: the rows of the assignment's grading worksheet, where there is one.
+        known: the students in the gradebook.
+        before: earlier imports; see `submitted_folder.records`.
+        worksheet: the rows of the assignment's grading worksheet, if there is one.
     """
 
     def __init__(
@@ -130,20 +130,20 @@ class People:
         self._numbers: dict[str, set[str]] = {}
 
     def meet(self, together: Iterable[Origin]) -> None:
-        """Take note of all who are named together, so that two of one name are seen."""
+        """Record all students of an archive, to detect different students with the same name."""
         for one in together:
             self._numbers.setdefault(squashed(one.name), set()).add(one.number)
 
     def handed_in(self, origin: Origin) -> datetime | None:
-        """When a student has handed in, by the worksheet."""
+        """The time of a student's submission in the worksheet."""
         row = self._row(origin)
         return row.when if row else None
 
     def student(self, origin: Origin) -> str:
-        """Which student it is.
+        """Identify a student.
 
         Raises:
-            Unknown: nobody can say.
+            Unknown: the student cannot be identified.
         """
         match origin.platform:
             case Layout.MOODLE:
@@ -158,34 +158,34 @@ class People:
 
     def _of_moodle(self, origin: Origin) -> str:
         row = self._row(origin)
-        if row is not None and (found := self._listed(row)):
+        if row is not None and (found := self._student_in_row(row)):
             return found
         numbers = self._numbers.get(squashed(origin.name), {origin.number})
         if len(numbers) > 1:
             if len(self._numbers) == 1 and " " not in origin.name and not (row and row.name):
-                # Marking is blind: all are called Participant, in some language.
+                # Marking is blind: everybody has the name Participant, in some language.
                 return self._add(f"{origin.name} {origin.number}")
             if row is None or not row.email:
                 raise Unknown(
-                    f"{len(numbers)} participants are called {origin.name}. {self._who_is_who()}"
+                    f"{len(numbers)} participants are called {origin.name}. {self._advice()}"
                 )
             return self._add(row.email, row.name, row.email)
         named = self._named(origin.name)
         if len(named) > 1:
             raise Unknown(
-                f"{len(named)} students of the class are called {origin.name}. {self._who_is_who()}"
+                f"{len(named)} students of the class are called {origin.name}. {self._advice()}"
             )
         if named:
             return named[0].id
         return self._add(origin.name, origin.name, row.email if row else "")
 
-    def _who_is_who(self) -> str:
+    def _advice(self) -> str:
         if self._worksheet:
             return "E-mail address and ID number in the grading worksheet do not say who it is."
         return "Moodle's grading worksheet says who is who: --worksheet FILE."
 
-    def _listed(self, row: Participant) -> str:
-        """The student in the gradebook whom a row of the worksheet means."""
+    def _student_in_row(self, row: Participant) -> str:
+        """The student in the gradebook who matches a row of the worksheet."""
         for person in self.known:
             said = {person.id.casefold(), person.email.casefold()} - {""}
             meant = {row.email.casefold(), row.id_number.casefold()} - {""}
@@ -217,12 +217,12 @@ class People:
         return self._add(origin.name)
 
     def _named(self, name: str) -> list[Person]:
-        """Who has this name."""
+        """The students with this name."""
         plain = squashed(name)
         return [one for one in self.known if plain and plain in one.names]
 
     def _add(self, name: str, full: str = "", email: str = "", number: str = "") -> str:
-        """A student who was not known before."""
+        """Add a new student, and return their id."""
         student = as_id(name)
         if why_no_id(student):
             raise Unknown(f"{student[:80]!r} cannot be a student's id: {why_no_id(student)}")

@@ -1,6 +1,6 @@
-"""Puts what was collected into ``submitted``, and keeps all that was there before.
+"""Writes imported submissions to ``submitted``, and keeps everything that was there before.
 
-What is there is never replaced by what came earlier; what is replaced, or came earlier, is kept in
+A later submission is never replaced by an earlier one. Replaced and earlier submissions are kept in
 ``.fxcourse/older/STUDENT/ASSIGNMENT``.
 """
 
@@ -24,14 +24,14 @@ from autograder.classroom.intake.attached_files import STAMP
 from autograder.classroom.lms.path_layouts import Origin
 
 COLLECTED = ".fxcourse/collected.jsonl"
-"""What was taken in, a line for each submission."""
+"""The imported submissions, a line each."""
 
 OLDER = ".fxcourse/older"
-"""Where what was handed in earlier is kept."""
+"""The folder of earlier submissions."""
 
 
 class What(StrEnum):
-    """What became of a submission. Programs compare these; people read them."""
+    """The effect of importing a submission. Programs compare these; people read them."""
 
     NEW = "new"
     REPLACED = "later than before"
@@ -41,16 +41,16 @@ class What(StrEnum):
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student has handed in for an assignment.
+    """One student's submission for an assignment.
 
     Attributes:
         student: the student.
         assignment: the assignment.
-        origin: where the newest of it comes from.
-        when: when it was handed in; ``None`` where nobody says.
-        notebooks: where the notebooks' bytes are, by the names that they should have.
-        files: where the bytes of other files are, by their paths.
-        path: where the newest of it lay in the zip or the folder.
+        origin: the origin of its newest file.
+        when: the time of submission; ``None`` if unknown.
+        notebooks: the copies of the notebooks, by the names that they should have.
+        files: the copies of other files, by their paths.
+        path: the path of its newest file in the zip or the folder.
     """
 
     student: str
@@ -63,12 +63,12 @@ class HandIn:
 
 
 class Keeper:
-    """Writes into a classroom what was handed in.
+    """Writes submissions into a classroom.
 
     Args:
         room: the classroom.
-        source: what the zip or the folder is called.
-        packed: the last date of a file in it.
+        source: the name of the zip or the folder.
+        packed: the latest date of a file in it.
     """
 
     def __init__(self, room: Path, source: str, packed: datetime | None) -> None:
@@ -76,7 +76,7 @@ class Keeper:
         self._last = {(one.get("student"), one.get("assignment")): one for one in records(room)}
 
     def put(self, hand_in: HandIn) -> What:
-        """Write a student's folder, unless what lies there is the same, or came later."""
+        """Write a student's folder, unless the existing one is the same or later."""
         final = self.room / "submitted" / hand_in.student / hand_in.assignment
         there = os.path.lexists(final)
         if there and _is_same(hand_in, final):
@@ -102,11 +102,11 @@ class Keeper:
         return What.REPLACED if there else What.NEW
 
     def time_there(self, hand_in: HandIn) -> datetime | None:
-        """When what lies there was handed in; ``None`` where nothing says so."""
+        """The time of the existing submission; ``None`` if unknown."""
         return time_of(_read_stamp(self.room / "submitted" / hand_in.student / hand_in.assignment))
 
     def keep(self, hand_in: HandIn, name: str, data: bytes, when: datetime | None) -> None:
-        """Keep a file that a later one takes the place of; once, however often it comes."""
+        """Keep a file that a later one replaces; repeated calls keep one copy."""
         home = self.room / OLDER / hand_in.student / hand_in.assignment
         for path in home.glob("*/*.ipynb"):
             if path.stat().st_size == len(data) and path.read_bytes() == data:
@@ -117,7 +117,7 @@ class Keeper:
         (folder / (name if fits else f"{hand_in.assignment}.ipynb")).write_bytes(data)
 
     def _is_earlier(self, hand_in: HandIn, final: Path) -> bool:
-        """Whether what lies there came later than this."""
+        """Whether the existing submission is later than this one."""
         record = self._last.get((hand_in.student, hand_in.assignment), {})
         serial = record.get("serial")
         if hand_in.origin.serial and serial and record.get("platform") == hand_in.origin.platform:
@@ -131,7 +131,7 @@ class Keeper:
         return bool(before and now and before > now)
 
     def _free(self, hand_in: HandIn, when: datetime | None) -> Path:
-        """A folder for what is older that is not there yet, named after its time."""
+        """The path of a new folder for an earlier submission, named after its time."""
         home = self.room / OLDER / hand_in.student / hand_in.assignment
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = when.astimezone(UTC).strftime("%Y-%m-%d_%H%M%S") if when else "undated"
@@ -167,7 +167,7 @@ class Keeper:
 
 
 def _fill(building: Path, hand_in: HandIn, final: Path) -> None:
-    if final.is_dir() and not final.is_symlink():  # notebooks that were not handed in again
+    if final.is_dir() and not final.is_symlink():  # notebooks that were not submitted again
         for old in final.glob("*.ipynb"):
             if old.stem not in hand_in.notebooks and old.is_file() and not old.is_symlink():
                 shutil.copyfile(old, building / old.name)
@@ -190,7 +190,7 @@ def _is_same(hand_in: HandIn, final: Path) -> bool:
 
 
 def time_of(text: str) -> datetime | None:
-    """A time as nbgrader writes it; ``None`` where it is none."""
+    """Parse nbgrader's notation of a time; ``None`` if it is not a time."""
     try:
         return parse_utc(text.strip()[:100]).replace(tzinfo=UTC) if text.strip() else None
     except (ValueError, OverflowError, TypeError):
@@ -198,7 +198,7 @@ def time_of(text: str) -> datetime | None:
 
 
 def stamp(when: datetime) -> str:
-    """A time as nbgrader reads it."""
+    """A time in nbgrader's notation."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -210,20 +210,20 @@ def _read_stamp(folder: Path) -> str:
 
 
 def _changed(folder: Path) -> datetime | None:
-    """When the notebooks in a folder were changed, where nothing else says how old they are."""
+    """The last change of the notebooks in a folder; used if no record has a time."""
     times = [path.lstat().st_mtime for path in folder.glob("*.ipynb")] if folder.is_dir() else []
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
 def records(room: Path) -> list[dict[str, Any]]:
-    """What was taken in so far, in order."""
+    """The imported submissions, oldest first."""
     path = room / COLLECTED
     found = []
     for line in path.read_text("utf-8", "replace").splitlines() if path.exists() else []:
         try:
             record = json.loads(line)
         except ValueError:
-            continue  # a line that was cut off when the machine stopped
+            continue  # the line was cut off when the machine stopped
         if isinstance(record, dict):
             found.append(record)
     return found

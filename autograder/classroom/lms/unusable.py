@@ -1,4 +1,4 @@
-"""Who handed in something that cannot be graded: nothing may read as if they handed in nothing."""
+"""Records submissions that cannot be graded, to distinguish them from missing ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.submission.result import SubmissionStatus
 
 FILE = ".fxcourse/unusable.jsonl"
-"""Hand-ins without a notebook of the class, a line for each student and chapter."""
+"""Submissions without a notebook of the class, a line for each student and chapter."""
 
 
 def note(room: Path, chapter: str, reasons: Mapping[str, str]) -> None:
-    """Record whose hand-in for a chapter has no notebook of the class, and why."""
+    """Record the students whose submission for a chapter has no notebook of the class, and why."""
     before = noted(room)
     rows = [
         {"student": student, "chapter": chapter, "why": why}
@@ -28,27 +28,27 @@ def note(room: Path, chapter: str, reasons: Mapping[str, str]) -> None:
 
 
 def noted(room: Path) -> dict[tuple[str, str], str]:
-    """The reasons, by student and chapter; some have handed in a notebook since."""
+    """The reasons, by student and chapter; some students may have submitted a notebook since."""
     path, found = room / FILE, {}
     for line in path.read_text("utf-8", "replace").splitlines() if path.exists() else ():
         try:
             row = json.loads(line)
             found[str(row["student"]), str(row["chapter"])] = str(row["why"])
         except (ValueError, KeyError, TypeError):
-            continue  # a line that was cut off when the machine stopped
+            continue  # the line was cut off when the machine stopped
     return found
 
 
 def notes_for_export(
     room: Path, chapter: str, found: Mapping[str, Grade], exported: Collection[str]
 ) -> list[str]:
-    """Sentences about students whose empty field or whose 0 needs an explanation.
+    """Explain the students whose grade is empty or 0, a sentence each.
 
     Args:
         room: the classroom.
         chapter: the chapter.
         found: the grades, by student.
-        exported: whose grades were filled in.
+        exported: the students whose grades were filled in.
     """
     said = []
     if left := [who for who, name in noted(room) if name == chapter and who not in found]:

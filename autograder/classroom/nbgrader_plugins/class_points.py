@@ -1,4 +1,4 @@
-"""Points that an instructor has changed in ``source/`` are what headings and cards say."""
+"""Shows an instructor's changed points from ``source/`` in headings and on cards."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _HEADING = re.compile(r"^(### Exercise \S+ `(\w+)` · .* · )(\d+(?:\.\d+)?) poi
 
 
 class PointsOfClass(NbGraderPreprocessor):
-    """The first link of nbgrader's chain for releases: puts a class's own points into the text.
+    """The first preprocessor for nbgrader's releases: writes a class's own points into the text.
 
-    The heading above an exercise says them, and its check tells them to the card.
+    Points are in the heading above an exercise, and in its check, which passes them to the card.
     """
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Change a notebook in place; one whose points are the course's stays as it is."""
+        """Change a notebook in place, unless its points are the course's."""
         points = dict(_points_in(nb))
         changed: set[str] = set()
         for cell in nb.cells:

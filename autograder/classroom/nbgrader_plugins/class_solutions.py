@@ -1,4 +1,4 @@
-"""A class may want no solutions before a pass: its notebooks say so to the check."""
+"""Lets a class withhold solutions until an answer passes, by a line in its notebooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IMPORT = re.compile(r"^from autograder import .*\bcheck\b", re.MULTILINE)
 
 
 class SolutionsOfClass(NbGraderPreprocessor):
-    """A link of nbgrader's chain for releases: adds a line to the cell that imports `check`."""
+    """A preprocessor for nbgrader's releases: adds a line to the cell that imports `check`."""
 
     offered = Bool(
         True, help="Offer a solution to a student whose answers have failed three times."

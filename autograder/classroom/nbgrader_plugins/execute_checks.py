@@ -1,7 +1,7 @@
-"""nbgrader's step that executes a notebook: in the box, with verdicts in place of check cells.
+"""nbgrader's step that executes a notebook: in a sandbox, with verdicts instead of check cells.
 
-The verdict's card becomes the check cell's output; its score goes to `scores` through the
-resources, where no cell can reach it.
+The verdict's card becomes the check cell's output. Its score goes to `save_verdicts` through
+nbgrader's resources, which no cell can reach.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from autograder.submission.seeds import key_of
 from autograder.submission.source_cells import checked_exercise
 
 CASES = "fxcourse_cases"
-"""The key of nbgrader's resources for what a judge says of each case of the one exercise."""
+"""The key of nbgrader's resources for the judge's result on each case of the only exercise."""
 
 
 NOT_RUN = (
@@ -41,14 +41,14 @@ NOT_RUN = (
 
 
 class CannotJudge(Exception):
-    """A notebook has no grade; nbgrader leaves the submission out and goes on."""
+    """A notebook cannot be graded; nbgrader skips the submission and continues."""
 
 
 class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
-    """Runs a notebook's cells, and has the answers at its check cells tried and judged."""
+    """Runs a notebook's cells, and has the answers at its check cells judged."""
 
     display_data_priority = GetGrades.display_data_priority
-    """As in `ForStudents`, which makes one of these where a page is made."""
+    """The same as in `ForStudents`, which creates this class when it makes a page."""
 
     seed = Integer(None, allow_none=True, help="The seed; without one, that of the student.")
     only = Unicode("", help="The one exercise that is tried; without one, all are.")
@@ -61,8 +61,8 @@ class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
         With nbgrader's ``--no-execute`` nothing is run, and each check waits for a person.
 
         Raises:
-            NoBox: notebooks cannot be boxed here.
-            CannotJudge: the judge of this notebook was lost, twice.
+            NoBox: this machine cannot sandbox notebooks.
+            CannotJudge: the judge of this notebook crashed twice.
         """
         ids = resources["nbgrader"]
         if not Execute(config=self.config).enabled:
@@ -84,7 +84,7 @@ class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
             ids["student"], None, files,
             key_of(grading.secret, ids["student"]), self.seed, preload.pool, pools.used(*whose),
         )  # fmt: skip
-        said, text, code = self._asked(nb, submission, config)
+        said, text, code = self._ask_judge(nb, submission, config)
         if code:
             pools.note(*whose, code, submission.pool_for(code))
         for note in notes_in(said):
@@ -94,7 +94,7 @@ class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
             resources[CASES] = said.get("cases")
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
-    def _asked(
+    def _ask_judge(
         self, nb: NotebookNode, submission: Submission, config: GradingConfig
     ) -> tuple[Any, bytes, str]:
         servers = servers_for(config)

@@ -1,4 +1,4 @@
-"""Grades as a CSV file that a spreadsheet can open without harm."""
+"""Exports grades as a CSV file that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ COLUMNS = (
     "status",
     "notes",
 )
-"""The columns of nbgrader's own export, and what there is to say of late work, how each submission
-ended, and why."""
+"""The columns of nbgrader's own export, then the lateness, outcome and notes of a submission."""
 
 
 class SafeCsvExport(ExportPlugin):
@@ -43,7 +42,7 @@ class SafeCsvExport(ExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         """Write one row for each assignment and student."""
         path = self.to or "grades.csv"
-        late, ended = self._late(gradebook), self._ended()
+        late, ended = self._late(gradebook), self._outcomes()
         self.log.info("Exporting grades to %s", path)
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
@@ -54,8 +53,8 @@ class SafeCsvExport(ExportPlugin):
                 row["status"], row["notes"] = ended.get(which, ("", ""))
                 writer.writerow({key: safe(value) for key, value in row.items()})
 
-    def _ended(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """How each submission ended, and why, as the journal of the class says."""
+    def _outcomes(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """The status and the notes of each submission, from the journal of the class."""
         journal = Journal(Path(CourseDirectory(config=self.config).root) / JOURNAL)
         return {
             (one.student, one.chapter): (str(one.status), " ".join(one.notes))
@@ -63,7 +62,7 @@ class SafeCsvExport(ExportPlugin):
         }
 
     def _late(self, gradebook: Gradebook) -> dict[tuple[str, str], str]:
-        """Work out penalties once more: points may have been given by hand since the last run."""
+        """Update penalties, because points may have been given by hand since the last run."""
         room = Path(CourseDirectory(config=self.config).root)
         chapters = [assignment.name for assignment in gradebook.assignments]
         try:
@@ -99,7 +98,7 @@ def _row(gradebook: Gradebook, assignment: Assignment, student: Student) -> dict
     try:
         submission = gradebook.find_submission(assignment.name, student.id)
     except MissingEntry:
-        return row  # nothing handed in
+        return row  # no submission
     penalty = submission.late_submission_penalty or 0.0
     row["timestamp"] = submission.timestamp
     row["raw_score"] = submission.score
@@ -109,7 +108,7 @@ def _row(gradebook: Gradebook, assignment: Assignment, student: Student) -> dict
 
 
 def safe(value: Any) -> Any:
-    """A value as a spreadsheet may have it: text that looks like a formula stays text."""
+    """Prepare a value for a spreadsheet: text that looks like a formula stays text."""
     if value is None:
         return ""
     return guarded(value) if isinstance(value, str) else value

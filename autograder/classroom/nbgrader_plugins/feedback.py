@@ -1,4 +1,4 @@
-"""What students see on their feedback pages beside the cards, in notebooks of any kind."""
+"""Adds notes to feedback pages, in notebooks of any kind, and removes hidden tests from them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ HEADS = {
     "happened": "What happened to your notebook:",
     "repairs": "Before your notebook was graded, it was repaired:",
 }
-"""What is noted in a graded notebook, and under which heading students read it."""
+"""By key of the notes in a graded notebook, the heading above them on the page."""
 
 
 class ForStudents(NbGraderPreprocessor):
-    """Leaves hidden tests out of a feedback page, and says what happened to the notebook."""
+    """Removes hidden tests from a feedback page, and adds notes about grading the notebook."""
 
     display_data_priority = GetGrades.display_data_priority
-    """As in nbgrader's own link: an exporter of pages sets it, and complains where it is not."""
+    """As in nbgrader's own step: the page exporter sets it, and warns if it is missing."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Change a notebook in place, and keep that a page shows what it was tried on."""
+        """Change a notebook in place, and retire the pools whose models the page shows."""
         ids, settings = resources["nbgrader"], GradingSettings.of(self.config)
         settings.pools.page_made(ids["student"], ids["notebook"])
         for cell in nb.cells:

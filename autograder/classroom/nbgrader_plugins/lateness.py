@@ -1,4 +1,4 @@
-"""nbgrader's step that assigns penalties for late work, where nbgrader grades one submission."""
+"""nbgrader's step that assigns penalties for late work, if nbgrader grades a submission."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from autograder.classroom.lateness.penalties import Penalties, keep_time, read_s
 
 
 class AssignLateness(NbGraderPreprocessor):
-    """Brings the penalties of one student up to date, as `fxcourse grade` does for everybody."""
+    """Updates the penalties of one student, as `fxcourse grade` does for all students."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Write them into the gradebook; the notebook stays as it is.
+        """Write the penalties into the gradebook; the notebook stays unchanged.
 
         Raises:
             ClassroomError: `deadlines.toml` cannot be used.

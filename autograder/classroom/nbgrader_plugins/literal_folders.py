@@ -1,4 +1,4 @@
-"""Lets nbgrader find the work of students whose ids hold brackets, which it reads as a pattern."""
+"""Lets nbgrader find folders of students whose ids contain brackets, without reading patterns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nbgrader.converters import base
 
 
 def find(pattern: str) -> list[str]:
-    """Find files as `glob.glob` does; a folder that exists under its very name is not a pattern."""
+    """Find files as `glob.glob` does, but treat the name of an existing folder literally."""
     folder, name = os.path.split(pattern)
     if os.path.isdir(folder):
         folder = glob.escape(folder)
@@ -18,5 +18,5 @@ def find(pattern: str) -> list[str]:
 
 
 def use() -> None:
-    """Have nbgrader's converters find notebooks so."""
+    """Make nbgrader's converters find notebooks with `find`."""
     base.glob = SimpleNamespace(glob=find)

@@ -1,7 +1,7 @@
-"""nbgrader's step that puts feedback pages into its exchange, where only some can be fetched there.
+"""nbgrader's step that puts feedback pages into its exchange, even if it cannot deliver all.
 
-Students fetch a page by a secret that they have got when they handed in through the exchange. Work
-that was handed in otherwise has none: nbgrader stops at the first such page, with a traceback.
+A student fetches a page with a secret received when submitting through the exchange. Work that was
+submitted in another way has no secret: nbgrader stops at the first such page, with a traceback.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from traitlets import TraitType
 from autograder.submission.sanitize import in_a_line
 
 _NEEDED = ("submission_secret.txt", "timestamp.txt")
-"""What `nbgrader submit` puts beside a notebook, and its exchange needs of a page."""
+"""The files that `nbgrader submit` puts next to a notebook, and that its exchange needs."""
 
 INSTEAD = (
     "Give these students the pages in {folder}, or use fxcourse classroom export, "
@@ -35,10 +35,10 @@ NOT_BY_EXCHANGE = "Not released, as the work was not handed in through the excha
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]  # nbgrader has no types
-    """Releases what can be fetched, and names the students who need their pages otherwise."""
+    """Releases the pages that can be fetched, and lists the students with other pages."""
 
     def ensure_root(self) -> None:
-        """Say what to do where there is no exchange."""
+        """Fail with advice if there is no exchange."""
         if not check_directory(self.root, write=True, execute=True):
             folder = self.coursedir.format_path(self.coursedir.feedback_directory, ".", ".")
             self.fail(NO_EXCHANGE.format(root=self.root, folder=Path(folder)))
@@ -47,7 +47,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]  # nbgrade
         """Put pages into the exchange.
 
         Raises:
-            nbgrader.exchange.ExchangeError: there is none that can be put there.
+            nbgrader.exchange.ExchangeError: the exchange can deliver none of the pages.
         """
         excluded = self.coursedir.student_id_exclude.split(",")
         folders = [one for one in self._folders() if one.parent.name not in excluded]
@@ -72,9 +72,9 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]  # nbgrade
 
 
 def use() -> None:
-    """Have nbgrader release feedback so, where no configuration names another exchange.
+    """Make nbgrader use `ReleaseFeedback`, unless a configuration names another exchange.
 
-    A setting in a classroom's file would win over one of the whole machine, such as ngshare's.
+    A setting in a classroom's file would override one of the whole machine, such as ngshare's.
     """
     trait: TraitType[Any, Any] = ExchangeFactory.release_feedback
     trait.default_value = ReleaseFeedback

@@ -1,4 +1,4 @@
-"""The first link of nbgrader's chain for submissions: reads notebooks, put right in a box."""
+"""The first step of nbgrader's chain for submissions: reads notebooks repaired in a sandbox."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from autograder.submission.seeds import NOTES
 
 
 class RepairNotebook(NbGraderPreprocessor):
-    """Tells what was repaired when a submission was read; see `ForgivingReader`."""
+    """Logs the repairs made while reading a submission; see `ForgivingReader`."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Tell it; the notebook stays as it is."""
+        """Log the repairs; the notebook stays unchanged."""
         ids = resources["nbgrader"]
         for sentence in nb.metadata.get(NOTES, {}).get("repairs", []):
             said = (ids["student"], ids["notebook"], sentence)
@@ -34,9 +34,9 @@ class RepairNotebook(NbGraderPreprocessor):
 
 
 class ForgivingReader(NotebookExporter):
-    """Reads a submission; in place of one that is no notebook, an empty one that says so.
+    """Reads a submission; if it is not a notebook, an empty one with a note replaces it.
 
-    It then goes the way of all submissions and scores zero, where nbgrader would leave it
+    The empty notebook is graded like all submissions and scores zero. nbgrader would leave it
     without scores and end with an error.
     """
 
@@ -59,7 +59,7 @@ class ForgivingReader(NotebookExporter):
         return done
 
     def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
-        """What was handed in, put right in a box: nobody else reads it before that."""
+        """Repair a submission in a sandbox; it is not parsed anywhere else before that."""
         notebook, assignment = ids["notebook"], ids["assignment"]
         settings = GradingSettings.of(self.config)
         released = given_out(settings.course, assignment, notebook)

@@ -1,4 +1,4 @@
-"""Writes points into the gradebook, where nbgrader would write them."""
+"""Writes points into the gradebook, instead of nbgrader's own step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nbgrader.preprocessors import SaveAutoGrades
 from autograder.submission.scores import auto_score
 
 SCORES = "fxcourse_scores"
-"""The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
+"""The key of nbgrader's resources for fractions of the points, from 0 to 1, by grade id."""
 
 
 class SaveVerdicts(SaveAutoGrades):
@@ -22,6 +22,6 @@ class SaveVerdicts(SaveAutoGrades):
             name, self.notebook_id, self.assignment_id, self.student_id
         )
         grade.auto_score = auto_score(cell, resources.get(SCORES))
-        # As in nbgrader: what a person has graded before is for a person to look at again.
+        # As in nbgrader, a person must look again at cells that were graded by hand before.
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         self.gradebook.db.commit()

@@ -1,1 +1,1 @@
-"""Records of a classroom: gradebook, journal, and what a run has changed."""
+"""Records of a classroom: the gradebook, the journal, and the changes of a run."""

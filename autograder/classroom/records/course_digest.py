@@ -1,8 +1,8 @@
 """A digest of the parts of the course that decide a grade.
 
-A class that was graded is graded again when this digest changes. So it covers the syntax of the
-code and the content of the data files, and leaves out what no grade depends on: comments,
-docstrings, and the sentences that students read.
+A class is graded again when this digest changes. So the digest covers the syntax of the code and
+the content of the data files. It leaves out comments, docstrings, and the sentences that students
+read, because no grade depends on them.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ GRADING = (
     "authoring", "boxed", "core", "exercises", "fuzz", "judge", "models", "rules", "runner",
     "speed", "submission",
 )  # fmt: skip
-"""Packages of the course that decide grades. What cards look like, for one, does not."""
+"""Packages of the course that decide grades; `cards`, for example, does not."""
 
 MODULES = ("alive.py", "given.py", "grading.py", "suspects.py")
-"""Modules outside of these packages that decide grades."""
+"""Modules outside these packages that decide grades."""
 
 LIBRARIES = ("torch", "torchvision", "numpy")
-"""Libraries whose versions decide grades, too."""
+"""Libraries whose versions also decide grades."""
 
 _SENTENCE = re.compile(r"[A-Z`*\"'(\x00]\S*\s+\S+\s.*[.?!]", re.DOTALL)
-"""A message: at least three words that begin as a sentence does, and end as one."""
+"""A message: at least three words, with the beginning and the end of a sentence."""
 
-_CHOSEN_BY = {"startswith", "endswith", "match", "fullmatch", "search", "compile", "find", "index"}
+_LOOKUPS = {"startswith", "endswith", "match", "fullmatch", "search", "compile", "find", "index"}
 """Methods and functions whose arguments may decide something, even if they are sentences."""
 
 
@@ -49,9 +49,9 @@ def course() -> str:
 def code() -> str:
     """The digest of the course's code and data files, without comments, docstrings and messages.
 
-    It takes seconds to compute, so it is kept beside the compiled modules of the installation.
+    Computing it takes seconds, so it is cached next to the installation's compiled modules.
     """
-    return _computed_once(PACKAGE_FOLDER, _kept_at())
+    return _computed_once(PACKAGE_FOLDER, _cache_path())
 
 
 @cache
@@ -66,15 +66,15 @@ def libraries() -> str:
 
 
 def number(library: str) -> str:
-    """An installed version; builds for a CPU and for CUDA have the same number."""
+    """The version of an installed library; builds for CPU and for CUDA have the same number."""
     try:
         return version(library).partition("+")[0]
-    except PackageNotFoundError:  # the scheduler of a cluster grades nothing
+    except PackageNotFoundError:  # for example on the scheduler of a cluster, which grades nothing
         return "none"
 
 
-def _kept_at() -> Path | None:
-    """The file that keeps the digest, or nothing if Python may not write compiled modules."""
+def _cache_path() -> Path | None:
+    """The file that caches the digest; `None` if Python may not write compiled modules."""
     if sys.dont_write_bytecode:
         return None
     return Path(importlib.util.cache_from_source(__file__)).with_suffix(".json")
@@ -90,7 +90,7 @@ def _computed_once(home: Path, kept: Path | None) -> str:
                 return str(found["decides"])
     decides = digest(home)
     if kept is not None:
-        with contextlib.suppress(OSError):  # an installation that nobody may change
+        with contextlib.suppress(OSError):  # the installation may be read-only
             building = kept.with_suffix(".new")
             building.write_text(json.dumps({"files": now, "decides": decides}), encoding="utf-8")
             building.replace(kept)
@@ -114,18 +114,18 @@ def _bytes_digest(home: Path) -> str:
 
 
 def digest(home: Path) -> str:
-    """The digest of a copy of the course that lies in a folder, without its libraries."""
+    """The digest of the copy of the course in a folder, without its libraries."""
     found = hashlib.sha256()
     for path in _paths(home):
         text = path.read_text(encoding="utf-8")
-        content = _of_data(path, text) if path.suffix != ".py" else syntax(text)
+        content = _normalized_data(path, text) if path.suffix != ".py" else syntax(text)
         name = path.relative_to(home).as_posix()
         found.update(f"{name} {hashlib.sha256(content.encode()).hexdigest()}\n".encode())
     return found.hexdigest()
 
 
-def _of_data(path: Path, text: str) -> str:
-    """What a data file says, however it is laid out."""
+def _normalized_data(path: Path, text: str) -> str:
+    """The content of a data file, independent of its layout."""
     rows = text.splitlines() if path.suffix == ".jsonl" else [text]
     return "\n".join(json.dumps(json.loads(row), sort_keys=True) for row in rows if row.strip())
 
@@ -136,10 +136,10 @@ def deciding(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     Args:
         texts: paths and texts of the files, as in `PreloadSpec.own`.
     """
-    return tuple((path, _of_own(path, text)) for path, text in texts)
+    return tuple((path, _own_content(path, text)) for path, text in texts)
 
 
-def _of_own(path: str, text: str) -> str:
+def _own_content(path: str, text: str) -> str:
     if path.endswith(".py"):
         with contextlib.suppress(SyntaxError, ValueError):
             return syntax(text)
@@ -153,7 +153,7 @@ def syntax(text: str) -> str:
     """A module's syntax tree as text, the same in every version of Python that the course supports.
 
     Comments, docstrings and messages are left out. A message is a string that is a sentence, unless
-    it is compared with something.
+    the code compares it with something.
     """
     parts: list[str] = []
     _write(ast.parse(text), parts.append, messages=True)
@@ -161,7 +161,7 @@ def syntax(text: str) -> str:
 
 
 def _write(part: object, add: Callable[[str], None], messages: bool) -> None:
-    """Add the text of a part of a syntax tree; `messages` says whether to leave messages out."""
+    """Add the text of a part of a syntax tree; if `messages`, leave out messages."""
     if isinstance(part, list):
         for one in part:
             _write(one, add, messages)
@@ -178,21 +178,21 @@ def _write(part: object, add: Callable[[str], None], messages: bool) -> None:
         for name, value in ast.iter_fields(part):
             if name == "body" and isinstance(value, list):
                 value = [one for one in value if not _is_text(one)]
-            if not _says_nothing(part, name, value):
+            if not _is_irrelevant(part, name, value):
                 add(f" {name}=")
                 _write(value, add, messages)
         add(")")
 
 
-def _says_nothing(part: ast.AST, name: str, value: object) -> bool:
-    """Whether a field is empty, or tells only how something was written down."""
+def _is_irrelevant(part: ast.AST, name: str, value: object) -> bool:
+    """Whether a field is empty, or only records the notation."""
     if isinstance(part, ast.Constant):
         return name == "kind"  # `u"text"`
     return value is None or value == [] or name in ("ctx", "type_comment")
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is only a string: a docstring, or a comment in the form of one."""
+    """Whether a statement is only a string: a docstring, or a string used as a comment."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
         return False
     return isinstance(statement.value.value, str)
@@ -210,5 +210,5 @@ def _may_decide(part: ast.AST) -> bool:
     """Whether strings inside an expression are compared with something, or looked up."""
     if isinstance(part, ast.Call):
         name = getattr(part.func, "attr", getattr(part.func, "id", ""))
-        return name in _CHOSEN_BY
+        return name in _LOOKUPS
     return isinstance(part, ast.Compare | ast.Subscript | ast.MatchValue)

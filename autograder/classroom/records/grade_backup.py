@@ -1,7 +1,7 @@
-"""All that a gradebook knows of an assignment's submissions, as a file, and back again.
+"""Saves the gradebook's data about an assignment's submissions in a file, and restores it.
 
-nbgrader can drop an assignment, or cells of it, only with all grades. So they are written down
-before and put back after, by the names of students and cells.
+nbgrader cannot drop an assignment, or cells of it, without dropping all its grades. So the grades
+are saved before and restored afterwards, by the names of students and cells.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
 
-_OF_GRADES = ("auto_score", "manual_score", "extra_credit", "needs_manual_grade")
-_OF_COMMENTS = ("auto_comment", "manual_comment")
-_OF_NOTEBOOKS = ("late_submission_penalty", "flagged")
+_GRADE_KEYS = ("auto_score", "manual_score", "extra_credit", "needs_manual_grade")
+_COMMENT_KEYS = ("auto_comment", "manual_comment")
+_NOTEBOOK_KEYS = ("late_submission_penalty", "flagged")
 
 
 def grades_of(gradebook: Gradebook, assignment: str) -> dict[str, Any]:
-    """What the gradebook knows of an assignment's submissions, as JSON."""
+    """The gradebook's data about an assignment's submissions, as JSON."""
     found = gradebook.find_assignment(assignment)
     return {
         "assignment": assignment,
@@ -39,27 +39,27 @@ def grades_of(gradebook: Gradebook, assignment: str) -> dict[str, Any]:
 def _notebook(notebook: SubmittedNotebook) -> dict[str, Any]:
     return {
         "name": notebook.name,
-        **{key: getattr(notebook, key) for key in _OF_NOTEBOOKS},
+        **{key: getattr(notebook, key) for key in _NOTEBOOK_KEYS},
         "grades": {
-            one.name: {key: getattr(one, key) for key in _OF_GRADES} for one in notebook.grades
+            one.name: {key: getattr(one, key) for key in _GRADE_KEYS} for one in notebook.grades
         },
         "comments": {
-            one.name: {key: getattr(one, key) for key in _OF_COMMENTS} for one in notebook.comments
+            one.name: {key: getattr(one, key) for key in _COMMENT_KEYS} for one in notebook.comments
         },
     }
 
 
 def write_down(kept: dict[str, Any], path: Path) -> None:
-    """Write to a file what `grades_of` gives; on disk before anything is dropped."""
+    """Write the result of `grades_of` to a file; call it before dropping anything."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def put_back(gradebook: Gradebook, kept: dict[str, Any]) -> list[str]:
-    """Put grades back into a gradebook.
+    """Restore grades into a gradebook.
 
     Returns:
-        The cells that had points or comments and are not there any more.
+        The cells that had points or comments and no longer exist.
     """
     assignment, gone = kept["assignment"], set()
     if kept["duedate"]:
@@ -75,7 +75,7 @@ def put_back(gradebook: Gradebook, kept: dict[str, Any]) -> list[str]:
             except MissingEntry:
                 gone |= set(old["grades"])
                 continue
-            for key in _OF_NOTEBOOKS:
+            for key in _NOTEBOOK_KEYS:
                 setattr(new, key, old[key])
             gone |= _fill(new.grades, old["grades"]) | _fill(new.comments, old["comments"])
         gradebook.db.commit()
@@ -83,7 +83,7 @@ def put_back(gradebook: Gradebook, kept: dict[str, Any]) -> list[str]:
 
 
 def _fill(rows: Any, kept: dict[str, dict[str, Any]]) -> set[str]:
-    """Set the fields of rows by their names; returns the names of which something is lost."""
+    """Set the fields of rows by their names, and return the names whose data is lost."""
     by_name = {row.name: row for row in rows}
     for name in kept.keys() & by_name.keys():
         for key, value in kept[name].items():

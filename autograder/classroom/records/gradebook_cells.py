@@ -1,4 +1,4 @@
-"""Reads from the gradebook what it knows about the cells of a notebook."""
+"""Reads the cells of a notebook from the gradebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def source_cells_of(
         db_url: the gradebook.
         notebook: the notebook's name.
         assignment: the assignment's name.
-        given: the notebook's cells as they were given out, each time.
+        given: the notebook's cells from each of its releases.
 
     Raises:
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
@@ -36,13 +36,13 @@ def source_cells_in(
     Raises:
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
     """
-    return _with_given(_masters_in(gradebook, notebook, assignment), tuple(given))
+    return _with_releases(_tracked_cells(gradebook, notebook, assignment), tuple(given))
 
 
-def _with_given(
+def _with_releases(
     source_cells: dict[str, SourceCell], given: tuple[ReleasedCell, ...]
 ) -> dict[str, SourceCell]:
-    """The same source cells, which know how their cells were given out."""
+    """Add to each source cell its released versions, including those under earlier names."""
     own: dict[str, list[ReleasedCell]] = {}
     for one in given:
         own.setdefault(one.name, []).append(one)
@@ -63,7 +63,7 @@ def _with_given(
     return found
 
 
-def _masters_in(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, SourceCell]:
+def _tracked_cells(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, SourceCell]:
     kept = gradebook.find_notebook(notebook, assignment)
     points = {cell.name: cell.max_score for cell in (*kept.grade_cells, *kept.task_cells)}
     grade = {cell.name for cell in kept.grade_cells}

@@ -1,4 +1,4 @@
-"""Copies of a whole gradebook, in a file beside it, and back."""
+"""Copies a whole gradebook into a file, and restores it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def copy_to(db_url: str, path: Path) -> None:
 
 
 def restore(path: Path, db_url: str) -> None:
-    """Make a gradebook what it was when it was copied, whole or not at all."""
+    """Restore a gradebook from a copy, completely or not at all."""
     file = _file_of(db_url)
     if file is None:
         with _engine(address_of(path)) as kept, _engine(db_url) as book:
@@ -35,9 +35,9 @@ def restore(path: Path, db_url: str) -> None:
 
 
 def content_of(db_url: str) -> str:
-    """A digest of all that a gradebook holds, but penalties for late work.
+    """A digest of a gradebook's content, except penalties for late work.
 
-    These follow from the rest, and are worked out anew again and again.
+    Penalties follow from the rest, and are recomputed often.
     """
     found = hashlib.sha256()
     with _engine(db_url) as engine, engine.connect() as connection:
@@ -50,7 +50,7 @@ def content_of(db_url: str) -> str:
 
 
 def address_of(path: Path) -> str:
-    """The address of a copy, for whoever opens it as a gradebook."""
+    """The address of a copy, for opening it as a gradebook."""
     return f"sqlite:///{path}"
 
 
@@ -60,7 +60,7 @@ def _file_of(db_url: str) -> Path | None:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    """By SQLite's own means: others may be reading or writing."""
+    """Copy with SQLite's backup API, because other processes may be reading or writing."""
     try:
         with (
             contextlib.closing(sqlite3.connect(source)) as kept,
@@ -73,7 +73,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _copy_rows(source: Engine, target: Engine) -> None:
-    """Row by row, in one transaction."""
+    """Copy row by row, in one transaction."""
     tables = Base.metadata.sorted_tables
     with source.connect() as kept, target.begin() as made:
         Base.metadata.create_all(made)

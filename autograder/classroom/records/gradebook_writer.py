@@ -1,4 +1,4 @@
-"""The one writer of grades: into the gradebook, and the folder of graded notebooks."""
+"""The only writer of grades: into the gradebook, and into the folder of graded notebooks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from autograder.submission.source_cells import SourceCell
 
 
 class GradebookWriter:
-    """Writes what graders have found; one submission at a time, whole or not at all.
+    """Writes results of grading; one submission at a time, completely or not at all.
 
     Args:
         room: the classroom.
         config: nbgrader's configuration of it.
         db_url: its gradebook.
         course: nbgrader's name of the course.
-        last_run: keeps what is replaced; without, nothing but the gradebook is written.
+        last_run: saves files before they are replaced; if `None`, only the gradebook is written.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class GradebookWriter:
         self.gradebook = Gradebook(db_url, course)
         self._grade_ids: dict[str, set[str]] | None = None
         self.penalties: Penalties | None = None
-        """What works out penalties for late work, once the class's policy was read."""
+        """Computes penalties for late work; set after reading the class's policy."""
 
     def close(self) -> None:
-        """Let go of the gradebook."""
+        """Close the gradebook."""
         self.gradebook.close()
 
     def source_cells(self, chapter: str) -> dict[str, SourceCell]:
@@ -61,15 +61,15 @@ class GradebookWriter:
         return source_cells_in(self.gradebook, chapter, chapter, given)
 
     def chapters(self) -> list[str]:
-        """The assignments that the gradebook has."""
+        """The assignments in the gradebook."""
         return sorted(assignment.name for assignment in self.gradebook.assignments)
 
     def notebooks(self, chapter: str) -> list[str]:
-        """The notebooks that an assignment has."""
+        """The notebooks of an assignment."""
         return sorted(book.name for book in self.gradebook.find_assignment(chapter).notebooks)
 
     def students(self) -> set[str]:
-        """The students that the gradebook knows."""
+        """The ids of the students in the gradebook."""
         return {student.id for student in self.gradebook.students}
 
     def kernelspec(self, chapter: str) -> str | None:
@@ -78,7 +78,7 @@ class GradebookWriter:
         return found
 
     def grade_ids(self) -> dict[str, set[str]]:
-        """The grade ids of each chapter, as they are and as they were given out."""
+        """The grade ids of each chapter, current and released."""
         if self._grade_ids is None:
             course = CourseDirectory(config=self.config)
             self._grade_ids = {
@@ -91,7 +91,7 @@ class GradebookWriter:
         return self._grade_ids
 
     def graded_students(self, chapter: str) -> set[str]:
-        """Students of whom every grade of a chapter is there."""
+        """Students with a complete set of grades for a chapter."""
         return {
             submission.student_id
             for submission in self.gradebook.assignment_submissions(chapter)
@@ -103,12 +103,12 @@ class GradebookWriter:
     def write(
         self, graded: GradedNotebook, files: Mapping[str, bytes], stamp: Stamp | None
     ) -> None:
-        """Write down what became of a submission.
+        """Write the result of a submission.
 
         Args:
-            graded: what became of it.
-            files: what lies beside the graded notebook.
-            stamp: when it was handed in, as a file says it.
+            graded: the graded notebook.
+            files: the files next to the graded notebook.
+            stamp: the time of submission, from its file.
         """
         self._begin()
         book, result = self.gradebook, graded.result
@@ -122,7 +122,7 @@ class GradebookWriter:
         self._write_grades(graded)
 
     def keep_time(self, result: Result, stamp: Stamp | None) -> None:
-        """Have the gradebook know when a submission was handed in."""
+        """Store the time of a submission in the gradebook."""
         copy = self.room / "autograded" / result.student / result.chapter / "timestamp.txt"
         keep_time(
             self.gradebook, result.chapter, result.student, stamp, copy, self._begin,
@@ -130,10 +130,10 @@ class GradebookWriter:
         )  # fmt: skip
 
     def _note_second_looks(self, graded: GradedNotebook, files: Mapping[str, bytes]) -> None:
-        """Note where a person has given points for what was handed in before.
+        """Mark changed answers for a second look if a person gave the points of the earlier ones.
 
-        The gradebook has it before the old notebook is replaced: a run that goes on after a
-        stopped one could not tell any more what was new.
+        The gradebook is updated before the old notebook is replaced. Otherwise a run that continues
+        after an interruption could not tell which answers are new.
         """
         result = graded.result
         submission = self.gradebook.find_submission(result.chapter, result.student)
@@ -149,7 +149,7 @@ class GradebookWriter:
         self.gradebook.db.commit()
 
     def waiting(self, chapters: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """How many submissions of each chapter wait for a person, and how many answers."""
+        """By chapter, the numbers of submissions and of answers that wait for a person."""
         found = {}
         for chapter in chapters:
             counts = [
@@ -162,12 +162,12 @@ class GradebookWriter:
         return found
 
     def _begin(self) -> None:
-        """Keep what there is, before this run changes anything."""
+        """Save the current state, before this run changes anything."""
         if self.last_run:
             self.last_run.begin()
 
     def penalize(self) -> list[LateRow]:
-        """Work out everybody's penalties for late work, and write them down."""
+        """Compute all penalties for late work, and write them to the gradebook."""
         if self.penalties is None:
             return []
         return self.penalties.write(self.gradebook, begin=self._begin)
@@ -215,10 +215,10 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
 def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None:
     for grade in notebook.grades:
         if isinstance(grade.cell, TaskCell):
-            continue  # points that only people give, as in nbgrader
+            continue  # only people give these points, as in nbgrader
         score = graded.scores.get(grade.name)
         grade.auto_score = score.points if score else 0.0
-        if grade.manual_score is None:  # where there is one, `_note_second_looks` has been there
+        if grade.manual_score is None:  # else `_note_second_looks` has set it
             grade.needs_manual_grade = grade.auto_score is None
     for comment in notebook.comments:
         untouched = comment.name in graded.unanswered
@@ -226,7 +226,7 @@ def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None
 
 
 def clean_up(room: Path) -> None:
-    """Take away folders that were being written when a run was stopped."""
+    """Remove folders whose writing was interrupted when a run was stopped."""
     for left in (room / "autograded").glob("*/.*-*"):
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)

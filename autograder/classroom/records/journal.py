@@ -1,4 +1,4 @@
-"""What has been graded already, line by line: a class that was interrupted goes on from there."""
+"""A journal of graded submissions, from which an interrupted grading run continues."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from autograder.classroom.records.course_digest import code, course, libraries
 from autograder.submission.result import Result
 
 JOURNAL = ".fxcourse/journal.jsonl"
-"""Where a classroom has its journal."""
+"""The path of the journal in a classroom."""
 
 
 CHANGED = "changed: "
-"""The beginning of why a submission is graded again, before the parts that differ now."""
+"""The beginning of a reason for regrading; a list of the changed parts follows."""
 
 THE_NOTEBOOK = "the notebook"
-"""The part that a student changes by handing in again."""
+"""The part that changes when a student submits again."""
 
 
 class Journal:
-    """The journal of a classroom, in a file to which lines are only added.
+    """The journal of a classroom: an append-only file.
 
     A line is a result as JSON, and the digest of everything that it depends on.
     """
@@ -32,20 +32,20 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._last = {(one.student, one.chapter): (one, at, p) for one, at, p in _read(path)}
-        self._mended = False
+        self._end_checked = False
 
     def add(self, result: Result, digest: str, parts: Mapping[str, str] | None = None) -> None:
-        """Note that a submission is done; on disk when this returns.
+        """Add the result of a submission; it is on disk when this method returns.
 
         Args:
-            result: what became of it.
-            digest: of all that this depends on.
-            parts: digests of the parts of that, by what they are.
+            result: the result.
+            digest: a digest of everything that the result depends on.
+            parts: digests of the parts of that, by name.
         """
-        if not self._mended:
+        if not self._end_checked:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            _mend_end(self._path)
-            self._mended = True
+            _terminate_last_line(self._path)
+            self._end_checked = True
         parts = dict(parts or {})
         with self._path.open("a", encoding="utf-8") as file:
             line = result.to_json() | {"digest": digest, "parts": parts}
@@ -55,7 +55,7 @@ class Journal:
         self._last[result.student, result.chapter] = result, digest, parts
 
     def why_again(self, student: str, chapter: str, parts: Mapping[str, str]) -> str:
-        """Why a submission is graded in this run, in words."""
+        """Explain why this run grades a submission."""
         if (student, chapter) not in self._last:
             return "not graded before"
         before = self._last[student, chapter][2]
@@ -65,11 +65,11 @@ class Journal:
         return f"{CHANGED}{', '.join(changed)}" if changed else "graded once more"
 
     def results(self) -> list[Result]:
-        """The last result of each submission, whether it has changed since or not."""
+        """The last result of each submission, whether or not the submission has changed since."""
         return [replace(found, in_this_run=False) for found, _, _ in self._last.values()]
 
     def find(self, student: str, chapter: str, digest: str) -> Result | None:
-        """The result of a submission that has not changed since."""
+        """The result of a submission; `None` if the submission has changed since."""
         found, at, _ = self._last.get((student, chapter), (None, "", None))
         return replace(found, in_this_run=False) if found is not None and at == digest else None
 
@@ -83,18 +83,18 @@ def _read(path: Path) -> Iterator[tuple[Result, str, dict[str, str]]]:
             result, parts = Result.from_json(data), data.get("parts")
             yield result, str(data["digest"]), parts if isinstance(parts, dict) else {}
         except (ValueError, KeyError):
-            continue  # a line that was cut off when the machine stopped
+            continue  # the line was cut off when the machine stopped
 
 
-def _mend_end(path: Path) -> None:
-    """End a last line that was cut off, so that the next one stands by itself."""
+def _terminate_last_line(path: Path) -> None:
+    """Terminate a last line that was cut off, so that the next line starts on its own."""
     if path.exists() and path.stat().st_size and not path.read_bytes().endswith(b"\n"):
         with path.open("a", encoding="utf-8") as file:
             file.write("\n")
 
 
 def digest_of(*parts: object) -> str:
-    """A digest of everything that a grade depends on, the course included."""
+    """A digest of everything that a grade depends on, including the course."""
     found = hashlib.sha256(course().encode())
     for part in parts:
         data = part if isinstance(part, bytes) else repr(part).encode()
@@ -103,7 +103,7 @@ def digest_of(*parts: object) -> str:
 
 
 def parts_of(text: bytes, files: object, key: bytes, config: object) -> dict[str, str]:
-    """Digests of the parts that a grade depends on, by what they are, for people."""
+    """Digests of the parts that a grade depends on, by names that people read."""
     found = {
         THE_NOTEBOOK: text,
         "the files next to it": repr(files).encode(),

@@ -1,6 +1,6 @@
-"""What a person graded by hand, and what was handed in for it afterwards.
+"""Answers that were graded by hand and then submitted again.
 
-The points that were given by hand stay until a person has looked again: here is what to look at.
+Points given by hand stay until a person has looked at the new answer.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ FILE = ".fxcourse/second_looks.jsonl"
 
 @dataclass(frozen=True)
 class SecondLook:
-    """An answer that was graded by hand, and was handed in again.
+    """An answer that was graded by hand and submitted again.
 
     Attributes:
-        student: whose it is.
+        student: the student's id.
         chapter: the chapter.
         cell: the grade id of the graded cell.
         by_hand: the points that a person gave.
-        now: what the new answer earns; ``None`` where only a person can say.
+        now: the points of the new answer; ``None`` if only a person can decide.
         most: full marks.
-        old: the answer that the person saw.
-        new: the answer as it is now.
+        old: the answer that the person graded.
+        new: the current answer.
     """
 
     student: str
@@ -65,15 +65,15 @@ def look_again(
     graded: GradedNotebook,
     files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[SecondLook]:
-    """What a person has to look at again, before a new grade is written.
+    """List the answers that a person must look at again, before a new grade is written.
 
-    Where the work is the same and the points are, too, the person has seen all of it.
+    If neither the work nor its points have changed, the person has already seen everything.
 
     Args:
-        room: the classroom, which still has the notebook that was graded before.
+        room: the classroom, which still contains the notebook that was graded before.
         notebook: the gradebook's record of the submission.
-        graded: what became of it now.
-        files: what lies beside the notebook now.
+        graded: the newly graded notebook.
+        files: the files that are now next to the notebook.
     """
     by_hand = [grade for grade in notebook.grades if grade.manual_score is not None]
     if not by_hand:
@@ -98,7 +98,7 @@ def look_again(
 
 
 def keep(room: Path, looks: list[SecondLook]) -> None:
-    """Note what a person has to look at again."""
+    """Add answers to the list of those that a person must look at again."""
     path = room / FILE
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
@@ -106,8 +106,8 @@ def keep(room: Path, looks: list[SecondLook]) -> None:
 
 
 def still_waiting(room: Path, book: Gradebook) -> list[SecondLook]:
-    """The last of each, as far as nobody has looked at them yet."""
-    last = {(one.student, one.chapter, one.cell): one for one in _noted(room / FILE)}
+    """The latest entry for each answer that a person has not looked at yet."""
+    last = {(one.student, one.chapter, one.cell): one for one in _read_queue(room / FILE)}
     return [one for _, one in sorted(last.items()) if _waits(book, one)]
 
 
@@ -119,14 +119,14 @@ def _waits(book: Gradebook, one: SecondLook) -> bool:
     return bool(grade.needs_manual_grade)
 
 
-def _noted(path: Path) -> Iterator[SecondLook]:
+def _read_queue(path: Path) -> Iterator[SecondLook]:
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             yield SecondLook(**json.loads(line))
         except (ValueError, TypeError):
-            continue  # a line that was cut off when the machine stopped
+            continue  # the line was cut off when the machine stopped
 
 
 def _read(path: Path) -> NotebookNode | None:
@@ -137,10 +137,10 @@ def _read(path: Path) -> NotebookNode | None:
 
 
 def _parsed(text: str) -> NotebookNode | None:
-    """A graded notebook, which a judge has written."""
+    """Parse a graded notebook, which a judge wrote."""
     try:
         found: NotebookNode = nbformat.reads(text, as_version=4)
-    except Exception:  # it may be damaged since
+    except Exception:  # it may have been damaged since
         return None
     return found
 

@@ -1,7 +1,7 @@
-"""Who is in a class: a list as CSV into the gradebook, and from a platform's name to a student.
+"""The students of a class: imports a list in CSV, and matches a platform's names to students.
 
 The list may be nbgrader's own, Moodle's list of participants or grading worksheet, or Canvas's
-gradebook: its columns say which.
+gradebook; the reader recognizes it by its columns.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Person:
     """A student.
 
     Attributes:
-        id: the student's id in the gradebook, which is the name of their folders.
-        first: the first name; no HTML, as nbgrader's pages show it as it is.
-        last: the last name, in the same way.
-        email: the address, in the same way.
+        id: the student's id in the gradebook, which is also the name of their folders.
+        first: the first name, without HTML, because nbgrader's pages do not escape it.
+        last: the last name, also without HTML.
+        email: the address, also without HTML.
         number: the learning platform's number of the student.
     """
 
@@ -44,17 +44,17 @@ class Person:
 
     @property
     def names(self) -> frozenset[str]:
-        """The name as platforms may write it, squashed."""
+        """Normalized forms of the full name, in both orders."""
         return frozenset({squashed(self.first + self.last), squashed(self.last + self.first)})
 
 
 def squashed(name: str) -> str:
-    """A name without case, blanks and signs: as Canvas writes it, ``exampleanna``."""
+    """A name without case, blanks and punctuation, as Canvas writes it: ``exampleanna``."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFC", name).casefold())
 
 
 def students(gradebook: Gradebook) -> list[Person]:
-    """Who is in the gradebook."""
+    """The students in the gradebook."""
     return [
         Person(s.id, s.first_name or "", s.last_name or "", s.email or "", s.lms_user_id or "")
         for s in gradebook.students
@@ -62,7 +62,7 @@ def students(gradebook: Gradebook) -> list[Person]:
 
 
 def read_roster(path: Path) -> list[Person]:
-    """The students of a list in CSV.
+    """Read the students of a list in CSV.
 
     Raises:
         ClassroomError: it has no column of ids, addresses or names, or two students with one id.
@@ -90,7 +90,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "email": ("email", "Email address"),
     "number": ("lms_user_id",),
 }
-"""What columns are called, by whoever wrote the list; the first that is filled counts."""
+"""Titles of columns in the supported lists; the first one that is not empty counts."""
 
 
 def _people(table: Table, path: Path) -> Iterator[Person]:
@@ -106,7 +106,7 @@ def _people(table: Table, path: Path) -> Iterator[Person]:
             said["number"] = table.first(row, ("ID",))
             said["id"] = table.first(row, ("SIS Login ID", "SIS User ID"))
             if not said["number"].isdigit():
-                continue  # "Points Possible", and a student who is only there for tests
+                continue  # "Points Possible", or Canvas's test student
         first, last = said["first"], said["last"]
         if said["name"] and not (first or last):
             first, last = split_name(said["name"])
@@ -115,7 +115,7 @@ def _people(table: Table, path: Path) -> Iterator[Person]:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """First and last name: at a comma, where there is one, else at the last blank."""
+    """First and last name: split at a comma if there is one, else at the last blank."""
     last, comma, first = name.partition(",")
     if comma:
         return first.strip(), last.strip()
@@ -124,7 +124,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def why_no_id(name: str) -> str:
-    """Why this cannot be a student's id, which is a folder's name too; ``""`` where it can."""
+    """The reason why a name cannot be a student's id, and so a folder's name; ``""`` if it can."""
     if why_not := why_unsafe_id(name):
         return why_not
     if len(name.encode()) > 200:
@@ -137,9 +137,9 @@ def why_no_id(name: str) -> str:
 
 
 def why_unsafe_id(name: str) -> str:
-    """Why no submission of this id is graded; ``""`` where it may be.
+    """The reason why submissions of this id are not graded; ``""`` if they are.
 
-    nbgrader's pages show ids as they are, and write them into scripts.
+    nbgrader's pages show ids without escaping them, and write them into scripts.
     """
     if not is_storable(name):
         return f"it has more than {MAX_NAME} characters, or is not a text."
@@ -151,26 +151,26 @@ def why_unsafe_id(name: str) -> str:
 
 
 def as_name(text: str) -> str:
-    """A name in which nothing is HTML, and nothing unseen."""
+    """A name without HTML and invisible characters."""
     return in_a_line(text.strip()).translate({ord("<"): "‹", ord(">"): "›"})
 
 
 def as_id(name: str) -> str:
-    """A name as a student's id: what a folder's name cannot have becomes ``-``."""
+    """Turn a name into a student's id; characters that a folder's name cannot have become ``-``."""
     text = "".join(sign if sign.isprintable() else "-" for sign in name)
     text = re.sub(r'[/\\:*?"<>&|\[\]\uFFFD]+', "-", in_a_line(text)).strip().lstrip(".")
     return text.encode()[:120].decode("utf-8", "ignore").strip() or "student"
 
 
 def clean_names(gradebook: Gradebook, *, write: bool = True) -> list[str]:
-    """Take HTML out of the names in a gradebook, which nbgrader's pages show as they are.
+    """Remove HTML from the names in a gradebook, because nbgrader's pages do not escape them.
 
     Args:
         gradebook: the gradebook.
-        write: whether it may be changed.
+        write: whether the gradebook may be changed.
 
     Returns:
-        What to tell the instructor, a sentence each.
+        Messages for the instructor, a sentence each.
     """
     said = []
     for student in gradebook.students:
@@ -189,10 +189,10 @@ def clean_names(gradebook: Gradebook, *, write: bool = True) -> list[str]:
 
 
 def add_to_gradebook(gradebook: Gradebook, people: Iterable[Person]) -> tuple[int, int]:
-    """Put students into the gradebook; what a list does not say stays as it is.
+    """Add students to the gradebook; fields that the list leaves empty stay unchanged.
 
     Returns:
-        How many are new, and how many were there and have changed.
+        The number of new students, and of students that were there and have changed.
     """
     before = {person.id: person for person in students(gradebook)}
     new = changed = 0

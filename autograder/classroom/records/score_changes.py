@@ -1,4 +1,4 @@
-"""Whose score a run changes, and why: for a run that is only tried."""
+"""Differences between the scores before and after a dry run, with reasons."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.submission.source_cells import CHECK
 
 @dataclass(frozen=True)
 class Standing:
-    """What a gradebook has for a submission.
+    """A gradebook's record of a submission's score.
 
     Attributes:
-        score: what it earned.
-        penalty: what is taken off for being late.
-        cells: the points of each graded cell; ``None`` where a person is to give them.
+        score: the points that it earned.
+        penalty: the points taken off for lateness.
+        cells: the points of each graded cell; ``None`` if a person has to give them.
     """
 
     score: float = 0.0
@@ -27,7 +27,7 @@ class Standing:
 
     @property
     def total(self) -> float:
-        """What it counts."""
+        """The score minus the penalty."""
         return max(0.0, self.score - self.penalty)
 
 
@@ -36,11 +36,11 @@ class ScoreChange:
     """A submission whose score a run changes.
 
     Attributes:
-        student: whose it is.
+        student: the student's id.
         chapter: the chapter.
-        before: what it counts now; ``None`` where it has no grade.
-        after: what it would count.
-        why: what has changed, in words.
+        before: the current score; ``None`` if it has no grade.
+        after: the score that it would have.
+        why: the reasons, in words.
     """
 
     student: str
@@ -54,12 +54,12 @@ Standings = Mapping[tuple[str, str], Standing]
 
 
 def standings(book: Gradebook) -> dict[tuple[str, str], Standing]:
-    """What a gradebook has for each submission, by student and chapter."""
+    """The scores of a gradebook's submissions, by student and chapter."""
     found = {}
     for assignment in book.assignments:
         for one in book.assignment_submissions(assignment.name):
             cells = {
-                grade.name: grade.score if _is_there(grade) else None
+                grade.name: grade.score if _has_points(grade) else None
                 for notebook in one.notebooks
                 for grade in notebook.grades
             }
@@ -70,7 +70,7 @@ def standings(book: Gradebook) -> dict[tuple[str, str], Standing]:
     return found
 
 
-def _is_there(grade: object) -> bool:
+def _has_points(grade: object) -> bool:
     given = getattr(grade, "auto_score", None), getattr(grade, "manual_score", None)
     return any(points is not None for points in given)
 
@@ -78,12 +78,12 @@ def _is_there(grade: object) -> bool:
 def changes(
     before: Standings, after: Standings, why: Callable[[str, str], str]
 ) -> list[ScoreChange]:
-    """The submissions whose score, or what it is made of, is another one afterwards.
+    """The submissions whose score, or its composition, would change.
 
     Args:
-        before: what was.
-        after: what would be.
-        why: says for a student and a chapter why it was graded, or nothing.
+        before: the current scores.
+        after: the scores that the run would write.
+        why: returns the reason why a student's chapter was graded; may return an empty string.
     """
     found = []
     for (student, chapter), new in sorted(after.items()):

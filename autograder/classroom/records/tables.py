@@ -1,7 +1,7 @@
-"""CSV files of learning platforms: read, and written back with nothing changed but what is meant.
+"""CSV files of learning platforms: reads them, and writes them back with minimal changes.
 
-A platform takes back its own file. So a field that was not changed stays as it was written, with
-its quotes; so do encoding, mark at the beginning, separator and line ends.
+A platform takes back its own file. So a field without changes stays as it was written, including
+its quotes. The encoding, byte order mark, separator and line ends also stay the same.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Cell:
     """A field of a table.
 
     Attributes:
-        text: what it says; may be changed.
-        raw: how that was written.
-        end: what came behind it: a separator, a line end, or nothing.
+        text: its text, which may be changed.
+        raw: its original notation.
+        end: the text after it: a separator, a line end, or nothing.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Cell:
         self._before = self.text
 
     def written(self, separator: str) -> str:
-        """The field as it goes into a file."""
+        """The field in the notation of the file."""
         if self.text == self._before:
             return self.raw
         if any(sign in self.text for sign in (separator, '"', "\n", "\r")):
@@ -46,10 +46,10 @@ class Table:
     """A CSV file with a row of headings.
 
     Attributes:
-        cells: all its rows, that of the headings first.
-        separator: what is between fields.
-        bom: whether the file begins with the mark of UTF-8.
-        encoding: how its text is written.
+        cells: all its rows, beginning with the row of headings.
+        separator: the separator between fields.
+        bom: whether the file begins with a byte order mark.
+        encoding: the encoding of its text.
     """
 
     cells: list[list[Cell]]
@@ -64,17 +64,17 @@ class Table:
 
     @property
     def rows(self) -> list[list[Cell]]:
-        """The rows below, without empty lines."""
+        """The rows below the headings, without empty lines."""
         return [row for row in self.cells[1:] if any(cell.text for cell in row)]
 
     def column(self, *names: str) -> int | None:
-        """The place of the first of these columns that there is, whatever its case."""
+        """The index of the first of these columns that exists, ignoring case."""
         plain = [head.strip().casefold() for head in self.heads]
         found = (plain.index(name.casefold()) for name in names if name.casefold() in plain)
         return next(found, None)
 
     def first(self, row: Sequence[Cell], names: Iterable[str]) -> str:
-        """What a row has in the first of these columns that is filled."""
+        """The first non-empty field of a row in these columns."""
         for name in names:
             place = self.column(name)
             if place is not None and place < len(row) and row[place].text.strip():
@@ -82,7 +82,7 @@ class Table:
         return ""
 
     def as_bytes(self) -> bytes:
-        """The file."""
+        """The content of the file."""
         text = "".join(
             cell.written(self.separator) + cell.end for row in self.cells for cell in row
         )
@@ -93,7 +93,7 @@ def read_table(path: Path) -> Table:
     """Read a CSV file.
 
     Raises:
-        ValueError: it cannot be read, or is no table; the message says why.
+        ValueError: it cannot be read, or is not a table; the message says why.
     """
     try:
         data = path.read_bytes()
@@ -103,7 +103,7 @@ def read_table(path: Path) -> Table:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        encoding = "cp1252"  # what a spreadsheet on Windows writes that was not asked for UTF-8
+        encoding = "cp1252"  # the default of spreadsheets on Windows
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError:
@@ -132,7 +132,7 @@ def _cells(text: str, separator: str) -> Iterator[Cell]:
             said = found["raw"][1:-1].replace('""', '"')
         else:
             found = plain.match(text, place)
-            assert found is not None  # this pattern takes anything
+            assert found is not None  # this pattern matches any text
             said = found["raw"]
         yield Cell(said, found["raw"], found["end"])
         place = found.end()
@@ -141,10 +141,10 @@ def _cells(text: str, separator: str) -> Iterator[Cell]:
 
 
 def guarded(text: str) -> str:
-    """A text as a spreadsheet may have it: what looks like a formula stays text.
+    """Quote a text that a spreadsheet could read as a formula.
 
-    A spreadsheet may split a field at semicolons or tabs, skips what is not seen, and reads wide
-    signs as the plain ones.
+    A spreadsheet may split a field at semicolons or tabs, ignores invisible characters, and treats
+    full-width characters like ASCII.
     """
     is_formula = text[:1] in ("\t", "\r", "\n") or any(map(_is_formula, re.split(r"[;\t]", text)))
     return f"'{text}" if is_formula else text

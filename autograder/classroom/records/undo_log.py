@@ -1,4 +1,4 @@
-"""What a classroom was before the last run that wrote something, so that it can be undone."""
+"""Saves the state of a classroom before the last run that wrote something, so it can be undone."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from autograder.environment.errors import ClassroomError
 
 NAME = "last_run"
 GROWING = ("journal.jsonl", "second_looks.jsonl")
-"""Files to which a run adds lines."""
+"""Files to which a run appends lines."""
 
 
 class LastRun:
-    """Keeps what a run replaces.
+    """Saves data before a run replaces it.
 
-    Nothing is kept before the run writes for the first time, so that one that finds nothing new
-    takes nothing from the run before it.
+    Nothing is saved until the run writes for the first time. So a run without changes does not
+    discard the saved state of the run before it.
 
     Args:
         room: the classroom.
-        home: its folder for what only we read.
+        home: its folder of internal files.
         db_url: its gradebook.
     """
 
@@ -37,7 +37,7 @@ class LastRun:
         self._began = False
 
     def begin(self) -> None:
-        """Keep gradebook and journal, if that has not been done in this run."""
+        """Save gradebook and journal, unless this run has done so already."""
         if self._began:
             return
         building = self.home.with_name(f".{NAME}-new")
@@ -60,7 +60,7 @@ class LastRun:
         self._began = True
 
     def put_away(self, student: str, chapter: str) -> None:
-        """Keep a graded folder that is about to be replaced, or note that there was none."""
+        """Save a graded folder before it is replaced, or record that there was none."""
         self.begin()
         now = self.room / "autograded" / student / chapter
         kept = self.home / "autograded" / student / chapter
@@ -74,22 +74,22 @@ class LastRun:
                 file.write(json.dumps([student, chapter]) + "\n")
 
     def end(self) -> None:
-        """Note what the gradebook is at the end of the run."""
+        """Record the gradebook's digest at the end of the run."""
         if self._began:
             state = _read(self.home)
             _write(self.home, state | {"after": content_of(self.db_url)})
 
     def undo(self, *, force: bool = False) -> tuple[str, int]:
-        """Make the classroom what it was before.
+        """Restore the state of the classroom before the run.
 
-        Stopped in the middle, it can be called again.
+        If it is interrupted, call it again.
 
         Args:
-            force: also where the gradebook has changed since.
+            force: undo even if the gradebook has changed since.
 
         Returns:
-            When the run began that was undone, and how many graded notebooks were put back or
-            taken away.
+            The time at which the undone run began, and the number of graded notebooks that were
+            restored or removed.
 
         Raises:
             ClassroomError: there is nothing to undo, or it would undo more than the run.
@@ -148,7 +148,7 @@ class LastRun:
 
 
 def _mark_of(db_url: str) -> str:
-    """What a gradebook is known by; its address may hold a password, which is not kept."""
+    """An identifier of a gradebook; a digest, because the address may contain a password."""
     return hashlib.sha256(db_url.encode()).hexdigest()
 
 
@@ -160,7 +160,7 @@ def _new_ones(path: Path) -> list[list[str]]:
         try:
             found.append(json.loads(line))
         except ValueError:
-            continue  # a line that was cut off: its folder had not been written yet
+            continue  # the line was cut off, so its folder had not been written yet
     return found
 
 

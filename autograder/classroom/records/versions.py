@@ -1,4 +1,4 @@
-"""The versions with which a class was made, and what differs from them here."""
+"""The versions with which a class was made, and their differences from the installed ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ PIN = (
     "What other versions have graded is graded again. `fxcourse classroom pin DIR` makes the ones "
     "here those of the class."
 )
-"""What to do where versions differ."""
+"""Advice for classes whose versions differ."""
 
 
 def installed() -> dict[str, str]:
-    """The versions that decide grades here: of the course, what it checks, and its libraries."""
+    """The installed versions that decide grades: of the course, its checks, and its libraries."""
     found = {name: course_digest.number(name) for name in ("fxcourse", *course_digest.LIBRARIES)}
     return found | {CHECKS: course_digest.code()[:12]}
 
 
 def pin(room: Path) -> dict[str, str]:
-    """Note the versions here as those of the class."""
+    """Record the installed versions as those of the class."""
     path, now = room / FILE, installed()
     path.parent.mkdir(exist_ok=True)
     building = path.with_suffix(".new")
@@ -35,7 +35,7 @@ def pin(room: Path) -> dict[str, str]:
 
 
 def differences(room: Path) -> list[str]:
-    """What is another version here than the class was made with; a sentence each."""
+    """The versions that differ from those with which the class was made; a sentence each."""
     pinned, now = _pinned(room), installed()
     if not pinned:
         return []
@@ -49,7 +49,7 @@ def differences(room: Path) -> list[str]:
 
 
 def is_pinned(room: Path) -> bool:
-    """Whether the class knows the versions that it was made with."""
+    """Whether the class has recorded the versions with which it was made."""
     return bool(_pinned(room))
 
 

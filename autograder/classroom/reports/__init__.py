@@ -1,1 +1,1 @@
-"""Reports about a graded class, and commands that look at a grade again."""
+"""Reports about a graded class, and commands that review or undo its grades."""

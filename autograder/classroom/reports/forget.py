@@ -1,4 +1,4 @@
-"""Erases what a classroom holds of a student, after it was shown."""
+"""Finds and erases the data of a student in a classroom."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from autograder.submission.sanitize import in_a_line
 
 FOLDERS = ("submitted", "autograded", "feedback", OLDER)
 MAX_READ = 64 * 1024 * 1024
-"""Bytes up to which other files are searched; for a zip, of all its files together."""
+"""The size limit for searching other files, in bytes; for a zip, the total of its files."""
 
 SEARCHED = (".csv", ".html", ".log", ".ods", ".txt", ".xlsx", ".zip")
-"""Endings of other files that are searched; directly in the classroom, all files are."""
+"""Suffixes of other files to search; directly in the classroom, all files are searched."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a classroom holds of a student.
+    """A classroom's data about a student.
 
     Attributes:
-        submissions: chapters in the gradebook; ``None`` where it does not know the student.
-        folders: with all that is in them.
-        lines: how many lines each of our own files has about the student; of kept grades, how
-            many submissions.
-        run_kept: whether the last run is kept, with everybody's data as it was before.
-        others: files that are left as they are, with the student's id, name, address or number
-            in them or in their name; for a zip, with the first such file in it.
-        reports: folders with reports on the whole class, which can be written again.
+        submissions: chapters in the gradebook; ``None`` if it does not know the student.
+        folders: the student's folders.
+        lines: by our own file, the number of lines about the student; for saved grades, the
+            number of submissions.
+        run_kept: whether the last run can be undone, so everybody's data from before it exists.
+        others: files that are not erased, with the student's id, name, address or number in their
+            content or name; for a zip, with its first such file.
+        reports: folders with reports on the whole class, which can be made again.
     """
 
     submissions: tuple[str, ...] | None
@@ -63,14 +63,14 @@ class Held:
 
 
 class Forgetting:
-    """Looks for a student in a classroom, and erases what is found.
+    """Finds a student's data in a classroom, and erases it.
 
     Args:
         folder: the classroom.
         student: the student's id.
 
     Raises:
-        ClassroomError: it is no classroom, or the id can be nobody's.
+        ClassroomError: it is not a classroom, or the id is not possible.
     """
 
     def __init__(self, folder: Path, student: str) -> None:
@@ -80,7 +80,7 @@ class Forgetting:
         self._course = CourseDirectory(config=api(self.room).config)
 
     def held(self) -> Held:
-        """What there is."""
+        """Find the student's data."""
         folders = [self.room / name / self.student for name in FOLDERS]
         ours = {path: _lines_about(path, self.student) for path in self._our_files()}
         ours |= {path: _kept_about(path, self.student) for path in self._kept_grades()}
@@ -94,7 +94,7 @@ class Forgetting:
         )
 
     def erase(self) -> None:
-        """Erase it. Stopped in the middle, it can be called again.
+        """Erase the data. If it is interrupted, call it again.
 
         Raises:
             ClassroomError: the gradebook does not answer.
@@ -104,7 +104,7 @@ class Forgetting:
                 _drop_lines(path, self.student)
             for path in self._kept_grades():
                 _drop_kept(path, self.student)
-            for path in (self.room / HOME).glob(f"*{LAST_RUN}*"):  # also of runs that were killed
+            for path in (self.room / HOME).glob(f"*{LAST_RUN}*"):  # and of killed runs
                 shutil.rmtree(path, ignore_errors=True)
             for path in self._reports():
                 shutil.rmtree(path, ignore_errors=True)
@@ -124,7 +124,7 @@ class Forgetting:
                 except MissingEntry:
                     return
                 if book.engine.dialect.name == "sqlite":
-                    # What is deleted stays in the file until it is written anew.
+                    # Deleted rows stay in the file until VACUUM rewrites it.
                     book.db.remove()
                     with book.engine.connect() as connection:
                         connection.execution_options(isolation_level="AUTOCOMMIT").execute(
@@ -154,11 +154,11 @@ class Forgetting:
         return sorted((self.room / HOME).glob("*.jsonl"))
 
     def _kept_grades(self) -> list[Path]:
-        """Grades of chapters that were updated or removed; see `mid_term`."""
+        """Grades of chapters that were updated or removed; see `change_chapters`."""
         return sorted((self.room / HOME).glob("*/*/grades.json"))
 
     def _others(self) -> Iterator[str]:
-        """Files outside the folders that are erased that name the student, too."""
+        """Files outside the erased folders that also name the student."""
         wanted = self._wanted()
         gone = [
             self.room / HOME,
@@ -171,11 +171,11 @@ class Forgetting:
             if wanted.is_in(path.name):
                 yield str(path)
             elif path.parent == self.room or path.suffix.lower() in SEARCHED:
-                if path.is_file() and not path.is_symlink() and (found := _place_in(path, wanted)):
+                if path.is_file() and not path.is_symlink() and (found := _match_in(path, wanted)):
                     yield found
 
     def _wanted(self) -> _Wanted:
-        """How other files may name the student."""
+        """The words and numbers by which other files may name the student."""
         words, numbers = [self.student], []
         for one in records(self.room):
             if one.get("student") == self.student:
@@ -197,11 +197,12 @@ class Forgetting:
 
 
 class _Wanted:
-    """What tells a student: words anywhere, and a platform's numbers in tables and zips."""
+    """Searches texts for a student: words anywhere, and a platform's numbers in tables and zips."""
 
     def __init__(self, words: Sequence[str], numbers: Sequence[str]) -> None:
         spelled = {
-            # Between first and last name there may be the end of a field, or a sign of Moodle's.
+            # Between first and last name, a text may have the end of a field, or Moodle's
+            # underscore.
             r"""[\s,;_"']+""".join(re.escape(part) for part in form.split())
             for word in words
             for form in (word, html.escape(word), json.dumps(word)[1:-1])
@@ -219,8 +220,8 @@ def _pattern(forms: set[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(forms))})(?![^\W_])", re.IGNORECASE)
 
 
-def _place_in(path: Path, wanted: _Wanted) -> str:
-    """The file if it names the student, with the first such file in it if it is a zip."""
+def _match_in(path: Path, wanted: _Wanted) -> str:
+    """Return the file if it names the student; for a zip, with its first such file."""
     try:
         if not zipfile.is_zipfile(path):
             small = path.stat().st_size <= MAX_READ
@@ -247,7 +248,7 @@ def _names(name: str, data: bytes, wanted: _Wanted) -> bool:
 
 
 def lines_about(held: Held) -> Iterator[str]:
-    """What is held of a student, a line each."""
+    """Describe a student's data, a line each."""
     if held.submissions is not None:
         chapters = ", ".join(held.submissions) or "no submission"
         yield f"In the gradebook: name, grades and comments ({chapters})."

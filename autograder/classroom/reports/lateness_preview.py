@@ -1,4 +1,4 @@
-"""Shows who was late and what it would cost, before anything is written."""
+"""Previews late submissions and their penalties, without writing anything."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from autograder.environment.errors import ClassroomError
 
 
 def preview(folder: Path) -> RenderableType:
-    """A table of all late work, as the next run would count it.
+    """Make a table of all late work, as the next run would count it.
 
     Args:
         folder: the classroom.
 
     Raises:
-        ClassroomError: it is no classroom, or its deadlines or its gradebook cannot be used.
+        ClassroomError: it is not a classroom, or its deadlines or its gradebook cannot be used.
     """
     room = classroom_at(folder)
     config = api(room).config

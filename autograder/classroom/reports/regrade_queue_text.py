@@ -1,7 +1,7 @@
-"""Shows what waits for a person to look at it.
+"""Lists the answers that wait for a person.
 
-That is what was graded by hand and handed in again, with old points, new verdict and both answers.
-And where an exercise forbids a tool, it is answers of which the text cannot be followed.
+These are answers that were graded by hand and submitted again, with the old points, the new verdict
+and both texts. If an exercise forbids a tool, answers whose text the check cannot follow also wait.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from autograder.submission.source_cells import CHECK
 
 
 def shown(folder: Path) -> str:
-    """What waits in a classroom for a person to look at it again, as text.
+    """List the answers of a classroom that wait for a person, as text.
 
     Raises:
-        ClassroomError: it is no classroom, or its gradebook does not answer.
+        ClassroomError: it is not a classroom, or its gradebook does not answer.
     """
     room = classroom_at(folder)
     course = CourseDirectory(config=api(room).config)
@@ -48,7 +48,7 @@ def shown(folder: Path) -> str:
 
 
 def _not_followed(room: Path, book: Gradebook) -> Iterator[str]:
-    """A line for each answer that uses what its text does not show, until it has points by hand."""
+    """A line for each answer whose text the check cannot follow, until it has points by hand."""
     last = {(one.student, one.chapter): one for one in Journal(room / JOURNAL).results()}
     for (student, chapter), result in sorted(last.items()):
         for check in result.checks:
@@ -57,7 +57,7 @@ def _not_followed(room: Path, book: Gradebook) -> Iterator[str]:
 
 
 def _is_graded_by_hand(book: Gradebook, student: str, chapter: str, exercise: str) -> bool:
-    """Whether a person gave points for an answer; also if the gradebook no longer has it."""
+    """Whether a person gave points for an answer, or the gradebook no longer has the answer."""
     try:
         grade = book.find_grade(f"{CHECK}{exercise}", chapter, chapter, student)
     except MissingEntry:

@@ -1,4 +1,4 @@
-"""Judges a graded answer once more, for who asks for another grade: each case, and the card."""
+"""Judges a graded answer again, to explain a grade: each case, and the card."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from autograder.submission.source_cells import CHECK, checked_exercise
 
 @dataclass(frozen=True)
 class Replayed:
-    """An answer that was judged once more.
+    """An answer that was judged again.
 
     Attributes:
-        student: who handed it in.
+        student: the student's id.
         exercise: the exercise's name.
         chapter: its chapter.
-        seed: what the random models and the order of cases come from.
-        cases: what became of each case.
-        share: which part of the points the check gives now; ``None`` where a person decides.
-        before: the points that the gradebook has from the check; ``None`` where it has none.
-        by_hand: the points that a person gave; ``None`` where nobody did.
-        max_points: what the check is worth.
+        seed: the seed of the random models and of the order of cases.
+        cases: the result of each case.
+        share: the part of the points that the check gives now; ``None`` if a person decides.
+        before: the check's points in the gradebook; ``None`` if there are none.
+        by_hand: the points that a person gave; ``None`` if there are none.
+        max_points: full marks.
         card: the card, as text.
     """
 
@@ -65,7 +65,7 @@ def replay(folder: Path, student: str, exercise: str) -> Replayed:
 
     Args:
         folder: the classroom.
-        student: who handed it in.
+        student: the student's id.
         exercise: the exercise's name.
 
     Raises:
@@ -116,7 +116,7 @@ def replay(folder: Path, student: str, exercise: str) -> Replayed:
 def _points(
     db_url: str, student: str, chapter: str, grade_id: str
 ) -> tuple[float | None, float | None, float]:
-    """What the gradebook has: from the check, by hand, and full marks."""
+    """The points in the gradebook: from the check, by hand, and full marks."""
     with Gradebook(db_url) as book:
         try:
             grade = book.find_grade(grade_id, chapter, chapter, student)
@@ -132,7 +132,7 @@ def _head(found: Replayed) -> Iterator[str]:
     yield f"Python {platform.python_version()}."
     most = f"{found.max_points:g} points"
     now = None if found.share is None else found.share * found.max_points
-    yield f"The check gives {_told(now)} of {most} now. " + _compared(found.before, now)
+    yield f"The check gives {_in_words(now)} of {most} now. " + _compared(found.before, now)
     if found.by_hand is not None:
         yield f"A person gave {found.by_hand:g} points; they count."
     yield ""
@@ -146,12 +146,12 @@ def _compared(before: float | None, now: float | None) -> str:
     if same:
         return "That is what the gradebook has."
     return (
-        f"The gradebook has {_told(before)}. Has the course, a library or the notebook changed "
+        f"The gradebook has {_in_words(before)}. Has the course, a library or the notebook changed "
         "since? fxcourse grade --force writes the new points."
     )
 
 
-def _told(points: float | None) -> str:
+def _in_words(points: float | None) -> str:
     return "no points, because a person decides," if points is None else f"{points:.4g}"
 
 
@@ -166,7 +166,7 @@ _SIGNS = {"held": "✓", "failed": "✗", "not tried": "–"}
 
 
 def _cases(cases: Sequence[CaseReport]) -> Iterator[str]:
-    """A line for each case; those that failed with what was found."""
+    """A line for each case; a second one with the finding if it failed."""
     tried = [case for case in cases if case.state != "not tried"]
     failed = sum(case.state == "failed" for case in cases)
     yield f"{len(tried)} of {len(cases)} cases were tried, {failed} failed."

@@ -20,12 +20,12 @@ from autograder.environment.errors import ClassroomError
 def undo_last_run(
     folder: Path, *, force: bool = False, db_url: str | None = None
 ) -> tuple[str, int]:
-    """Make a classroom what it was before the last run; see `LastRun.undo`.
+    """Restore the state of a classroom before the last run; see `LastRun.undo`.
 
     Args:
         folder: the classroom.
-        force: also where the gradebook has changed since.
-        db_url: the gradebook, where the run was given another one than the classroom names.
+        force: undo even if the gradebook has changed since.
+        db_url: the gradebook, if the run used another one than the classroom's configuration.
 
     Raises:
         ClassroomError: there is nothing to undo, it would undo more than the run, the classroom
@@ -44,7 +44,7 @@ def write_reports_again(folder: Path, *, db_url: str | None = None) -> list[Path
     """Replace the reports of a classroom, which would show grades that were undone.
 
     Returns:
-        The new reports. One that cannot be written is removed.
+        The new reports. A report that cannot be written is removed.
     """
     room, written = folder.expanduser().resolve(), []
     for place, anonymous in ((make.PLACE, False), (make.PLACE_WITHOUT_NAMES, True)):

@@ -1,1 +1,1 @@
-"""A classroom's folder: opened, locked, and connected to its gradebook."""
+"""A classroom's folder: finding, locking and opening it, and connecting to its gradebook."""

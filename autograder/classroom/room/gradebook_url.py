@@ -1,4 +1,4 @@
-"""The gradebook's address: understood, tried, and never shown with its password."""
+"""The gradebook's address: parsed, tried, and never shown with its password."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from autograder.environment.errors import ClassroomError
 from autograder.environment.extras import advice
 
 CONNECT_SECONDS = 15
-"""Seconds in which a server must answer."""
+"""Time limit for a server's answer, in seconds."""
 
 MAX_NAME = 128
-"""Characters that nbgrader's columns for names have; PostgreSQL insists on it."""
+"""The number of characters in nbgrader's columns for names; PostgreSQL enforces it."""
 
 _POSTGRES = ("postgres", "postgresql")
 _SECRET = ("password", "sslpassword")
 
 
 def with_driver(address: str) -> str:
-    """The address with the driver that this course installs, where it names none.
+    """Add the driver that this course installs, if the address does not name one.
 
-    Which driver `postgresql://` means changed from one version of SQLAlchemy to the next.
+    The driver that `postgresql://` means changed from one version of SQLAlchemy to the next.
 
     Raises:
-        ClassroomError: it is no address of a database.
+        ClassroomError: it is not the address of a database.
     """
     url = _url(address)
     if url.drivername in _POSTGRES:
@@ -39,7 +39,7 @@ def try_out(address: str) -> None:
     """Connect once.
 
     Raises:
-        ClassroomError: its driver is not installed, or the server does not let us in.
+        ClassroomError: the driver is not installed, or the server refuses the connection.
     """
     url = _url(address)
     postgres = url.get_backend_name() == "postgresql"
@@ -62,7 +62,7 @@ def try_out(address: str) -> None:
 
 
 def shown(address: str) -> str:
-    """The address as people may see it."""
+    """The address without its password, to show to people."""
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):
@@ -72,18 +72,18 @@ def shown(address: str) -> str:
 
 
 def has_password(address: str) -> bool:
-    """Whether the address says a password."""
+    """Whether the address contains a password."""
     return bool(_secrets(address))
 
 
 def what_failed(error: Exception, address: str) -> str:
-    """What the driver says of an error, without the password, and without what was written."""
+    """The driver's error message, without the password and without the SQL statement."""
     said = str(getattr(error, "orig", None) or error).partition("[SQL:")[0]
     return without_password(said, address)
 
 
 def without_password(text: str, address: str) -> str:
-    """A message of somebody else's, without the address's password and in one line."""
+    """Turn a message of other software into one line without the address's password."""
     for secret in sorted(_secrets(address), key=len, reverse=True):
         text = text.replace(secret, "***")
     text = re.sub(r"(//[^\s:/@]*):[^\s@]*@", r"\1:***@", text)
@@ -91,10 +91,10 @@ def without_password(text: str, address: str) -> str:
 
 
 def is_storable(name: str) -> bool:
-    """Whether a gradebook can hold this name."""
+    """Whether a gradebook can store this name."""
     try:
         return len(name) <= MAX_NAME and "\0" not in name.encode().decode()
-    except UnicodeEncodeError:  # a folder's name whose bytes are no text
+    except UnicodeEncodeError:  # a folder's name whose bytes are not text
         return False
 
 

@@ -1,4 +1,4 @@
-"""What else an ``nbgrader_config.py`` may ask of nbgrader's autograde, done as nbgrader does it."""
+"""The settings of nbgrader's autograde that our grading honors, with nbgrader's behavior."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NOT_PYTHON = (
 
 @dataclass(frozen=True)
 class NbgraderOptions:
-    """Settings of nbgrader's own that grading here honours.
+    """nbgrader's own settings that our grading honors.
 
     Attributes:
-        only: a pattern of the students that are graded.
-        excluded: students that are not.
+        only: a pattern of the students to grade.
+        excluded: students to leave out.
         creates_students: whether a student may be new to the gradebook.
         kept_files: by chapter, files of the course that do not replace a student's.
-        ignored: patterns of files that are not taken along.
+        ignored: patterns of files to leave out.
     """
 
     only: str
@@ -43,7 +43,7 @@ class NbgraderOptions:
 
     @classmethod
     def of(cls, config: Config) -> NbgraderOptions:
-        """What a configuration asks for."""
+        """The options in a configuration."""
         course, autograde = CourseDirectory(config=config), Autograde(config=config)
         excluded = tuple(filter(None, course.student_id_exclude.split(",")))
         return cls(
@@ -52,16 +52,16 @@ class NbgraderOptions:
         )  # fmt: skip
 
     def for_whom(self, students: Sequence[str]) -> list[str]:
-        """The students that are graded."""
+        """The students to grade."""
         return [name for name in students if fnmatch(name, self.only) and name not in self.excluded]
 
     def without_excluded(self, chapter: str, given: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The files of the course that go beside a student's notebook."""
+        """The files of the course to put next to a student's notebook."""
         kept = set(self.kept_files.get(chapter, ()))
         return {name: content for name, content in given.items() if name not in kept}
 
     def not_ignored(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The files beside a notebook that are taken along."""
+        """The files next to a notebook that no `ignored` pattern matches."""
         return {
             name: content
             for name, content in files.items()
@@ -74,11 +74,11 @@ PLACES = {
     "autograded_directory": "autograded",
     "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
 }
-"""Where notebooks must lie, by the names that nbgrader has for it."""
+"""The only folders of notebooks that our grading supports, by nbgrader's names of the settings."""
 
 
 def refused(config: Config) -> str:
-    """What a configuration asks for that is not done here, in a sentence."""
+    """A sentence about a setting that our grading does not support; empty if there is none."""
     course = CourseDirectory(config=config)
     if not Execute(config=config).enabled:
         return (
@@ -96,10 +96,10 @@ def refused(config: Config) -> str:
 
 
 def foreign_kernel(kernelspec: str | None) -> str:
-    """The name of a kernel that is not Python's; nothing where it is, or where none is named.
+    """The name of a kernel other than Python's; empty if it is Python's or not given.
 
     Args:
-        kernelspec: what a notebook's metadata say, as JSON.
+        kernelspec: the kernel in a notebook's metadata, as JSON.
     """
     try:
         found = json.loads(kernelspec or "{}")

@@ -8,7 +8,7 @@ from autograder.environment.errors import ClassroomError
 
 
 def classroom_at(folder: Path) -> Path:
-    """The folder of a classroom, resolved.
+    """Resolve the folder of a classroom.
 
     Raises:
         ClassroomError: it is not a classroom.

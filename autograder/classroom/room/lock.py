@@ -1,4 +1,4 @@
-"""One process writes into a classroom at a time, and says in a sentence why one cannot."""
+"""Locks a classroom for one writing process, and explains errors of the disk."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from autograder.environment.errors import ClassroomError
 
 HOME = ".fxcourse"
-"""The folder in a classroom that holds the journal, and the lock."""
+"""The folder in a classroom that contains the journal and the lock."""
 
 
 @contextlib.contextmanager
 def only_one(room: Path) -> Iterator[None]:
-    """Hold a classroom, so that there is one writer.
+    """Lock a classroom.
 
     Raises:
-        ClassroomError: somebody else holds it.
+        ClassroomError: another process has locked it.
     """
     path = room / HOME / "lock"
     path.parent.mkdir(exist_ok=True)
@@ -43,20 +43,20 @@ def _lock(file: Any) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-_OF_THE_DISK = {
+_DISK_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
     errno.ENFILE,
 }  # fmt: skip
-"""Errors with which no submission of the class can be written."""
+"""Numbers of errors that prevent writing any submission of the class."""
 
 
 def is_of_the_disk(error: OSError) -> bool:
-    """Whether nothing can be written any more: another submission would not fare better."""
-    return error.errno in _OF_THE_DISK
+    """Whether an error means that nothing more can be written, whatever the submission."""
+    return error.errno in _DISK_ERRORS
 
 
 def about_files(error: OSError) -> str:
-    """What is wrong with the disk, or a folder on it, in a sentence."""
+    """Describe a problem of the disk, or of a folder on it, in a sentence."""
     where = f" ({error.filename})" if error.filename else ""
     kept = "Graded submissions are kept. The same command continues from here."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

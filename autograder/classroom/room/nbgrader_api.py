@@ -1,4 +1,4 @@
-"""nbgrader's own interface to a classroom, with the settings that lie there."""
+"""nbgrader's own interface to a classroom, with the classroom's settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.classroom.room.scripts_path import find_scripts
 
 
 def api(folder: Path) -> NbGraderAPI:
-    """nbgrader, for a classroom that lies in this folder."""
+    """Connect nbgrader to the classroom in this folder."""
     find_scripts()
     config = Config(PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config())
     config.CourseDirectory.root = str(folder)

@@ -26,7 +26,7 @@ class OpenClassroom:
 
     Attributes:
         room: its folder.
-        nbgrader: nbgrader, for this classroom.
+        nbgrader: nbgrader for this classroom.
         gradebook: its gradebook.
     """
 
@@ -37,11 +37,11 @@ class OpenClassroom:
 
 @contextlib.contextmanager
 def open_classroom(folder: Path) -> Iterator[OpenClassroom]:
-    """A classroom, held so that there is one writer.
+    """Lock a classroom and connect to its gradebook.
 
     Raises:
-        ClassroomError: it is no classroom, its gradebook does not answer, or another process
-            holds it.
+        ClassroomError: it is not a classroom, its gradebook does not answer, or another process
+            has locked it.
     """
     room = classroom_at(folder)
     with private(), only_one(room):

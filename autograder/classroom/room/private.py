@@ -1,4 +1,4 @@
-"""What lies in a classroom can be read by nobody else on the machine."""
+"""Keeps new files of a classroom unreadable to other users of the machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def private() -> Iterator[None]:
-    """Files and folders that are made meanwhile are open to nobody but who makes them."""
+    """Give access to files and folders created in this context to the current user only."""
     before = os.umask(0o077)
     try:
         yield

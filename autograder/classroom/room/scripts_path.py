@@ -1,4 +1,4 @@
-"""Commands of this Python, for tools that start them by their name."""
+"""Makes the commands of this Python's environment available by name."""
 
 from __future__ import annotations
 

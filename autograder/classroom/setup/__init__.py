@@ -1,1 +1,1 @@
-"""Making a classroom: chapters, packs for students, and a sample class."""
+"""Creates classrooms, changes their chapters, packs them for students, and makes a sample class."""

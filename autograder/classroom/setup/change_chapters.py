@@ -1,4 +1,4 @@
-"""Chapters that come into a class, change or leave it while it is running. No grade is lost."""
+"""Adds, updates and removes chapters of a class while it is running, without losing grades."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from autograder.environment.errors import ClassroomError
 from autograder.submission.source_cells import grade_id
 
 KEPT = ".fxcourse/kept"
-"""Where grades and sources are kept that something has taken the place of."""
+"""The folder with the grades and sources that an update replaced."""
 
 LEFT_OUT = ".fxcourse/left_out"
-"""Where chapters are kept that were left out, with their grades."""
+"""The folder with removed chapters and their grades."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What became of a chapter.
+    """The outcome of changing a chapter.
 
     Attributes:
         name: the chapter.
-        graded: how many submissions of it have kept their grades.
-        gone: cells with points or comments that the new version does not have.
-        kept: where its source and grades are, as they were before.
+        graded: the number of its submissions that have kept their grades.
+        gone: cells with points or comments that are missing in the new version.
+        kept: the folder with its source and grades before the change.
     """
 
     name: str
@@ -46,10 +46,10 @@ class Changed:
 
 
 def add(classroom: OpenClassroom, notebooks: Mapping[str, NotebookNode], say: Say) -> list[Changed]:
-    """Put chapters into a class; grades of one that was left out come back.
+    """Add chapters to a class; grades of a chapter that was removed before are restored.
 
     Raises:
-        ClassroomError: one is there already, or nbgrader cannot release it.
+        ClassroomError: one is in the class already, or nbgrader cannot release it.
     """
     there = [name for name in notebooks if (classroom.room / "source" / name).exists()]
     if there:
@@ -83,13 +83,13 @@ def update(
     *,
     replace: bool = False,
 ) -> list[Changed]:
-    """Bring chapters of a class up to the course's version; those that are so stay as they are.
+    """Update chapters of a class to the course's version, if they differ.
 
     Args:
         classroom: the class.
         notebooks: the chapters in source form.
-        say: is told what is being done.
-        replace: do so, too, where the instructor has changed a chapter's source.
+        say: called with a line about each step.
+        replace: update a chapter even if the instructor has changed its source.
 
     Raises:
         ClassroomError: a chapter is not in the class, was changed there, or cannot be released.
@@ -141,7 +141,7 @@ def _update(
 
 
 def remove(classroom: OpenClassroom, names: Iterable[str]) -> list[Changed]:
-    """Leave chapters out of a class. What was handed in stays, and grades are kept in a file.
+    """Remove chapters from a class. Submissions stay, and grades are kept in a file.
 
     Raises:
         ClassroomError: there is no such chapter.
@@ -168,8 +168,8 @@ def _write_source(room: Path, name: str, text: str) -> None:
 
 
 def _release(classroom: OpenClassroom, name: str) -> None:
-    """Have nbgrader make what students get."""
-    classroom.gradebook.db.commit()  # whoever writes next must not wait for us
+    """Have nbgrader make the students' version."""
+    classroom.gradebook.db.commit()  # the next process that writes must not wait for this one
     result = classroom.nbgrader.generate_assignment(name, force=True)
     classroom.gradebook.db.expire_all()
     if not result["success"]:
@@ -177,7 +177,7 @@ def _release(classroom: OpenClassroom, name: str) -> None:
 
 
 def _restore(classroom: OpenClassroom, name: str, kept_in: Path) -> None:
-    """Put back source, release and cells as they were."""
+    """Restore source, release and cells after a failed update."""
     classroom.gradebook.db.rollback()
     _copy_back(classroom.room, name, kept_in, "source")
     known = [one for one in classroom.gradebook.assignments if one.name == name]
@@ -193,7 +193,7 @@ def _copy_back(room: Path, name: str, kept_in: Path, place: str) -> None:
 
 
 def _free(room: Path, name: str) -> Path:
-    """A folder that is not there yet, named after the chapter and the time."""
+    """The path of a new folder, named after the chapter and the time."""
     home = room / KEPT
     home.mkdir(parents=True, exist_ok=True)
     stem = f"{name}_{datetime.now(UTC):%Y-%m-%d_%H%M%S}"

@@ -67,15 +67,15 @@ Test cells that you add yourself are run in the student's Python: a student can 
 
 
 def choose(wanted: str | None = None, track: str | None = None) -> dict[str, NotebookNode]:
-    """The chapters to take: notebooks in source form by their names, in course order.
+    """Select chapters: notebooks in source form by their names, in course order.
 
     Args:
         wanted: numbers or names, separated by commas, such as ``01,03``; all for ``None``.
-        track: the name of a track, whose chapters are taken instead, such as ``core``.
+        track: the name of a track that selects the chapters instead, such as ``core``.
 
     Raises:
         ClassroomError: there is no such chapter or track, a chapter breaks a rule of the
-            builder, or both chapters and a track are named.
+            builder, or the arguments name both chapters and a track.
     """
     try:
         known = chapters()
@@ -101,7 +101,7 @@ def choose(wanted: str | None = None, track: str | None = None) -> dict[str, Not
 
 
 def _chapters_of(track: str, wanted: str | None) -> list[str]:
-    """The chapters of a track; it is the only choice of chapters."""
+    """The chapters of a track, which cannot be combined with a choice of chapters."""
     if wanted is not None:
         raise ClassroomError("Name chapters or a track, and not both.")
     try:
@@ -117,17 +117,17 @@ def create(
     db_url: str | None = None,
     solutions: bool = True,
 ) -> None:
-    """Make a classroom, whole or not at all.
+    """Make a classroom, completely or not at all.
 
     Args:
-        folder: where; it may be there already if it is empty.
+        folder: a new folder, or an empty one.
         notebooks: chapters in source form, by their names.
-        say: is told what is being done.
+        say: called with a line about each step.
         db_url: the gradebook; by default, a file in the classroom.
         solutions: whether students who are stuck are offered solutions.
 
     Raises:
-        ClassroomError: there is something in the folder, or the classroom could not be made.
+        ClassroomError: the folder is not empty, or the classroom could not be made.
     """
     folder = folder.expanduser().resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -186,11 +186,11 @@ def _fill(
 
 
 SOURCES = ".fxcourse/sources.json"
-"""The file in a classroom that says what the course has put into ``source``."""
+"""The file in a classroom with the digests of the sources that the course has written."""
 
 
 def remember(room: Path, name: str, text: str) -> None:
-    """Note what was put into a chapter's source, so that an instructor's own edits are seen."""
+    """Record the digest of a chapter's source, to detect an instructor's own edits."""
     path = room / SOURCES
     path.parent.mkdir(exist_ok=True)
     known = json.loads(path.read_text("utf-8")) if path.exists() else {}
@@ -199,14 +199,14 @@ def remember(room: Path, name: str, text: str) -> None:
 
 
 def is_as_made(room: Path, name: str) -> bool:
-    """Whether a chapter's source is what the course has put there."""
+    """Whether a chapter's source is the text that the course has written."""
     path, source = room / SOURCES, room / "source" / name / f"{name}.ipynb"
     known = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return bool(hashlib.sha256(source.read_bytes()).hexdigest() == known.get(name))
 
 
 def _empty_gradebook(db_url: str, course: str) -> str:
-    """The address of a gradebook that no other class uses: names in it are not kept apart."""
+    """The address of a gradebook; no other class may use it, because names would collide."""
     address = with_driver(db_url)
     try_out(address)
     find_scripts()

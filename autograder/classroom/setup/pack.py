@@ -1,8 +1,8 @@
-"""What students are given, in one zip: the course as a wheel, their notebooks, and what to install.
+"""Packs a class for its students in one zip: the course as a wheel, notebooks and requirements.
 
-The wheel is made from the course that is installed here. It has no solutions, no hidden cases, no
-debriefs, nothing that grades a class and nothing of this class's secret. Before anything is
-written, all that goes in is searched for these.
+The wheel is made from the installed course, without solutions, hidden cases, debriefs, the code
+that grades a class, and this class's secret. Everything that goes into the zip is searched for
+these before the zip is written.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from autograder.environment.package_folder import PACKAGE_FOLDER
 
 NAME = "fxcourse"
 _LEFT_OUT = ("classroom", "boxed", "hunt", "new_exercise", "__pycache__")
-"""Rooms of the course that only an instructor needs, or nobody who learns."""
+"""Packages of the course that learners do not need."""
 
 _KINDS = frozenset({".py", ".json", ".jsonl", ".html", ".css", ".js", ".svg"})
 _NOT_FOR_STUDENTS = (b"BEGIN SOLUTION", b"BEGIN HIDDEN TESTS", b"BEGIN MARK SCHEME")
 _DATE = (2020, 1, 1, 0, 0, 0)
-"""Of all files, so that the same class gives the same bytes."""
+"""The date of all files, so that the same class gives the same bytes."""
 
 README = """\
 # {title}
@@ -59,7 +59,7 @@ agree with a grade, ask your instructor.
 """
 
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"
-"""Where pip finds PyTorch without CUDA; the same as in the Makefile."""
+"""pip's index of PyTorch without CUDA; the same as in the Makefile."""
 
 DOCKERFILE = """\
 # An image for JupyterHub: docker build --build-arg HUB={hub} --tag {name} .
@@ -76,12 +76,12 @@ CMD ["jupyterhub-singleuser", "--ip=0.0.0.0"]
 
 
 def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
-    """Write what the students of a class are given.
+    """Write the zip for the students of a class.
 
     Args:
         room: the classroom.
-        path: the zip; one that is there is replaced.
-        chapters: only these chapters, such as ``03``; all that were released by default.
+        path: the zip; an existing one is replaced.
+        chapters: only these chapters, such as ``03``; all released chapters by default.
 
     Raises:
         ClassroomError: something in it is not for students, or something is missing.
@@ -91,7 +91,7 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
     """
     notebooks = _notebooks(room, chapters)
     secret = str(api(room).config.ExecuteChecks.get("secret") or "")
-    _look_through(notebooks, secret)
+    _check_contents(notebooks, secret)
     wheel, data = make_wheel(
         notebooks, own_exercises.texts_for_students(room / own_exercises.FOLDER)
     )
@@ -111,14 +111,14 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
         "Dockerfile": image.encode(),
         **{f"notebooks/{name}": text for name, text in notebooks.items()},
     }
-    _look_through(files | unpacked(data), secret)
+    _check_contents(files | unpacked(data), secret)
     files[wheel] = data
     path.write_bytes(zipped({f"{room.name}/{name}": text for name, text in files.items()}))
     return names
 
 
 def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
-    """The notebooks that were released, by their files' names."""
+    """The released notebooks, by the names of their files."""
     found: dict[str, bytes] = {}
     paths = sorted((room / "release").glob("*/*.ipynb"))
     for word in chapters:
@@ -132,7 +132,7 @@ def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
         found[path.name] = path.read_bytes()
         try:
             nbformat.reads(found[path.name].decode(), as_version=4)
-        except Exception:  # whatever it is, students could not open it
+        except Exception:  # students could not open it, whatever the error
             raise ClassroomError(f"{path} cannot be read as a notebook.") from None
     if not found:
         raise ClassroomError(
@@ -144,17 +144,17 @@ def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
 def make_wheel(
     notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None
 ) -> tuple[str, bytes]:
-    """The course as a wheel that learners may have, with these notebooks as its chapters.
+    """Make a wheel of the course for learners, with these notebooks as its chapters.
 
     Args:
-        notebooks: their texts, by their files' names.
+        notebooks: their contents, by the names of their files.
         own: texts of the instructor's own exercises; see `own_exercises.texts_for_students`.
 
     Raises:
         ClassroomError: the course is not installed.
 
     Returns:
-        What its file must be called, and its bytes.
+        The name that its file must have, and its content.
     """
     files = _package(PACKAGE_FOLDER)
     for path, source in (own or {}).items():
@@ -164,13 +164,13 @@ def make_wheel(
         digest.update(name.encode() + b"\0" + text)
     try:
         course = metadata.distribution(NAME)
-        # In a clone it may be the folder that setuptools leaves there: PKG-INFO.
+        # In a clone, the metadata may be in PKG-INFO, in the folder that setuptools creates.
         described = course.read_text("METADATA") or course.read_text("PKG-INFO")
     except metadata.PackageNotFoundError:
         described = None
     if not described:
         raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
-    # A version of its own: pip takes what is installed for the same, if the version is.
+    # The wheel has its own version, because pip keeps an installed package of the same version.
     version = f"{course.version.partition('+')[0]}+class.{digest.hexdigest()[:10]}"
     described = described.replace(f"\nVersion: {course.version}\n", f"\nVersion: {version}\n", 1)
     info = f"{NAME}-{version}.dist-info"
@@ -188,7 +188,7 @@ def make_wheel(
 
 
 def _package(home: Path) -> dict[str, bytes]:
-    """The course's own files, as students may have them."""
+    """The course's own files, in the students' version."""
     found = {}
     for path in sorted(home.rglob("*")):
         parts = path.relative_to(home).parts
@@ -212,11 +212,11 @@ def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
     return data
 
 
-def _look_through(files: Mapping[str, bytes], secret: str) -> None:
-    """Look for what students must not get.
+def _check_contents(files: Mapping[str, bytes], secret: str) -> None:
+    """Search files for contents that students must not get.
 
     Raises:
-        ClassroomError: some of it is there.
+        ClassroomError: a file contains some.
     """
     for name, data in files.items():
         if secret and secret.encode() in data:

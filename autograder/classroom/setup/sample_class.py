@@ -1,4 +1,4 @@
-"""Make a sample class to try grading on: one chapter, six hand-ins, and points known before."""
+"""Makes a sample class for trying out grading: one chapter, six submissions, and known points."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from autograder.submission.source_cells import CHECK, grade_id
 
 
 def make(folder: Path, say: Callable[[str], None] = lambda text: None) -> None:
-    """Make the sample class, whole or not at all.
+    """Make the sample class, completely or not at all.
 
     Args:
         folder: a new folder, or an empty one.
         say: called with a line about each step.
 
     Raises:
-        ClassroomError: there is something in the folder, or the class could not be made.
+        ClassroomError: the folder is not empty, or the class could not be made.
     """
     create(folder, choose(CHAPTER), say)
     room = folder.expanduser().resolve()
@@ -59,7 +59,7 @@ def _notebook(
 
 
 def _damaged(notebook: NotebookNode) -> NotebookNode:
-    """A notebook without one check cell, with an answer in two halves, and one without metadata."""
+    """A notebook without one check cell, with one answer split in two, and one without metadata."""
     kept = []
     for cell in notebook.cells:
         name = grade_id(cell)
@@ -77,7 +77,7 @@ def _damaged(notebook: NotebookNode) -> NotebookNode:
 
 
 def lines() -> Iterator[str]:
-    """A line for each hand-in: the student, what is special about it, and its points."""
+    """A line for each submission: the student, its special feature, and its points."""
     width = max(len(one.about) for one in HAND_INS)
     for one in HAND_INS:
         points = f"{sum(one.points.values()):g} of {sum(POINTS.values()):g} points"

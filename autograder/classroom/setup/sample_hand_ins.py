@@ -1,4 +1,4 @@
-"""The six hand-ins of the sample class: answers as students write them, and points as known before.
+"""The six submissions of the sample class: answers as students write them, with known points.
 
 A student's answer is either the course's own solution (`RIGHT`) or the text of a cell.
 """
@@ -13,7 +13,7 @@ POINTS = {"count_ops": 2.0, "inputs_of": 4.0, "build_by_hand": 4.0, "dead_nodes"
 """The full marks of the chapter's exercises."""
 
 RIGHT = ""
-"""Stands for the course's own solution of an exercise."""
+"""A placeholder for the course's own solution of an exercise."""
 
 LIST_OF_PAIRS = """\
 def count_ops(model):
@@ -78,10 +78,10 @@ class HandIn:
 
     Attributes:
         student: the student's id.
-        about: the special thing about this hand-in, in a few words.
+        about: the special feature of this submission, in a few words.
         answers: the texts of answer cells, by exercise; the other answers are right.
         earns: the points of answers that do not get full marks.
-        damaged: whether the notebook was damaged by its editor, so that grading must repair it.
+        damaged: whether an editor damaged the notebook, so that grading must repair it.
     """
 
     student: str

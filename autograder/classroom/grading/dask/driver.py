@@ -1,7 +1,7 @@
-"""Graders on other machines: submissions go to a Dask scheduler, and come back graded.
+"""Grades on other machines: sends submissions to a Dask scheduler, and receives the results.
 
-Only as many are under way as keep the workers busy, so a class of thousands is never in memory.
-The gradebook and the journal stay with the one writer, who reads what comes from here.
+Only enough submissions to keep the workers busy are in flight, so a class of thousands is never in
+memory. Gradebook and journal stay with the one writer, which reads the results from here.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from autograder.submission.contract import GradingConfig, Submission, failed_res
 from autograder.submission.result import GradedNotebook, Result
 
 CONNECT_SECONDS = 10.0
-"""Seconds in which a scheduler must answer."""
+"""Time limit for a scheduler's answer, in seconds."""
 
 NO_WORKERS_SECONDS = 60.0
-"""Seconds for which there may be no worker."""
+"""The longest time without any worker, in seconds."""
 
 IDLE_SECONDS = 5.0
-"""Seconds without a result after which the cluster is looked at."""
+"""The time without a result after which the driver checks the cluster, in seconds."""
 
 SUBMISSIONS_PER_GRADER = 2
-"""Submissions under way for each grader: one that it works on, and one that waits for it."""
+"""Submissions in flight for each grader: one in progress, and one that waits for it."""
 
 _MISSING = f"Dask is not installed. {how_to_install('distributed')}"
 _KEPT = "Graded submissions are kept. The same command continues from here."
@@ -50,22 +50,22 @@ _LOST = (
 def on_cluster(
     submissions: Iterable[Submission], config: GradingConfig, address: str
 ) -> Iterator[GradedNotebook]:
-    """Grade submissions on the workers of a cluster, and yield each as it is done.
+    """Grade submissions on the workers of a cluster, and yield each when it is done.
 
-    A submission whose worker is lost is graded by another one; after a few such losses it is
-    given up (the scheduler's setting `allowed-failures` says how many).
+    If a worker is lost, another one grades its submission. After several losses the driver gives
+    up the submission (see the scheduler's setting `allowed-failures`).
 
     Args:
-        submissions: the submissions; read one at a time, as they are needed.
-        config: how they are graded.
-        address: the scheduler's.
+        submissions: the submissions; read one at a time, as needed.
+        config: the configuration of grading.
+        address: the scheduler's address.
 
     Raises:
-        ClassroomError: the cluster cannot grade, or cannot any more.
+        ClassroomError: the cluster cannot grade, or has stopped grading.
     """
     waiting = iter(submissions)
     first = next(waiting, None)
-    if first is None:  # nothing has changed: there need be no cluster
+    if first is None:  # nothing has changed, so no cluster is needed
         return
     with _connected(address) as client:
         _examine(client, config, address)
@@ -94,7 +94,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 def _examine(client: Any, config: GradingConfig, address: str) -> None:
-    """See that there are workers, that each can grade, and that the scheduler knows the course."""
+    """Check that there are workers, that each can grade, and that the scheduler has the course."""
     try:
         client.run_on_scheduler(exact)
     except OSError as error:
@@ -123,7 +123,7 @@ def _why_unfit(worker: Worker | BaseException, own: str) -> str:
 
 
 class _UnderWay:
-    """The submissions of one chapter, and those that are under way."""
+    """The submissions of one chapter, with those in flight."""
 
     def __init__(
         self, client: Any, config: GradingConfig, address: str, submissions: Iterator[Submission]
@@ -135,32 +135,32 @@ class _UnderWay:
             submissions,
         )
         self._packed, self._course = pickle.dumps(config), exact()
-        self._under_way: dict[str, tuple[Any, Submission]] = {}  # by the scheduler's key
+        self._in_flight: dict[str, tuple[Any, Submission]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()
 
     def graded(self) -> Iterator[GradedNotebook]:
-        """Grade them all."""
+        """Grade all submissions."""
         self._send()
-        while self._under_way:
+        while self._in_flight:
             key = self._next()
-            if key not in self._under_way:
+            if key not in self._in_flight:
                 continue
-            graded = self._fetch(*self._under_way[key])
+            graded = self._fetch(*self._in_flight[key])
             if graded is None:
                 continue
-            del self._under_way[key]
+            del self._in_flight[key]
             self._send()
             yield graded
 
     def _send(self) -> None:
-        """Send submissions, as many as the workers that there are now can use."""
+        """Send as many submissions as the current workers can use."""
         most = max(1, SUBMISSIONS_PER_GRADER * self._graders())
-        while len(self._under_way) < most and (submission := next(self._units, None)) is not None:
+        while len(self._in_flight) < most and (submission := next(self._units, None)) is not None:
             future = self._client.submit(
                 grade_on_worker, pickle.dumps(submission), self._packed, self._course, pure=False
             )
-            self._under_way[future.key] = future, submission
+            self._in_flight[future.key] = future, submission
             future.add_done_callback(lambda future: self._ended.put(future.key))
 
     def _graders(self) -> int:
@@ -170,33 +170,33 @@ class _UnderWay:
             raise ClassroomError(_scheduler_lost(self._address, error)) from None
 
     def _next(self) -> str:
-        """The key of one that has ended, however it has."""
+        """Wait for a submission to end, with a result or not, and return its key."""
         while True:
             try:
                 key = self._ended.get(timeout=IDLE_SECONDS)
             except queue.Empty:
-                self._look()
+                self._check_workers()
             else:
                 self._workers_seen = time.monotonic()
                 return key
 
-    def _look(self) -> None:
-        """See whether somebody is still at work."""
+    def _check_workers(self) -> None:
+        """Check that there are workers; fail after `NO_WORKERS_SECONDS` without any."""
         if self._graders():
             self._workers_seen = time.monotonic()
         elif time.monotonic() - self._workers_seen > NO_WORKERS_SECONDS:
             raise ClassroomError(f"{_no_workers(self._address)} {_KEPT}")
 
     def _fetch(self, future: Any, submission: Submission) -> GradedNotebook | None:
-        """What became of a submission; nothing where it is on its way again."""
+        """The graded submission; `None` if it must be graded again."""
         from distributed import CancelledError, KilledWorker
 
         try:
             found = future.result(timeout=NO_WORKERS_SECONDS)
         except KilledWorker:
             return failed_result(submission, self._config, _LOST)
-        except TimeoutError:  # its worker was lost after it was done; another one does it again
-            self._look()
+        except TimeoutError:  # the worker was lost after grading; another one grades it again
+            self._check_workers()
             self._ended.put(future.key)
             return None
         except WorkerUnfit as error:
@@ -219,7 +219,7 @@ def _missing(error: object) -> str:
 
 
 def _is_missing(error: object) -> bool:
-    """Whether it says that a module is not there; Dask gives some errors as their text."""
+    """Whether an error reports a missing module; Dask passes some errors on as text."""
     return isinstance(error, ImportError) or "ModuleNotFoundError" in str(error)
 
 

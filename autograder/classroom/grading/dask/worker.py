@@ -1,9 +1,9 @@
-"""What happens on a worker of a cluster: it shows what it is, and grades a submission.
+"""Code that runs on a cluster's worker: reports its version of the course, grades a submission.
 
-Submissions are graded in sandboxes, as on one machine; the worker's threads only wait for them,
-and share the fork servers of their chapter.
+Submissions are graded in sandboxes, as on one machine. The worker's threads only wait for the
+sandboxes, and share the fork servers of their chapter.
 
-Little is imported here until something is graded: a worker answers within a moment.
+This module imports little until a submission arrives, because a worker must report quickly.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from autograder.submission.contract import GradingConfig
     from autograder.submission.result import GradedNotebook
 
-_kept: dict[bytes, ChapterServers] = {}
-_making = threading.Lock()
+_servers: dict[bytes, ChapterServers] = {}
+_servers_lock = threading.Lock()
 
 
 class WorkerUnfit(Exception):
-    """A worker cannot grade, whatever the submission; the message says why, and what to do."""
+    """A worker cannot grade any submission; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """What a worker says of itself.
+    """A worker's report about itself.
 
     Attributes:
-        course: which course it has; see `course_digest.exact`.
-        no_box: why it cannot box notebooks; empty where it can.
+        course: the digest of its course; see `course_digest.exact`.
+        no_box: the reason why it cannot sandbox notebooks; empty if it can.
     """
 
     course: str
@@ -43,10 +43,10 @@ class Worker:
 
 
 def show(boxed: bool) -> Worker:
-    """What this worker is.
+    """Report on this worker.
 
     Args:
-        boxed: whether notebooks are to be boxed.
+        boxed: whether notebooks must be sandboxed.
     """
     from autograder.sandbox.probe import why_no_box
 
@@ -57,13 +57,13 @@ def grade_on_worker(submission: bytes, config: bytes, wanted: str) -> GradedNote
     """Grade a submission on this worker.
 
     Args:
-        submission: a pickled `Submission`. As bytes it is nothing to the scheduler, which would
-            import PyTorch to look at it.
-        config: how it is graded, pickled `GradingConfig`.
-        wanted: the course with which it is to be graded.
+        submission: a pickled `Submission`. The scheduler does not unpickle bytes, for which it
+            would import PyTorch.
+        config: a pickled `GradingConfig`.
+        wanted: the digest of the course that must grade it.
 
     Raises:
-        WorkerUnfit: nobody can be graded on this worker.
+        WorkerUnfit: this worker cannot grade any submission.
     """
     from autograder.classroom.grading.worker_pool import grade
     from autograder.sandbox.client import NoBox
@@ -72,7 +72,7 @@ def grade_on_worker(submission: bytes, config: bytes, wanted: str) -> GradedNote
         raise WorkerUnfit(f"{_name()}: {OTHER_COURSE}")
     how = pickle.loads(config)
     try:
-        return grade(pickle.loads(submission), how, _boxes(config, how))
+        return grade(pickle.loads(submission), how, _servers_for(config, how))
     except NoBox as error:
         raise WorkerUnfit(f"{_name()}: {error}") from None
 
@@ -83,18 +83,18 @@ OTHER_COURSE = (
 )
 
 
-def _boxes(packed: bytes, config: GradingConfig) -> ChapterServers:
-    """The servers of a chapter, which all threads share; others for a new chapter."""
+def _servers_for(packed: bytes, config: GradingConfig) -> ChapterServers:
+    """The servers of a chapter, shared by all threads; a new chapter replaces them."""
     from autograder.classroom.grading.canary import prove
     from autograder.classroom.grading.grade_submission import ChapterServers
     from autograder.sandbox.client import NoBox
 
-    with _making:
-        if packed not in _kept:
-            while _kept:
-                _kept.popitem()[1].close()
-            # A nanny's worker is "daemonic", and would not be let start a process. On Linux the
-            # servers end with the thread that started them, however that ends.
+    with _servers_lock:
+        if packed not in _servers:
+            while _servers:
+                _servers.popitem()[1].close()
+            # The worker of a nanny is "daemonic", so it may not start processes. On Linux the
+            # servers end together with the thread that started them, however that thread ends.
             vars(multiprocessing.current_process())["_config"]["daemon"] = False
             made = ChapterServers(config.preload, boxed=config.boxed)
             try:
@@ -104,8 +104,8 @@ def _boxes(packed: bytes, config: GradingConfig) -> ChapterServers:
             except NoBox:
                 made.close()
                 raise
-            _kept[packed] = made
-        return _kept[packed]
+            _servers[packed] = made
+        return _servers[packed]
 
 
 def _name() -> str:

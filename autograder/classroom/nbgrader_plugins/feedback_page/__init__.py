@@ -1,1 +1,1 @@
-"""The page that a student gets back: points, what happened, and the cards beside the answers."""
+"""A student's feedback page: points, notes on the grading, and the cards next to the answers."""

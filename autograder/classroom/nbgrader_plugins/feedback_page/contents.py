@@ -1,4 +1,4 @@
-"""What stands on a student's feedback page: what is graded, and nothing of the chapter's text."""
+"""The contents of a student's feedback page: the graded cells, without the chapter's text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from autograder.submission.source_cells import checked_exercise, without_hidden
 
 WAITS = "Waits for a person"
 MAX_ANSWER_LINES = 200
-"""Of an answer so many lines are shown."""
+"""The number of lines of an answer to show."""
 
 _NO_ANSWER = "No response."
-"""What nbgrader itself remarks on an answer that is as it was given out; the card says it, too."""
+"""nbgrader's own comment on an unchanged answer; the page omits it, because the card repeats it."""
 
 _PNG = re.compile(r"[A-Za-z0-9+/=\s]+")
 _MOST_PNG = 400_000
@@ -43,22 +43,22 @@ ENDED = {
     "to grade. Hand in the notebook again.",
     SubmissionStatus.REFUSED: "Your submission was not graded, for the reason below.",
 }
-"""How a submission ended, for its student; what was graded as it was needs no words."""
+"""The outcome of a submission, for its student; a submission graded unchanged needs no words."""
 
 
 @dataclass(frozen=True)
 class Handed:
-    """What the gradebook knows of a submission.
+    """The gradebook's data about a submission.
 
     Attributes:
         chapter: the notebook's name.
-        name: the student's.
-        when: when it was handed in, in words; empty where nobody knows.
-        due: when it was due for this student, in words; empty where there is no due date.
+        name: the student's name.
+        when: the time of submission, in words; empty if unknown.
+        due: the due date for this student, in words; empty if there is none.
         score: its points, after the penalty.
-        max_score: what it could get.
-        penalty: what being late costs.
-        waits: grade ids of cells that a person has yet to look at.
+        max_score: full marks.
+        penalty: the points taken off for lateness.
+        waits: grade ids of cells that a person still has to grade.
     """
 
     chapter: str
@@ -73,19 +73,19 @@ class Handed:
 
 @dataclass(frozen=True)
 class Part:
-    """One graded cell, with the answer that it is about.
+    """One graded cell, with its answer.
 
     Attributes:
-        anchor: where it is on the page.
-        title: what the table calls it.
-        icon: a sign for how it went.
-        word: how it went.
-        colour: of both.
-        points: what it earned.
-        max_points: what it could earn.
+        anchor: its anchor on the page.
+        title: its title in the table.
+        icon: a symbol for its result.
+        word: a word for its result.
+        colour: the color of symbol and word.
+        points: the points that it earned.
+        max_points: full marks.
         answer: the answer, as HTML.
-        shows: the card, or what the cell shows, as HTML.
-        comments: what a person wrote about it, as HTML.
+        shows: the card, or the cell's other outputs, as HTML.
+        comments: the comments that a person wrote about it, as HTML.
     """
 
     anchor: str
@@ -105,11 +105,11 @@ class Contents:
     """A whole page.
 
     Attributes:
-        handed: what the gradebook knows.
-        ended: how grading ended, in a sentence or two; empty where there is nothing to say.
-        happened: what was refused, stopped or started again, a sentence each.
-        repairs: what was put right, a sentence each.
-        parts: the graded cells; none where nothing could be read.
+        handed: the gradebook's data.
+        ended: the outcome of grading, in a sentence or two; may be empty.
+        happened: events such as refused files and restarts, a sentence each.
+        repairs: the repairs, a sentence each.
+        parts: the graded cells; none if the notebook could not be read.
     """
 
     handed: Handed
@@ -120,7 +120,7 @@ class Contents:
 
 
 def contents_of(nb: NotebookNode, handed: Handed) -> Contents:
-    """What to show of a graded notebook whose cells have their points and comments."""
+    """The contents of the page for a graded notebook whose cells have their points and comments."""
     notes = outcome_of(nb)
     refused = notes.status in (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE)
     ended = next((says for status, says in ENDED.items() if status == notes.status), "")
@@ -138,7 +138,7 @@ def contents_of(nb: NotebookNode, handed: Handed) -> Contents:
 
 
 def _is_as_given(nb: NotebookNode, statuses: Mapping[str, str]) -> bool:
-    """Whether no answer of a notebook was begun."""
+    """Whether the student began no answer of a notebook."""
     by_hand = (cell for cell in nb.cells if _is(cell, "grade") and _is(cell, "solution"))
     return (
         bool(statuses)
@@ -148,7 +148,7 @@ def _is_as_given(nb: NotebookNode, statuses: Mapping[str, str]) -> bool:
 
 
 def _sentence(text: str) -> str:
-    """A note of the grader's as a sentence."""
+    """Turn a grader's note into a sentence."""
     text = html.clean(text).strip()
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
@@ -202,7 +202,7 @@ def _is(cell: NotebookNode, what: str) -> bool:
 
 
 def _look(status: str | None, points: float, most: float) -> tuple[str, str, str]:
-    """How a graded cell went: a sign, a word, a colour."""
+    """The result of a graded cell: a symbol, a word and a color."""
     if status not in STATUS_LOOKS:
         status = "passed" if points >= most else "failed"
     look = headline(status, final=True)
@@ -216,7 +216,7 @@ def _comment(cell: NotebookNode) -> str:
 
 
 def _answer(cell: NotebookNode) -> Iterator[Markup]:
-    """What a student wrote, and what it showed when it was run."""
+    """The student's text, and the outputs of running it."""
     if cell.cell_type == "markdown":
         yield written(cell.source)
         return
@@ -225,7 +225,7 @@ def _answer(cell: NotebookNode) -> Iterator[Markup]:
 
 
 def _outputs(cell: NotebookNode, *, ours: bool) -> Iterator[Markup]:
-    """The outputs of a cell: a card as it is; of a student's cell, text and pictures of dots."""
+    """The outputs of a cell: a card unchanged; for a student's cell, only text and bitmaps."""
     for output in cell.get("outputs", ()):
         data = output.get("data", {})
         if ours and output.output_type == "display_data" and "text/html" in data:

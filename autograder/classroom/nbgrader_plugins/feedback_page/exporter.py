@@ -1,4 +1,4 @@
-"""The last link of nbgrader's chain for feedback: what it writes for each student."""
+"""The last step of nbgrader's chain for feedback: writes the page of each student."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class FeedbackPage(HTMLExporter):
         if not any(map(checked_exercise, nb.cells)):
             stock: tuple[str, dict[str, Any]] = super().from_notebook_node(nb, resources, **kw)
             return stock
-        # As every exporter does it, but for the template.
+        # All exporters do this; only the template differs.
         nb, found = Exporter.from_notebook_node(self, nb, resources=resources, **kw)
         return page(contents_of(nb, self._handed(found["nbgrader"]))), found
 
     def _handed(self, ids: dict[str, Any]) -> Handed:
-        """What the gradebook knows of a submission, beside its points."""
+        """The gradebook's data about a submission, in addition to its points."""
         chapter, student = ids["assignment"], ids["student"]
         room = Path(CourseDirectory(config=self.config).root)
         with Gradebook(ids["db_url"]) as book:
@@ -49,12 +49,12 @@ class FeedbackPage(HTMLExporter):
             except MissingEntry:
                 pass
             return Handed(
-                ids["notebook"], name or student, _told(submission.timestamp, policy),
-                _told(due and due + policy.extension(student, chapter), policy),
+                ids["notebook"], name or student, _in_words(submission.timestamp, policy),
+                _in_words(due and due + policy.extension(student, chapter), policy),
                 float(ids["score"]), float(ids["max_score"]), float(ids["late_penalty"]),
                 frozenset(waits),
             )  # fmt: skip
 
 
-def _told(moment: datetime | None, policy: Policy) -> str:
+def _in_words(moment: datetime | None, policy: Policy) -> str:
     return shown(moment, policy.zone) if moment else ""

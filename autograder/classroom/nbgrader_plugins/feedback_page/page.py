@@ -1,4 +1,4 @@
-"""A student's feedback as one page of HTML: complete in itself, without a network and scripts."""
+"""Renders a student's feedback as one HTML page, which needs neither network nor scripts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from autograder.drawing.templates import environment
 
 
 def page(contents: Contents) -> str:
-    """The page."""
+    """Render the page."""
     html: str = _template().render(c=contents, h=contents.handed)
     return with_shared_styles(html)
 
 
 @cache
 def _template() -> Any:
-    """The template, which escapes all that is no `Markup`."""
+    """The template, which escapes everything except `Markup`."""
     found = environment(Path(__file__).parent / "templates", trim_blocks=True)
     found.filters |= {"number": number, "points": points}
     found.filters["rich"] = lambda text: Markup(rich(text))

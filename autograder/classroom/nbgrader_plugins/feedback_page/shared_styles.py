@@ -1,7 +1,7 @@
-"""Makes a page smaller: a style that many elements carry is written once.
+"""Shrinks a page by writing each inline style that many elements share only once.
 
-Cards carry their styles on their elements, because notebooks drop style sheets. A page of its own
-has a style sheet, and half of what it weighs would be the same few styles.
+Cards have their styles on their elements, because notebooks drop style sheets. On a page, which can
+have a style sheet, these repeated styles would be half of its size.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import re
 from collections import Counter
 
 PLACE = "/* styles */"
-"""Where the style sheet of the page gets the shared ones."""
+"""The placeholder for the shared styles in the page's style sheet."""
 
 _TAG = re.compile(r'<[a-z][a-z0-9]*(?:\s+[a-zA-Z][\w:-]*(?:="[^"]*")?)*\s*/?>')
 _STYLE = re.compile(r'\sstyle="([^"]*)"')
 
 
 def with_shared_styles(page: str) -> str:
-    """The page with a class for each style that stands on more than one element.
+    """Replace each style that more than one element has by a class.
 
-    What students wrote is escaped, and has no tags that this could change.
+    Text that students wrote is escaped, so it contains no tags that this could change.
     """
     styles = Counter(filter(None, map(_own_style, _TAG.finditer(page))))
     names = {
@@ -37,7 +37,7 @@ def with_shared_styles(page: str) -> str:
 
 
 def _own_style(tag: re.Match[str]) -> str:
-    """The style of an element that has no class."""
+    """The style of an element without a class."""
     found = _STYLE.search(tag[0]) if ' class="' not in tag[0] else None
     return found[1] if found else ""
 

@@ -1,4 +1,4 @@
-"""What a person wrote in markdown, as HTML that loads nothing: a formula becomes a picture."""
+"""Renders a person's markdown as HTML without external resources; formulas become pictures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mistune.plugins.math import math
 from autograder.drawing.html import block, clean, rich
 from autograder.submission.sanitize.policy import PICTURE
 
-_ELSEWHERE = re.compile(r"(https?://|mailto:)[^\s\\]+$")
+_EXTERNAL_LINK = re.compile(r"(https?://|mailto:)[^\s\\]+$")
 
 MAX_FORMULA = 400
-"""Characters of a formula; a longer one is shown as it was typed."""
+"""The most characters of a formula; a longer one is shown as it was typed."""
 
-_ALSO = {
+_SYNONYMS = {
     r"\le": r"\leq",
     r"\ge": r"\geq",
     r"\land": r"\wedge",
@@ -30,16 +30,16 @@ _ALSO = {
     r"\lvert": "|",
     r"\rvert": "|",
 }
-"""Commands that matplotlib knows under another name only."""
+"""Commands that matplotlib knows only under another name."""
 
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 
 _SIZE = 100.0
-"""Units of a formula's picture that are as high as a line of text."""
+"""The height of a line of text, in units of a formula's picture."""
 
 
-class _Writing(mistune.HTMLRenderer):
-    """HTML is escaped; a picture is shown only if it stands in the text itself."""
+class _Renderer(mistune.HTMLRenderer):
+    """Escapes HTML, and shows a picture only if its data is in the text."""
 
     def __init__(self) -> None:
         super().__init__(escape=True)
@@ -51,8 +51,8 @@ class _Writing(mistune.HTMLRenderer):
         return rich(f"``{text}``" if "`" in text else f"`{text}`")
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        """A link to another site; any other address would be one of the reader's own."""
-        if not _ELSEWHERE.match(url):
+        """Keep a link to another site; other addresses would point into the reader's own files."""
+        if not _EXTERNAL_LINK.match(url):
             return text
         return f'<a href="{escape(url)}" rel="noopener noreferrer">{text}</a>'
 
@@ -68,17 +68,17 @@ class _Writing(mistune.HTMLRenderer):
         return f'<div class="formula">{formula(text)}</div>'
 
 
-_markdown = mistune.Markdown(_Writing(), plugins=[math])
+_markdown = mistune.Markdown(_Renderer(), plugins=[math])
 
 
 def written(text: str) -> Markup:
-    """Markdown as HTML that asks no network for anything."""
+    """Render markdown as HTML that makes no network requests."""
     return Markup(_markdown(clean(text).strip() + "\n"))
 
 
 @lru_cache(maxsize=512)
 def formula(tex: str) -> Markup:
-    """A formula as a picture in the colour of the text; as code where it cannot be drawn."""
+    """Draw a formula as a picture in the color of the text; as code if it cannot be drawn."""
     tex = " ".join(tex.split())
     path = _path(tex) if tex and len(tex) <= MAX_FORMULA else None
     if path is None:
@@ -94,15 +94,15 @@ def formula(tex: str) -> Markup:
 
 
 def _path(tex: str) -> tuple[float, float, float, float, str] | None:
-    """Left, bottom, width, height and outline of a formula; ``None`` where it cannot be drawn."""
+    """Left, bottom, width, height and outline of a formula; ``None`` if it cannot be drawn."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.path import Path
     from matplotlib.textpath import TextPath
 
-    known = _COMMAND.sub(lambda match: _ALSO.get(match[0], match[0]), tex)
+    known = _COMMAND.sub(lambda match: _SYNONYMS.get(match[0], match[0]), tex)
     try:
         found: Any = TextPath((0, 0), f"${known}$", size=_SIZE, prop=FontProperties())
-    except (ValueError, RuntimeError):  # no formula, or one that matplotlib cannot set
+    except (ValueError, RuntimeError):  # not a formula, or one that matplotlib cannot draw
         return None
     if not len(found.vertices):
         return None
@@ -114,7 +114,7 @@ def _path(tex: str) -> tuple[float, float, float, float, str] | None:
             last = None
             continue
         sign = signs[code]
-        # The points of a curve come one by one; its letter stands before the first of them.
+        # A curve has several points, one after the other; its letter comes before the first.
         count = {"Q": 2, "C": 3}.get(sign, 1)
         if last is None or last[0] != sign or last[1] == 0:
             parts.append(sign)

@@ -1,1 +1,1 @@
-"""What an instructor reads about a class: a page and a table, made of journal and gradebook."""
+"""The instructor's report about a class: a page and a table, from journal and gradebook."""

@@ -1,6 +1,6 @@
-"""The pictures of the report: SVG that stands in the page, in the page's colours.
+"""The charts of the report: inline SVG in the page's colors.
 
-Each has a title that says in words what it shows; the figures stand in a table beside it.
+Each has a title that describes it in words; a table next to it has the figures.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT = 680, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 14, 44
 _LOWEST, _HIGHEST = -0.5, 1.0
 _ADVANCE = 6.7
-"""How wide a character of a label is, at most."""
+"""The greatest width of a character of a label, in units of the chart."""
 
 
 def _x(solved: float) -> float:
@@ -28,7 +28,7 @@ def _y(discrimination: float) -> float:
 
 
 def overview(statistics: Sequence[Statistics]) -> Markup:
-    """Each exercise as a dot: how many solved it, and how well it tells students apart."""
+    """Draw each exercise as a dot, by the share of students who solved it and discrimination."""
     dots = [each for each in statistics if each.discrimination is not None and each.tried]
     if not dots:
         return Markup("")
@@ -83,7 +83,7 @@ def _dot(each: Statistics) -> str:
 
 
 def _labels(named: Sequence[Statistics]) -> list[str]:
-    """Names beside their dots, moved down until none covers another, or a dot."""
+    """Write names next to their dots, moved down until none covers another name or a dot."""
     parts = []
     places = [(_x(each.solved), _y(each.discrimination or 0.0)) for each in named]
     taken = [(x - 7, x + 7, y + 4) for x, y in places]
@@ -99,7 +99,7 @@ def _labels(named: Sequence[Statistics]) -> list[str]:
         ):
             own += 2
         if own > _HEIGHT - _BOTTOM - 2:
-            continue  # no room is left; the list above names it
+            continue  # there is no space left; the list above contains the name
         taken.append((left, left + width, own))
         edge = left + width if left < x else left
         if abs(own - y - 4) > 5:
@@ -110,7 +110,7 @@ def _labels(named: Sequence[Statistics]) -> list[str]:
 
 
 def by_ability(statistics: Statistics) -> Markup:
-    """Bars: what the weakest to the ablest of five groups earned in one exercise."""
+    """Draw bars: the mean share of five groups of students, from the weakest to the ablest."""
     groups = statistics.by_ability
     if not groups:
         return Markup("")

@@ -1,6 +1,6 @@
-"""What the answers of a class say about the exercises: how hard each is, and whom it tells apart.
+"""Item analysis: the difficulty and the discrimination of each exercise in a class.
 
-These are the two figures of classical test theory, with what the checks found beside them.
+These are the two figures of classical test theory. The findings of the checks complete them.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from autograder.classroom.reports.class_report.records import ClassRecord, Grade
 from autograder.submission.check_result import LIMITS, KeptFinding
 
 MIN_TRIED = 20
-"""Students who must have tried an exercise before anything is said of whom it tells apart."""
+"""The number of students who must have tried an exercise before the report judges it."""
 
 HARD_BELOW, EASY_ABOVE = 0.2, 0.95
-"""Solved by fewer than a fifth, or by nearly all, of those who tried: such an exercise tells few of
-them apart."""
+"""Bounds of the share of students with all points, of those who tried an exercise. Outside them,
+the exercise distinguishes few students."""
 
 MIN_SOLVED_SHARE = 0.1
-"""Where fewer have solved an exercise, nothing can be told from whom it tells apart."""
+"""The least share of students who solved an exercise for its discrimination to mean anything."""
 
 POOR_DISCRIMINATION = 0.2
 """A discrimination below this is poor (Ebel, "Essentials of Educational Measurement", 1972)."""
 
 CONFIDENCE_ERRORS = 1.645
-"""Standard errors: in 95 of 100 classes the true discrimination is below estimate plus so many."""
+"""Standard errors: in 95 of 100 classes, the true value is below the estimate plus this many."""
 
 MIN_SHARED, MIN_SHARED_RATIO = 0.2, 1.5
-"""Of the ablest third so many must have one finding, and so many times as often as the weakest,
-before it is called shared."""
+"""A finding is shared if at least this part of the ablest third of students has it, and at least
+this many times as often as the weakest third."""
 
 MIN_LIMITS_SHARE = 0.1
-"""Of those who tried, so many must have hit a limit before it is mentioned."""
+"""The least share of answers that hit a limit, of those tried, for the report to mention limits."""
 
 MAX_COMMON_FINDINGS = 5
 GROUPS = 5
@@ -50,9 +50,9 @@ class CommonFinding:
 
     Attributes:
         code: its key.
-        count: how many students have it.
-        message: what one of them reads; empty where it is not to be shown.
-        model: the smallest model that showed it to one of them; empty where there is none.
+        count: the number of students who have it.
+        message: the message to one of them; empty if it must not be shown.
+        model: the smallest model that showed it to one of them; empty if there is none.
     """
 
     code: str
@@ -63,24 +63,24 @@ class CommonFinding:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known about one exercise.
+    """The statistics of one exercise.
 
     Attributes:
         exercise: its name.
         chapter: its chapter.
-        max_points: what it is worth.
-        handed_in: how many students handed the chapter in.
-        tried: how many of them answered it, those left out for whom a person must decide.
-        solved: which part of those who tried it got all points.
+        max_points: full marks.
+        handed_in: the number of students who submitted the chapter.
+        tried: the number of students who answered it, without answers that a person must grade.
+        solved: the share of students with all points, of those who tried it.
         mean: the mean share of the points, of those who tried it.
-        discrimination: see `discrimination`; ``None`` where it cannot be said, as of few students.
+        discrimination: see `discrimination`; ``None`` if unknown, for example with few students.
         by_ability: mean shares of five groups of those who tried, the weakest first.
-        findings: the commonest findings.
-        failing: how many who tried it did not get all points.
-        limits: how many answers ran into a limit of time or memory, or ended Python.
-        waits: how many answers wait for a person.
-        faults: what stands out, a key each: ``hard``, ``easy``, ``ambiguous``, ``limits``.
-        because: the same in words, a sentence each.
+        findings: the most common findings.
+        failing: the number of those who tried it without getting all points.
+        limits: the number of answers that hit a limit of time or memory, or ended Python.
+        waits: the number of answers that wait for a person.
+        faults: keys of unusual properties: ``hard``, ``easy``, ``ambiguous``, ``limits``.
+        because: the reasons, a sentence each.
     """
 
     exercise: str
@@ -101,24 +101,24 @@ class Statistics:
 
 
 def discrimination(shares: Sequence[float], rests: Sequence[float]) -> float | None:
-    """How well an exercise tells able students from others: the corrected item-total correlation.
+    """Compute the discrimination of an exercise, as the corrected item-total correlation.
 
-    It is Pearson's correlation between what students got for this exercise, x, and how they did in
-    the rest of the class, y:
+    It is Pearson's correlation between students' shares of the points for this exercise, x, and
+    their performance in the rest of the class, y:
 
         r = sum((x - mean(x)) * (y - mean(y))) / sqrt(sum((x - mean(x))**2) * sum((y - mean(y))**2))
 
     y leaves this exercise out, because an exercise always agrees with itself (Henrysson,
     "Correction of item-total correlations in item analysis", Psychometrika 28, 1963). It is the
     mean, over the other exercises that a student tried, of the student's share of the points minus
-    the class's mean share, so that those who tried only hard ones are not taken for weak.
+    the class's mean share, so that students who tried only hard exercises do not appear weak.
 
     Args:
         shares: x, a share of the points for each student.
         rests: y, for the same students.
 
     Returns:
-        From -1 to 1; ``None`` where all got the same, or did the same elsewhere.
+        From -1 to 1; ``None`` if x or y is the same for all students.
     """
     if len(shares) < 3:
         return None
@@ -129,7 +129,7 @@ def discrimination(shares: Sequence[float], rests: Sequence[float]) -> float | N
 
 
 def at_most(found: float, count: int) -> float:
-    """What the true discrimination hardly exceeds, given the estimate from so many students.
+    """An upper confidence bound of the true discrimination, estimated from `count` students.
 
     By Fisher's transformation, atanh(r) has a standard error of 1 / sqrt(count - 3).
     """
@@ -139,11 +139,11 @@ def at_most(found: float, count: int) -> float:
 
 
 def analyse(record: ClassRecord, *, shown_to: int = 1) -> list[Statistics]:
-    """The statistics of all exercises of a class, in the order of chapters and names.
+    """Compute the statistics of all exercises of a class, in the order of chapters and names.
 
     Args:
         record: the class.
-        shown_to: a message or a model is quoted only if so many students got the same.
+        shown_to: the number of students who must have the same message or model to quote it.
     """
     tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]] = defaultdict(list)
     handed_in: Counter[tuple[str, str]] = Counter()
@@ -157,18 +157,18 @@ def analyse(record: ClassRecord, *, shown_to: int = 1) -> list[Statistics]:
             worth[key] = answer.max_points
             if answer.tried and not answer.waits:
                 tried[key].append((entry.student, answer))
-    ahead = _ahead(tried)
+    ahead = _leads(tried)
     return [
         _statistics(key, tried[key], ahead, handed_in[key], waits[key], worth[key], shown_to)
         for key in sorted(handed_in)
     ]
 
 
-_Ahead = dict[str, tuple[float, int]]
-"""By student: by how much they were ahead of the class in all exercises together, and how many."""
+_Leads = dict[str, tuple[float, int]]
+"""By student: the sum of their leads over the class's mean shares, and the number of exercises."""
 
 
-def _ahead(tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]]) -> _Ahead:
+def _leads(tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]]) -> _Leads:
     sums: dict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for rows in tried.values():
@@ -182,7 +182,7 @@ def _ahead(tried: dict[tuple[str, str], list[tuple[str, GradedAnswer]]]) -> _Ahe
 def _statistics(
     key: tuple[str, str],
     rows: list[tuple[str, GradedAnswer]],
-    ahead: _Ahead,
+    ahead: _Leads,
     handed_in: int,
     waits: int,
     worth: float,
@@ -215,7 +215,7 @@ def _statistics(
 
 
 def _groups(rows: Sequence[_Row], count: int) -> list[Sequence[_Row]]:
-    """Rows in so many groups of like size; fewer where there are fewer rows."""
+    """Divide rows into `count` groups of similar size; into fewer if there are fewer rows."""
     count = min(count, len(rows))
     return [rows[len(rows) * i // count : len(rows) * (i + 1) // count] for i in range(count)]
 
@@ -225,7 +225,7 @@ def _codes(answer: GradedAnswer) -> set[str]:
 
 
 def _commonest(answers: Iterable[GradedAnswer], shown_to: int) -> Iterable[CommonFinding]:
-    """The commonest findings, each as the student with the smallest model reads it."""
+    """The most common findings, each as the student with the smallest model reads it."""
     found: dict[str, list[KeptFinding]] = defaultdict(list)
     for answer in answers:
         for finding in answer.check.findings if answer.check else ():
@@ -244,7 +244,7 @@ def _size(text: tuple[str, str]) -> tuple[bool, int, str, str]:
 
 
 def _faults(found: Statistics, by_ability: Sequence[GradedAnswer]) -> Iterable[tuple[str, str]]:
-    """What stands out about an exercise: a key, and why, in words."""
+    """The unusual properties of an exercise: a key and the reason, in words."""
     if found.tried < MIN_TRIED:
         return
     solved = f"{found.solved:.0%} of the {found.tried} students who tried it got all points"

@@ -1,4 +1,4 @@
-"""Makes the report of a classroom, and writes it where only its owner can read it."""
+"""Makes the report of a classroom, in files that only their owner can read."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
 
 PLACE, PLACE_WITHOUT_NAMES = "report", "report-without-names"
-"""Folders of a classroom. What has no names lies apart, so that one can be passed on alone."""
+"""Folders of a classroom. The report without names has its own, so that it can be shared alone."""
 
 COLUMNS = (
     "student", "name", "chapter", "ended", "points", "max_points", "late", "late_seconds",
     "penalty", "waits", "restarts", "repairs", "exercises", "why",
 )  # fmt: skip
-_TELLING = ("name", "late_seconds", "why")
+_IDENTIFYING = ("name", "late_seconds", "why")
 """Columns that a table without names does not have."""
 
 
@@ -49,17 +49,17 @@ def report(
     results: Iterable[Result] = (),
     now: datetime | None = None,
 ) -> Path:
-    """Write the report of a classroom; returns the page.
+    """Write the report of a classroom, and return the path of the page.
 
     Args:
         room: the classroom.
-        anonymous: leave out names, and what tells students apart.
-        db_url: the gradebook, where it is not the one that the classroom names.
-        results: what the present run has found.
-        now: the time that the page names.
+        anonymous: leave out names, and everything that identifies students.
+        db_url: the gradebook, if not the one in the classroom's configuration.
+        results: the results of the current run.
+        now: the time to print on the page.
 
     Raises:
-        ClassroomError: there is no classroom, no gradebook, or no place to write to.
+        ClassroomError: there is no classroom, no gradebook, or the folder cannot be written.
     """
     room = classroom_at(room)
     record = _read(room, db_url, results)
@@ -93,7 +93,7 @@ def _read(room: Path, db_url: str | None, results: Iterable[Result]) -> ClassRec
 
 def table(record: ClassRecord, *, anonymous: bool = False) -> str:
     """The report as CSV: a row for each student and chapter, without formulas."""
-    columns = [name for name in COLUMNS if not (anonymous and name in _TELLING)]
+    columns = [name for name in COLUMNS if not (anonymous and name in _IDENTIFYING)]
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -128,8 +128,8 @@ def _exercises(entry: SubmissionEntry) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    # What mkstemp makes has the mode 0600 from its first moment.
+    """Write a file that only its owner can read, completely or not at all."""
+    # mkstemp creates the file with mode 0600.
     handle, building = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as file:

@@ -1,4 +1,4 @@
-"""The report as one page of HTML: complete in itself, without a network and without scripts."""
+"""Renders the report as one HTML page, which needs neither network nor scripts."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ class PageRow:
 
 
 MIN_SAME_NOTES = 3
-"""From this many submissions on, the same notes on ordinary ones are shown once."""
+"""The number of ordinary submissions from which on the same notes are shown only once."""
 
 
 def page(
     record: ClassRecord, statistics: Sequence[Statistics], *, made: datetime, anonymous: bool
 ) -> str:
-    """The page.
+    """Render the page.
 
     Args:
-        record: the class; without names, where the page is to have none.
-        statistics: those of its exercises.
-        made: when.
-        anonymous: whether the names were taken out.
+        record: the class; without names, if the page must have none.
+        statistics: the statistics of its exercises.
+        made: the time of the report.
+        anonymous: whether the names were removed.
     """
     handed_in = [entry for entry in record.entries if entry.is_handed_in]
     waiting: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -102,13 +102,13 @@ def page(
 
 
 def _shared_notes(entries: Sequence[SubmissionEntry]) -> dict[tuple[str, tuple[str, ...]], int]:
-    """Notes that many ordinary submissions of a chapter have, as after a change of points."""
+    """Notes that many ordinary submissions of a chapter share, as after a change of points."""
     counts = Counter(filter(None, map(_notes_of, entries)))
     return {notes: count for notes, count in counts.items() if count >= MIN_SAME_NOTES}
 
 
 def _notes_of(entry: SubmissionEntry) -> tuple[str, tuple[str, ...]] | None:
-    """Chapter and notes of a submission about which nothing else is out of the ordinary."""
+    """A submission's chapter and notes; `None` without notes, or if it is unusual otherwise."""
     ordinary = entry.ended == SubmissionStatus.GRADED and not entry.waits and not entry.restarts
     return (entry.chapter, entry.why) if ordinary and entry.why else None
 
@@ -162,7 +162,7 @@ def _students(record: ClassRecord) -> list[PageRow]:
 
 
 def _template() -> Any:
-    """The template, which escapes all that is no `Markup`."""
+    """The template, which escapes everything except `Markup`."""
     found = environment(Path(__file__).parent / "templates", trim_blocks=True)
     found.filters |= {
         "percent": lambda part: f"{part:.0%}",
@@ -177,7 +177,7 @@ def _template() -> Any:
 
 
 _MOST = 4
-"""Sentences about one submission; report.csv has all."""
+"""The most sentences about one submission; report.csv has all."""
 
 
 def _sentences(why: Sequence[str]) -> str:
@@ -187,7 +187,7 @@ def _sentences(why: Sequence[str]) -> str:
 
 
 def lateness(late: timedelta) -> str:
-    """How late something was, as a person says it: ``2 days``, ``3 hours``."""
+    """Describe a lateness in words: ``2 days``, ``3 hours``."""
     if not late:
         return ""
     minutes = max(1, round(late.total_seconds() / 60))

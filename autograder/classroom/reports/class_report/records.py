@@ -1,7 +1,7 @@
-"""What a classroom knows of its students: read from the journal and the gradebook, nothing is run.
+"""Reads the record of a class from the journal and the gradebook, without running anything.
 
-Points come from the gradebook, where people have the last word. How a submission ended, and what
-was found in it, comes from the journal.
+Points come from the gradebook, in which people can override them. Outcomes and findings come from
+the journal.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ NOT_HANDED_IN = "not handed in"
 UNUSABLE = "nothing usable"
 NOT_GRADED = "not graded yet"
 ELSEWHERE = "graded elsewhere"
-"""Endings besides those of `SubmissionStatus`. `UNUSABLE`: what was handed in has no notebook of
-the class. `ELSEWHERE`: the gradebook has points, and the journal has nothing."""
+"""Outcomes in addition to those of `SubmissionStatus`. `UNUSABLE`: the submission has no notebook
+of the class. `ELSEWHERE`: the gradebook has points, and the journal has no result."""
 
 _WHY_ELSEWHERE = (
     "The gradebook has points of it, and the journal of fxcourse grade has none: it was graded "
@@ -48,16 +48,15 @@ _WHY_ELSEWHERE = (
 
 @dataclass(frozen=True)
 class GradedAnswer:
-    """What a student got for one graded cell.
+    """The result of one graded cell.
 
     Attributes:
         exercise: the exercise's name; for a cell of the instructor's own, its grade id.
-        points: what it earned, a person's points included.
-        max_points: what it could earn.
+        points: the points that it earned, including a person's.
+        max_points: full marks.
         waits: whether a person has to look at it.
         tried: whether there was an answer.
-        check: what is kept of the verdict; ``None`` where there is none, or where somebody else has
-            graded it since.
+        check: the recorded verdict; ``None`` if there is none, or if the points have changed since.
     """
 
     exercise: str
@@ -69,24 +68,24 @@ class GradedAnswer:
 
     @property
     def share(self) -> float:
-        """What it earned, from 0 to 1."""
+        """The share of the points that it earned, from 0 to 1."""
         return min(1.0, max(0.0, self.points / self.max_points)) if self.max_points > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class SubmissionEntry:
-    """What became of one student's chapter.
+    """The outcome of one student's chapter.
 
     Attributes:
         student: the student's id.
         chapter: the chapter.
-        ended: how it ended: a `SubmissionStatus`, or one of the words of this module.
-        why: what was refused, repaired or happened, a sentence each.
+        ended: the outcome: a `SubmissionStatus`, or one of this module's constants.
+        why: notes about refusals, repairs and other events, a sentence each.
         answers: its graded cells.
-        penalty: points that lateness costs.
-        late: how long after its due date it was handed in.
-        restarts: how many times Python had to be started again for it.
-        repairs: how many things were put right in it.
+        penalty: the points taken off for lateness.
+        late: the time between its due date and its submission.
+        restarts: the number of times that Python had to be restarted.
+        repairs: the number of repairs.
     """
 
     student: str
@@ -106,12 +105,12 @@ class SubmissionEntry:
 
     @property
     def points(self) -> float:
-        """What it earned, after the penalty."""
+        """The points that it earned, after the penalty."""
         return max(0.0, sum(answer.points for answer in self.answers) - self.penalty)
 
     @property
     def max_points(self) -> float:
-        """What it could earn."""
+        """Full marks."""
         return sum(answer.max_points for answer in self.answers)
 
     @property
@@ -121,12 +120,12 @@ class SubmissionEntry:
 
     @property
     def is_late(self) -> bool:
-        """Whether it was handed in after its due date."""
+        """Whether it was submitted after its due date."""
         return self.late > timedelta()
 
     @property
     def needs_a_look(self) -> bool:
-        """Whether anything about it is out of the ordinary."""
+        """Whether anything about it is unusual."""
         ordinary = (SubmissionStatus.GRADED, NOT_HANDED_IN)
         return bool(self.ended not in ordinary or self.why or self.waits or self.restarts)
 
@@ -155,14 +154,14 @@ class ClassRecord:
 def read_class(
     room: Path, db_url: str, course: str, journal: Path, results: Iterable[Result] = ()
 ) -> ClassRecord:
-    """Read what a classroom knows.
+    """Read the record of a class.
 
     Args:
         room: the classroom.
         db_url: its gradebook, with a driver.
         course: its name.
         journal: the journal's file.
-        results: what the present run has found; it is newer than the journal.
+        results: the results of the current run, which are newer than the journal.
 
     Raises:
         ClassroomError: `deadlines.toml` cannot be used.
@@ -205,12 +204,12 @@ def read_class(
 
 
 def _with_a_folder(room: Path, chapter: str) -> set[str]:
-    """Who has handed in something as a chapter, read or not."""
+    """The students with a folder for a chapter in ``submitted``."""
     return {path.parent.name for path in (room / "submitted").glob(f"*/{chapter}")}
 
 
 def _submissions(book: Gradebook, policy: Policy) -> dict[tuple[str, str], tuple[timedelta, float]]:
-    """How late submissions were by the policy, and what that costs, by student and chapter."""
+    """Lateness by the policy and penalty of each submission, by student and chapter."""
     query = (
         select(
             SubmittedAssignment.student_id,
@@ -291,17 +290,17 @@ def _answer(
     exercise = name.removeprefix(CHECK)
     check = checks.get(exercise)
     if check is not None and auto is not None and abs(check.score * most - auto) > 1e-6:
-        check = None  # somebody else has graded it since
+        check = None  # another grader has graded it since
         tried = True
     elif check is not None:
         tried = check.status != "not attempted"
     else:
-        tried = points > 0 or not (name.startswith(CHECK) and _says_of_checks(result))
+        tried = points > 0 or not (name.startswith(CHECK) and _has_checks(result))
     return GradedAnswer(exercise, points, most, bool(waits), tried, check)
 
 
-def _says_of_checks(result: Result | None) -> bool:
-    """Whether a check that a result does not speak of was not there; earlier versions kept none."""
+def _has_checks(result: Result | None) -> bool:
+    """Whether a check without a result was missing in the notebook; old results have no checks."""
     unread = (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE)
     return result is not None and bool(result.checks or result.status in unread)
 
