@@ -1,4 +1,4 @@
-"""Programs of `torch.export`, known without importing it: that takes as long as PyTorch itself."""
+"""Recognizes programs of `torch.export` without importing it, which takes as long as PyTorch."""
 
 from __future__ import annotations
 
