@@ -37,13 +37,12 @@ def NAME():
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function that returns a dictionary of rules.
+    """Run a function that returns a dictionary of rules.
 
-    For each call in the trace of the case's model of a function that has a rule, the rule is run
-    with what the call has. What it records, each time in a graph of its own, is described under
-    ``"rules"``, in the order of the calls; the functions that have rules stand under ``"keys"``.
-    If a rule raises, its exception is recorded instead. Nothing is put into the model's graph
-    here: the judge does that.
+    For each call, in the trace of the case's model, of a function with a rule, the rule runs on
+    Proxies for the call's arguments. The recorded graphs, one for each call, are described under
+    ``"rules"``, and the functions with rules are under ``"keys"``. If a rule raises, its exception
+    is recorded instead. The judge, not this function, puts the nodes into the model's graph.
     """
     found = call_watched(answer, trial, outcome)
     if not isinstance(found, dict):
@@ -64,12 +63,12 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 
 
 def _said(graph: fx.Graph, encoder: Encoder) -> list[CallRecord]:
-    """What a graph's nodes are; how they are linked, the judge works out."""
+    """Describe a graph's nodes without their links, which the judge computes."""
     return [call_of(row) for row in describe_nodes(graph, encoder)]
 
 
 def _recorded(rule: Callable[..., Any], call: fx.Node) -> fx.Graph:
-    """What a rule records for the arguments of a call, and returns; nodes are its inputs."""
+    """Run a rule on a call's arguments, with Proxies for nodes, and return the recorded graph."""
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
     given: dict[fx.Node, Any] = {
