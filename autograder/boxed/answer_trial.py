@@ -99,7 +99,7 @@ class Trial:
         step |= {"cpu": self._cpu, "wall": self._wall}
         head, blobs = child.step(
             step, [builder_of(case)], patience=max(0.0, self._patience(child)),
-            meanwhile=partial(self._look_around, case),
+            meanwhile=partial(self._use_wait, case),
         )  # fmt: skip
         if head.get("state") == "broken":
             why = "" if case.name in self.sealed else f" ({str(head.get('why'))[:300]})"
@@ -136,7 +136,7 @@ class Trial:
         self._unseen.clear()
         return outcomes
 
-    def _look_around(self, case: Case) -> None:
+    def _use_wait(self, case: Case) -> None:
         """While the answer runs on a case, prepare that case, and judge an earlier outcome.
 
         The other outcomes are judged with the whole answer, which has its own time limit.

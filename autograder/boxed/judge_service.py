@@ -204,7 +204,7 @@ def idle(state: JudgeState) -> bool:
 # ------------------------------------------------------------------ in the sandbox
 
 
-class _Asking:
+class _ClientSource:
     """Requests processes from the client.
 
     Args:
@@ -225,7 +225,7 @@ class _Asking:
         return Process(talk, word)
 
 
-class _Starting:
+class _LocalSource:
     """Starts processes itself, if there is no sandbox.
 
     Args:
@@ -254,7 +254,7 @@ def serve(state: JudgeState, wire: socket.socket) -> None:
             if head["do"] not in steps:
                 return
             supply: _Supply = (
-                _Starting(state.image, public(state)) if state.image else _Asking(wire)
+                _LocalSource(state.image, public(state)) if state.image else _ClientSource(wire)
             )
             said, text = steps[head["do"]](state, supply, wire, blobs)
             send(wire, {"done": head["do"]} | said, [text])
@@ -262,7 +262,7 @@ def serve(state: JudgeState, wire: socket.socket) -> None:
         return
 
 
-_Supply = _Asking | _Starting
+_Supply = _ClientSource | _LocalSource
 
 Said = tuple[dict[str, Any], bytes]
 """Data on a submission, and its notebook as a file's text."""
@@ -327,7 +327,7 @@ def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[
 
 
 @dataclass(frozen=True)
-class _Ran:
+class _RunResult:
     """The results of a notebook: shares of the points, ends of processes, checks, cases."""
 
     shares: dict[str, float | None]
@@ -345,7 +345,7 @@ def _run_notebook(
     submission: Submission,
     config: GradingConfig,
     notes: list[str],
-) -> _Ran:
+) -> _RunResult:
     """Run a notebook, and judge its answers."""
     exercises = state.canary if config.chapter == canary.CHAPTER else state.exercises
     run = NotebookRun(
@@ -363,7 +363,7 @@ def _run_notebook(
         note_seed(nb, seed)
     checks = checks_of(verdicts.values())
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
-    return _Ran(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
+    return _RunResult(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

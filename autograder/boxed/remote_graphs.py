@@ -26,7 +26,7 @@ MAX_GRAPH_PROCESSES = 2
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
 
 
-class _Reading(pickle.Unpickler):
+class _ModuleCollector(pickle.Unpickler):
     """Unpickles, and records the modules of the names that it looks up."""
 
     def __init__(self, data: bytes) -> None:
@@ -43,7 +43,7 @@ def modules_of(cases: Iterable[Case]) -> set[str]:
     """Names of the modules that building these cases needs."""
     found: set[str] = set()
     for case in cases:
-        reading = _Reading(builder_of(case))
+        reading = _ModuleCollector(builder_of(case))
         reading.load()
         found |= reading.modules
     return found

@@ -118,7 +118,7 @@ class NotebookProcess:
             name: the answer's name.
             wired: whether a socket for that process follows.
         """
-        wire = _handed_over(self.wire) if wired else None
+        wire = _receive_socket(self.wire) if wired else None
         try:
             names = self.shell.user_ns
             if name not in names:
@@ -131,7 +131,7 @@ class NotebookProcess:
                 return
             if wire is None:
                 self.answer = answer
-                _as_a_kernel_starts()
+                _reset_settings()
             elif (child := _fork()) == 0:
                 self._wait_for_cases(answer, wire)
             send(self.wire, {"done": "park", "state": "parked", "pid": child if wire else 0})
@@ -145,7 +145,7 @@ class NotebookProcess:
             self.wire.close()
             self.wire, self.answer = wire, answer
             signal.setitimer(signal.ITIMER_REAL, 0)
-            _as_a_kernel_starts()
+            _reset_settings()
             self._work()
         finally:
             os._exit(0)
@@ -170,7 +170,7 @@ def _fork() -> int:
         return os.fork()
 
 
-def _handed_over(wire: socket.socket) -> socket.socket:
+def _receive_socket(wire: socket.socket) -> socket.socket:
     """Receive the socket that follows on a wire."""
     _, fds, _, _ = socket.recv_fds(wire, 1, 1)
     return socket.socket(fileno=fds[0])
@@ -182,7 +182,7 @@ def _as_bytes(outcome: Outcome) -> bytes:
     return stream.getvalue()
 
 
-def _as_a_kernel_starts() -> None:
+def _reset_settings() -> None:
     """Reset settings that a cell may have changed, so that an answer runs as in a new kernel."""
     torch.set_num_threads(1)  # a forked process has lost its other threads, and would wait for them
     torch.set_default_dtype(torch.float32)

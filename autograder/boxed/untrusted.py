@@ -41,7 +41,7 @@ def parse_result(job: str, blobs: list[bytes], inputs: int) -> JobResult:
     found = said.value
     if isinstance(found, dict) and set(found) <= {"not admitted", "not listed"} and found:
         return {key: str(why)[:500] for key, why in found.items()}, []
-    if not _FITS[job](found, inputs):
+    if not _VALIDATORS[job](found, inputs):
         return {"not admitted": "running it gave nothing that can be read"}, []
     return found, said.tensors
 
@@ -65,7 +65,7 @@ def _are_names(found: Any, _: int) -> bool:
     return found is None or (type(found) is list and all(type(name) is str for name in found))
 
 
-_FITS: dict[str, Callable[[Any, int], bool]] = {
+_VALIDATORS: dict[str, Callable[[Any, int], bool]] = {
     "results": _are_records,
     "results of both": _are_records,
     "results on own inputs": _are_records,

@@ -32,7 +32,7 @@ GLANCE = Limits(cpu=1.0, wall=10.0)
 """The same while an answer is judged, because this time is charged to the answer. The work on all
 random models of an answer takes up a third of its time at most."""
 
-_LOOKED_AT = "looked at"
+_PRECOMPUTED = "looked at"
 
 Pools = list[tuple[Exercise, Iterator[Case]]]
 """Exercises, each with the cases of its pool that are still to do."""
@@ -64,7 +64,7 @@ def work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
         own_words(module_of(exercise))
         for case in exercise.cases:
             _work_out(exercise, case)
-            _read_what_is_shown(case)
+            _read_shown_source(case)
             yield
     for exercise in exercises:
         answers = tuple(right_answers(exercise))
@@ -84,12 +84,12 @@ def work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
 
 def look_at(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
     """Compute the data of a case that judging its first answer needs, unless that is done."""
-    if not case.cache.get(_LOOKED_AT):
+    if not case.cache.get(_PRECOMPUTED):
         _work_out(exercise, case, limits)
 
 
 def _work_out(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
-    case.cache[_LOOKED_AT] = True
+    case.cache[_PRECOMPUTED] = True
     builder_of(case)
     evidence = Evidence(exercise, case, Outcome(case.name), key_of(exercise))
     if case.recipe is not None and not can_be_made(case):
@@ -107,7 +107,7 @@ def _work_out(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
                 look()
 
 
-def _read_what_is_shown(case: Case) -> None:
+def _read_shown_source(case: Case) -> None:
     """Read the source of a hand-picked case's classes, which its card may show."""
     if not case.hidden:
         with contextlib.suppress(Exception), bounded_output(0):

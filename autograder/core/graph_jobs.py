@@ -46,7 +46,7 @@ class GraphRunner(Protocol):
 
 def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
     """Build the objects of a case that a job reads; few jobs read the model."""
-    if job not in _LOOK_AT_ARGUMENTS and hasattr(make, "without_model"):
+    if job not in _NEED_ARGUMENTS and hasattr(make, "without_model"):
         found: Trial = make.without_model(seed)
         return found
     return make(seed)
@@ -154,4 +154,4 @@ JOBS: dict[str, Job] = {
     "unneeded": _unneeded,
 }
 
-_LOOK_AT_ARGUMENTS = frozenset({"matches"})
+_NEED_ARGUMENTS = frozenset({"matches"})

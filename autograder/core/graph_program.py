@@ -123,7 +123,7 @@ class Program:
         bound = self.signature.bind(*inputs)
         bound.apply_defaults()
         values: dict[int, Any] = {}
-        own = _Owned(self._tensors)
+        own = _RunCopies(self._tensors)
         decoder = _Static(own, self._functions, node=values.__getitem__)
         nodes = list(self.graph.nodes) if observe else []
         for i, row in enumerate(self.rows):
@@ -319,7 +319,7 @@ def _attribute(owner: Any, name: str, *default: Any) -> Any:
     raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
 
 
-class _Owned:
+class _RunCopies:
     """A table of tensors that clones each tensor at its first use in a run."""
 
     def __init__(self, tensors: list[torch.Tensor]) -> None:
@@ -389,7 +389,7 @@ def _modules(
         made[path] = module
         if path:
             parent, _, name = path.rpartition(".")
-            _shadows_nothing(type(made[parent]), name)
+            _reject_shadowing(type(made[parent]), name)
             own_modules(made[parent])[name] = module
     return made[""], made
 
@@ -419,7 +419,7 @@ def _module(
             continue  # without a plain form; code that needs it raises an AttributeError
     for kind in ("params", "buffers", "tensors"):
         for name, entry in row[kind].items():
-            _shadows_nothing(cls, name)
+            _reject_shadowing(cls, name)
             tensor = None if entry is None else _tensor(entry, kind, tensors, shared)
             stores: dict[str, dict[str, Any]] = {
                 "params": own_parameters(module), "buffers": own_buffers(module),
@@ -437,7 +437,7 @@ class _Attributes(_Static):
         return self.tensors[index].clone()
 
 
-def _shadows_nothing(cls: type, name: Any) -> None:
+def _reject_shadowing(cls: type, name: Any) -> None:
     """Reject a declared name that would shadow an attribute of its class."""
     fits = type(name) is str and bool(name) and "." not in name
     special = fits and name.startswith("__") and name.endswith("__")

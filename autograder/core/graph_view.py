@@ -14,7 +14,7 @@ _SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional
 _LOST = {"foreign": "other graph", "erased": "erased"}
 
 
-class _Said:
+class _Verbatim:
     """A value without a plain form; a label shows these words for it."""
 
     def __init__(self, words: str) -> None:
@@ -59,8 +59,8 @@ def _value(data: Encoded, names: list[str]) -> Any:
     if kind == "dict":
         return {_value(k, names): _value(v, names) for k, v in body}
     if kind in ("function", "case"):
-        return _Said(target_text(data))
-    return _Said(show(data))
+        return _Verbatim(target_text(data))
+    return _Verbatim(show(data))
 
 
 def target_text(target: Encoded) -> str:

@@ -167,7 +167,7 @@ def _signal_limit(clock: Clock) -> Iterator[None]:
         if _imports_pytorch(frame):
             clock.forgive()
         clock.begin_tick()
-        if clock.should_interrupt() and not _is_lost_in(frame):
+        if clock.should_interrupt() and not _is_gc_callback(frame):
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, tick)
@@ -193,7 +193,7 @@ def _imports_pytorch(frame: FrameType | None) -> bool:
     return False
 
 
-def _is_lost_in(frame: FrameType | None) -> bool:
+def _is_gc_callback(frame: FrameType | None) -> bool:
     """Whether an exception raised here would be lost, because this is a callback of `gc`."""
     codes = (getattr(callback, "__code__", None) for callback in gc.callbacks)
     return frame is not None and frame.f_code in codes

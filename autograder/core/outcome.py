@@ -243,7 +243,7 @@ class Outcome:
             raise ValueError("the outcome's header is nested too deeply") from None
         if not isinstance(header, dict) or set(header) != set(cls.__dataclass_fields__):
             raise ValueError("the outcome's header has the wrong fields")
-        if not all(is_sound(header[name]) for name, is_sound in _SOUND.items()):
+        if not all(is_sound(header[name]) for name, is_sound in _VALIDATORS.items()):
             raise ValueError("the outcome's header has fields of the wrong types")
         header["changed"] = [Change(Part(part), words) for part, words in header["changed"]]
         header["tensors"] = _read_tensors(file, header["tensors"])
@@ -262,7 +262,7 @@ def _is_change(row: list[str]) -> bool:
     return len(row) == 2 and row[0] in list(Part)
 
 
-_SOUND: dict[str, Callable[[Any], bool]] = {
+_VALIDATORS: dict[str, Callable[[Any], bool]] = {
     "case": lambda value: type(value) is str,
     "ended": lambda value: value in get_args(Ended) and type(value) is str,
     "error": lambda value: value is None or type(value) is dict,
@@ -317,7 +317,7 @@ def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tens
     ]
 
 
-_KEPT: tuple[Literal["value", "error", "args", "log"], ...] = ("value", "error", "args", "log")
+_RUN_KEYS: tuple[Literal["value", "error", "args", "log"], ...] = ("value", "error", "args", "log")
 """The keys of a run's record that a reference keeps; the rules inspect the others."""
 
 
@@ -342,7 +342,7 @@ class Reference:
         if isinstance(value, dict) and "graph_module" in value:
             value = None
         records = [record.get("forward", record.get("eager")) for record in outcome.runs]
-        runs = [{key: row[key] for key in _KEPT if key in row} for row in records if row]
+        runs = [{key: row[key] for key in _RUN_KEYS if key in row} for row in records if row]
         used: list[torch.Tensor] = []
         plain = _renumber([value, runs], outcome.tensors, used)
         return cls(plain[0], plain[1], used)

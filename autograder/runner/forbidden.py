@@ -88,7 +88,7 @@ def _call(original: Callable[..., Any], note: Callable[[], None]) -> Callable[..
     return call
 
 
-_standing: dict[tuple[int, str], _Spy] = {}
+_installed_spies: dict[tuple[int, str], _Spy] = {}
 
 
 def install_spies(forbidden: Iterable[Row]) -> None:
@@ -98,9 +98,9 @@ def install_spies(forbidden: Iterable[Row]) -> None:
     attribute.
     """
     for owner, name, *_ in forbidden:
-        if (id(owner), name) not in _standing:
+        if (id(owner), name) not in _installed_spies:
             watch = _Spy(getattr(owner, name), name)
-            _standing[id(owner), name] = watch
+            _installed_spies[id(owner), name] = watch
             setattr(owner, name, watch.stand_in)
 
 
@@ -114,7 +114,7 @@ def spying_on(forbidden: tuple[Row, ...]) -> Iterator[list[str]]:
     used: list[str] = []
     with ExitStack() as stack:
         for owner, name, *where in forbidden:
-            watch = _standing.get((id(owner), name))
+            watch = _installed_spies.get((id(owner), name))
             if watch is None:
                 watch = _Spy(getattr(owner, name), name)
                 patched = mock.patch.object(owner, name, watch.stand_in, create=True)

@@ -30,7 +30,7 @@ class Kept:
 
 
 @dataclass
-class _Held:
+class _SavedState:
     kept: Kept
     value: Any
     copy: Any
@@ -87,7 +87,7 @@ class LastingState:
         return call
 
 
-def _of(answer: Any, depth: int) -> Iterator[_Held]:
+def _of(answer: Any, depth: int) -> Iterator[_SavedState]:
     if isinstance(answer, type):
         for name, value in list(vars(answer).items()):
             if isinstance(value, _CONTAINERS):
@@ -102,7 +102,7 @@ def _of(answer: Any, depth: int) -> Iterator[_Held]:
         yield from _of_function(answer, depth)
 
 
-def _of_function(function: FunctionType, depth: int) -> Iterator[_Held]:
+def _of_function(function: FunctionType, depth: int) -> Iterator[_SavedState]:
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     defaults = function.__defaults__ or ()
     given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
@@ -124,9 +124,9 @@ def _of_function(function: FunctionType, depth: int) -> Iterator[_Held]:
         yield from _of_value(_outside(name, value), value, depth)
 
 
-def _of_name(names: dict[str, Any], name: str, value: Any, depth: int) -> Iterator[_Held]:
+def _of_name(names: dict[str, Any], name: str, value: Any, depth: int) -> Iterator[_SavedState]:
     if isinstance(value, _PLAIN):
-        yield _Held(
+        yield _SavedState(
             _outside(name, value),
             value,
             value,
@@ -137,7 +137,7 @@ def _of_name(names: dict[str, Any], name: str, value: Any, depth: int) -> Iterat
         yield from _of_value(_outside(name, value), value, depth)
 
 
-def _of_value(kept: Kept, value: Any, depth: int) -> Iterator[_Held]:
+def _of_value(kept: Kept, value: Any, depth: int) -> Iterator[_SavedState]:
     if isinstance(value, _CONTAINERS):
         yield _container(kept, value)
     elif depth and isinstance(value, FunctionType):
@@ -150,14 +150,14 @@ def _outside(name: str, value: Any) -> Kept:
     return Kept(name, f"a `{type(value).__name__}` outside of your function", "outside")
 
 
-def _container(kept: Kept, value: Any) -> _Held:
+def _container(kept: Kept, value: Any) -> _SavedState:
     copy = value.copy()
 
     def put_back() -> None:
         value.clear()
         (value.update if isinstance(value, (dict, set)) else value.extend)(copy)
 
-    return _Held(kept, value, copy, put_back, lambda: value)
+    return _SavedState(kept, value, copy, put_back, lambda: value)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -37,7 +37,7 @@ that is not called, ``value`` for a value that is called. Empty if no existing n
 MOST = 3
 """Number of names to suggest, at most."""
 
-_HOMES: dict[str, Any] = {
+_NAMESPACES: dict[str, Any] = {
     "torch": torch, "nn": nn, "F": nn.functional, "fx": fx, "operator": operator,
     "fx.node": fx.node, "fx.graph": fx.graph, "torch.fx.proxy": fx.proxy,
 }  # fmt: skip
@@ -165,7 +165,7 @@ def _in_modules(name: str, frame: FrameType | None, skip: Any = None) -> list[st
     own = frame.f_globals if frame is not None else {}
     homes = {key: value for key, value in own.items() if isinstance(value, ModuleType)}
     homes = {key: value for key, value in homes.items() if value.__name__.startswith("torch")}
-    homes |= {key: value for key, value in _HOMES.items() if value not in homes.values()}
+    homes |= {key: value for key, value in _NAMESPACES.items() if value not in homes.values()}
     found: dict[int, str] = {}
     for key, home in homes.items():
         value = getattr(home, name, None)
@@ -204,7 +204,7 @@ def _name(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     if not found and owner is not None:
         found = [f"self.{each}" for each in nearest(name, dir(owner))]
     if not found and len(name) > 3:
-        homes = {key: home for key, home in _HOMES.items() if "." not in key}
+        homes = {key: home for key, home in _NAMESPACES.items() if "." not in key}
         found = [f"{key}.{n}" for key, home in homes.items() for n in nearest(name, dir(home))]
     return ["name", name, "", *found[:MOST]] if found else []
 
@@ -272,7 +272,7 @@ def _key(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     return ["key", key, "", *names] if names else []
 
 
-def _uncalled(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
+def _missing_call(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     """Find a method that is used as a value, because its parentheses are missing."""
     if frame is None or not re.search(r"'?(?:method|function|builtin_function_or_method)\b", says):
         return []
@@ -291,7 +291,7 @@ def _uncalled(error: Any, says: str, frame: FrameType | None, segment: str) -> N
     return ["call", names[0], "", f"{names[0]}()"] if names else []
 
 
-def _class_itself(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
+def _uncalled_class(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     """Find a method that is called on a class, because the parentheses of the class are missing."""
     tree = _parsed(segment)
     owner = _owner(tree.func) if isinstance(tree, ast.Call) else tree
@@ -348,7 +348,7 @@ _FINDERS: dict[str, tuple[Finder, ...]] = {
     "AttributeError": (_attribute, _path),
     "NameError": (_name,),
     "KeyError": (_key,),
-    "TypeError": (_keyword, _uncalled, _called_value, _class_itself),
+    "TypeError": (_keyword, _missing_call, _called_value, _uncalled_class),
     "ImportError": (_imported,),
     "AssertionError": (_opcode,),
     "RuntimeError": (_path,),

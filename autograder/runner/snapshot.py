@@ -84,7 +84,7 @@ def _facts(value: Any) -> Facts:
             (Part.TENSOR, "an input tensor"): (id(value), value.detach().clone()),
             (Part.TENSOR, "`requires_grad` of an input tensor"): (0, value.requires_grad),
         }
-    encoder = _NotingGradients()
+    encoder = _GradientEncoder()
     plain = encoder.encode(value)
     facts: Facts = {(Part.ARGUMENT, "an argument"): (id(value), repr(plain))}
     for i, (tensor, needs) in enumerate(zip(encoder.tensors, encoder.needs, strict=True)):
@@ -93,7 +93,7 @@ def _facts(value: Any) -> Facts:
     return facts
 
 
-class _NotingGradients(Encoder):
+class _GradientEncoder(Encoder):
     """An encoder that records which tensors require gradients."""
 
     def __init__(self) -> None:
@@ -167,23 +167,23 @@ def _attribute_facts(module: nn.Module, path: str, label: str) -> Facts:
     for name, value in module.__dict__.items():
         if name.endswith("_hooks"):
             hooks += len(value)
-        if name in _NO_ATTRIBUTES or _OF_TRACING.match(name):
+        if name in _IGNORED_ATTRIBUTES or _OF_TRACING.match(name):
             continue
         if isinstance(value, torch.Tensor):
             facts[Part.MODULE, f"tensor `{name}` of {label}"] = _tensor_fact(value)
         else:
-            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, _in_words(value))
+            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, _comparable(value))
     facts[Part.MODULE, f"the list of hooks of {label}"] = (0, hooks)
     return facts
 
 
-_NO_ATTRIBUTES = _MODULE_INTERNALS | {
+_IGNORED_ATTRIBUTES = _MODULE_INTERNALS | {
     "_graph", "_code", "_lineno_map", "_prologue_start", "shape_env",
 }  # fmt: skip
 
 _NUMBERS = frozenset({bool, int, float, type(None)})
 
 
-def _in_words(value: Any) -> str:
+def _comparable(value: Any) -> str:
     """An attribute's value as text to compare; for numbers, this is faster than an `Encoder`."""
     return repr(value if type(value) in _NUMBERS else Encoder().encode(value))

@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.sandbox.resource_limits import SPARE, Bounds
 
 _PERIOD = 100_000  # microseconds, the kernel's default
-_OURS = 8  # processes: process 1 of the sandbox, and those that start it
+_OWN_PROCESSES = 8  # processes: process 1 of the sandbox, and those that start it
 _CONTROLLERS = ("memory", "pids", "cpu")
 _NAME = "fxcourse-box-"
 _GRADER = "fxcourse-grader"
@@ -57,7 +57,7 @@ class Cgroup:
         for name, value in {
             "memory.max": bounds.memory,
             "memory.swap.max": 0,
-            "pids.max": bounds.processes + SPARE + _OURS,
+            "pids.max": bounds.processes + SPARE + _OWN_PROCESSES,
             "cpu.max": f"{int(bounds.cores * _PERIOD)} {_PERIOD}",
         }.items():
             made._tell(name, value)
@@ -131,7 +131,7 @@ def find_home(mounts: Path, groups: Path) -> Path | None:
     if not os.access(home, os.W_OK) or not os.access(home / "cgroup.procs", os.W_OK):
         return None
     if _words(home / "cgroup.controllers"):
-        _make_room(home)
+        _enable_controllers(home)
     return home
 
 
@@ -150,7 +150,7 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _make_room(home: Path) -> None:
+def _enable_controllers(home: Path) -> None:
     """Enable controllers for child groups, for which the kernel requires an empty parent.
 
     This changes only a group that is delegated to us and contains only this program and the
@@ -181,11 +181,11 @@ def _is_delegated(home: Path) -> bool:
 
 def _is_one_family(processes: list[int]) -> bool:
     """Whether one ancestor of this process, or this process itself, started all these processes."""
-    ancestors = [process for process in _line_of(os.getpid()) if process in processes]
-    return all(ancestors[-1:] and ancestors[-1] in _line_of(process) for process in processes)
+    ancestors = [process for process in _ancestry_of(os.getpid()) if process in processes]
+    return all(ancestors[-1:] and ancestors[-1] in _ancestry_of(process) for process in processes)
 
 
-def _line_of(process: int) -> list[int]:
+def _ancestry_of(process: int) -> list[int]:
     """A process, its parent, the parent of that, and so on."""
     found = []
     with contextlib.suppress(OSError, IndexError):

@@ -108,7 +108,7 @@ def main() -> None:
         talk, word = (socket.socket(fileno=number) for number in wires)
         if os.fork() == 0:
             control.close()
-            _be_boxed(entries[request[0]], talk, word)
+            _run_sandboxed(entries[request[0]], talk, word)
         talk.close()
         word.close()
 
@@ -176,7 +176,7 @@ def _print_to_nobody() -> None:
     os.close(nowhere)
 
 
-def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
+def _run_sandboxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
     """Become the process of one sandbox; never returns."""
     try:
         syscalls.die_with_parent()

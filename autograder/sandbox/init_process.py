@@ -78,11 +78,11 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], pause)[0] and not _obeys(word, child):
+        if select.select([word], [], [], pause)[0] and not _follow_client(word, child):
             return ProcessExit(ExitReason.EXITED, "as nobody asks any more")
         code = _reap(child)
         if code is not None:
-            return _why(code, group)
+            return _exit_of(code, group)
         now, passed = time.monotonic(), time.monotonic() - looked
         looked = now
         found, new = _processes(), started.since()
@@ -103,7 +103,7 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
             return ProcessExit(ExitReason.OUT_OF_MEMORY)
 
 
-def _obeys(word: socket.socket, child: int) -> bool:
+def _follow_client(word: socket.socket, child: int) -> bool:
     """Follow the client's instructions on `word`; return whether the client is still there."""
     with contextlib.suppress(OSError):
         said = word.recv(1000)
@@ -118,7 +118,7 @@ def _obeys(word: socket.socket, child: int) -> bool:
     return False
 
 
-def _why(code: int, group: Cgroup | None) -> ProcessExit:
+def _exit_of(code: int, group: Cgroup | None) -> ProcessExit:
     if code == -signal.SIGKILL and group is not None and group.ran_out():
         return ProcessExit(ExitReason.OUT_OF_MEMORY)
     return ProcessExit(ExitReason.EXITED, f"by signal {-code}" if code < 0 else f"with {code}")

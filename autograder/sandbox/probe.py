@@ -31,7 +31,7 @@ _UNSEEN = (
     f"made the old one. {GIVES_AWAY}"
 )
 _NOT_SEEN = 3
-_READ = ("zipapp", "_ctypes", "typing_extensions")
+_PROBE_MODULES = ("zipapp", "_ctypes", "typing_extensions")
 """Modules that the sandbox must find: one of Python's, one compiled module of Python's, and one
 of an installed package."""
 
@@ -54,12 +54,12 @@ def try_walls() -> None:
     plan = namespaces.plan(temp_dirs.root(), (namespaces.COURSE,), 1 << 20)
     child = os.fork()
     if child == 0:
-        _go_in(plan)
+        _enter_sandbox(plan)
     _, status = os.waitpid(child, 0)
     sys.exit(os.waitstatus_to_exitcode(status))
 
 
-def _go_in(plan: namespaces.Plan) -> NoReturn:
+def _enter_sandbox(plan: namespaces.Plan) -> NoReturn:
     code = 1
     try:
         namespaces.unshare_all()
@@ -69,7 +69,7 @@ def _go_in(plan: namespaces.Plan) -> NoReturn:
         else:
             namespaces.enter(plan)
             seccomp.refuse_calls()
-            for name in _READ:
+            for name in _PROBE_MODULES:
                 sys.modules.pop(name, None)
                 importlib.import_module(name)
             code = 0

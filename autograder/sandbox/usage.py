@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
-_MOST = 1 << 16
+_READ_SIZE = 1 << 16
 """Bytes of a file in /proc that are read at a time; most files are shorter."""
 
 _MAP = 256  # bytes, about
 _LOCKS = 1 << 19  # bytes of text: some ten thousand locks
-_LOOK_AT_LOCKS = 1.0
+_LOCK_READ_INTERVAL = 1.0
 """Seconds between two reads, because a read blocks all file locking on the machine."""
 
 Key = tuple[int, str]
@@ -151,7 +151,7 @@ def _text(path: str) -> str:
     """Read a file with one system call, because `open` and `Path` take longer than the kernel."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(file, _MOST).decode(errors="replace")
+        return os.read(file, _READ_SIZE).decode(errors="replace")
     finally:
         os.close(file)
 
@@ -178,7 +178,7 @@ class Memory:
     def __init__(self, first: int) -> None:
         self._resident, self._tables = _resident(first)
         self._sockets = _sockets()
-        self._socket = _room_of_a_socket()
+        self._socket = _socket_buffer_size()
         self._maps = Maps(_maps(first))
         self._locks_at = 0.0
 
@@ -201,7 +201,7 @@ class Memory:
         now = time.monotonic()
         if now < self._locks_at:
             return False
-        self._locks_at = now + _LOOK_AT_LOCKS
+        self._locks_at = now + _LOCK_READ_INTERVAL
         return _too_many_locks()
 
     @staticmethod
@@ -283,7 +283,7 @@ def _sockets() -> int:
     return int(line.split()[2])
 
 
-def _room_of_a_socket() -> int:
+def _socket_buffer_size() -> int:
     """Bytes that a socket buffers before its writer blocks; the last write may exceed that."""
     with socket.socket(socket.AF_UNIX) as one:
         return 2 * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)

@@ -121,10 +121,10 @@ class Zygote:
             os.close(theirs)
         if not said:
             os.close(output)
-            raise NotForked(self._last_words())
+            raise NotForked(self._final_output())
         return ForkedServer(int(said), output)
 
-    def _last_words(self) -> str:
+    def _final_output(self) -> str:
         self._process.kill()
         return self._process.communicate()[0].decode(errors="replace").strip()
 
@@ -182,13 +182,13 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             control.close()
-            _be_a_server(json.loads(request), *fds)
+            _run_server(json.loads(request), *fds)
         for number in fds:
             os.close(number)
         control.send(str(pid).encode())
 
 
-def _be_a_server(environment: dict[str, str], wire: int, output: int) -> None:
+def _run_server(environment: dict[str, str], wire: int, output: int) -> None:
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in (1, 2):

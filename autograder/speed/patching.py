@@ -37,7 +37,7 @@ class Patch:
             setattr(self.owner, self.name, self.after)
 
     def revert(self) -> None:
-        """Restore the library's value, unless someone else has replaced it."""
+        """Restore the library's value, unless it was replaced again."""
         if self.now is self.after:
             setattr(self.owner, self.name, self.before)
 

@@ -53,21 +53,21 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     keys = {"list": [encoder.encode(key) for key in found]}
     calls = [node for node in fx.symbolic_trace(trial.model).graph.nodes if node.target in found]
     try:
-        graphs = [_recorded(found[call.target], call) for call in calls]
+        graphs = [_record_rule(found[call.target], call) for call in calls]
     except Exception as error:
         if is_stub(error):
             raise
         outcome.value = {"rule_error": record_of(error), "keys": keys}
         return
-    outcome.value = {"rules": [_said(graph, encoder) for graph in graphs], "keys": keys}
+    outcome.value = {"rules": [_describe(graph, encoder) for graph in graphs], "keys": keys}
 
 
-def _said(graph: fx.Graph, encoder: Encoder) -> list[CallRecord]:
+def _describe(graph: fx.Graph, encoder: Encoder) -> list[CallRecord]:
     """Describe a graph's nodes without their links, which the judge computes."""
     return [call_of(row) for row in describe_nodes(graph, encoder)]
 
 
-def _recorded(rule: Callable[..., Any], call: fx.Node) -> fx.Graph:
+def _record_rule(rule: Callable[..., Any], call: fx.Node) -> fx.Graph:
     """Run a rule on a call's arguments, with Proxies for nodes, and return the recorded graph."""
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)

@@ -42,10 +42,10 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     """Run a pass, and check the gradients of its own code, which the judge cannot call."""
     gm = transformed(answer, trial, outcome, encoder)
     if gm is not None:
-        outcome.value["cuts"] = dict(_cuts(gm, outcome.value["graph_module"]))
+        outcome.value["cuts"] = dict(_gradient_problems(gm, outcome.value["graph_module"]))
 
 
-def _cuts(gm: fx.GraphModule, description: GraphRecord) -> Iterator[tuple[str, str]]:
+def _gradient_problems(gm: fx.GraphModule, description: GraphRecord) -> Iterator[tuple[str, str]]:
     """The names of nodes whose own code stops a gradient, each with ``raises`` or ``loses``."""
     nodes = nodes_of(gm.graph)
     for i, _ in own_calls(description):
@@ -53,12 +53,12 @@ def _cuts(gm: fx.GraphModule, description: GraphRecord) -> Iterator[tuple[str, s
         if isinstance(call, str):
             with suppress(AttributeError):
                 call = gm.get_submodule(call)
-        how = _how_it_cuts(call) if callable(call) else ""
+        how = _gradient_problem(call) if callable(call) else ""
         if how:
             yield str(nodes[i].name), how
 
 
-def _how_it_cuts(call: Callable[..., Any]) -> str:
+def _gradient_problem(call: Callable[..., Any]) -> str:
     """``raises`` or ``loses`` if a function does so with a gradient; ``""`` if it passes it on."""
     start = torch.ones(2, 2, requires_grad=True)
     with torch.enable_grad():

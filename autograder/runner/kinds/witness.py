@@ -58,7 +58,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     of the model before and after tracing, and of the trace. An answer that is not such a class is
     described in words. If a model fails, ``failed`` names the step, and ``error`` is the exception.
     """
-    words = _unfit(answer)
+    words = _why_unusable(answer)
     if words:
         outcome.value = words
         return
@@ -75,7 +75,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
         outcome.value = {"failed": failed.step, "error": failed.record}
 
 
-def _unfit(answer: Any) -> str:
+def _why_unusable(answer: Any) -> str:
     """A description of an answer that is not a model class with inputs; ``""`` if it is one."""
     if not isinstance(answer, type):
         return f"a `{type(answer).__name__}`, not a class"
