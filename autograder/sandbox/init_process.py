@@ -142,7 +142,7 @@ def _processes() -> list[int]:
 
 
 class Crowd:
-    """Lowers the priority of processes that run at the same time, to about half the weight of one.
+    """Lowers the priority of concurrent processes: together they weigh about half as much as one.
 
     A single process that the first one waits for keeps its priority. A child inherits the priority
     of its parent. So if many processes start and end, the first process gets a lower priority, too.
