@@ -117,8 +117,7 @@ def _random_facts() -> Facts:
 
 
 def _program_facts(program: Any) -> Facts:
-    """Facts of an exported program: its graph, its signature, the structure of its results, the
-    sizes that may change, and its tensors."""
+    """Facts of an exported program: graph, signature, structure of results, sizes, tensors."""
     of_module = _module_facts(program.graph_module).items()
     facts = {
         (part, name.replace("the model", "the program")): fact for (part, name), fact in of_module
