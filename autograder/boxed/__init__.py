@@ -1,8 +1,8 @@
-"""What runs inside a box, one entry point each: a student's notebook, the judge, described graphs.
+"""The entry points that run inside a sandbox: a student's notebook, the judge, described graphs.
 
-`student` runs cells and tries answers; it and `graph_service` hold no expectation.
-`judge_service` repairs a notebook, has it run, judges what came of it, and cleans it. `sandbox`
-starts them by name.
+`student` runs cells and tries answers. Neither it nor `graph_service` contains expected results.
+`judge_service` repairs a notebook, has it run, judges its answers, and cleans it. `sandbox` starts
+each of them by name.
 
-Nothing is imported here: a student's process must hold no more than it needs.
+This file imports nothing, because a student's process must contain no more than it needs.
 """

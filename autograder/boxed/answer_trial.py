@@ -1,4 +1,4 @@
-"""Tries one answer on its cases, in the process in which it waits."""
+"""Tries one answer on its cases, in the process in which it was set aside."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ from autograder.sandbox.client import Process
 from autograder.submission.contract import Timeouts
 
 Find = Callable[[Case, Outcome], "list[Finding] | None"]
-"""Says what is wrong with an outcome; ``None`` where that is to be seen later."""
+"""Finds the mistakes in an outcome; ``None`` if that has to be done later."""
 
 
 class Trial:
-    """One answer, tried on one case after the other: on each that may still change its score.
+    """One answer, tried on one case after another, except those that cannot change its score.
 
-    An untouched stub is tried once. An answer that uses up its time on one case has lost the
-    case's aspect, and with the first aspect everything; further cases get less time.
+    An untouched stub is tried once. An answer that uses up its time on one case has lost the case's
+    aspect, and if that is the first aspect, everything. Further cases get less time.
     """
 
     def __init__(self, exercise: Exercise, timeouts: Timeouts, find: Find) -> None:
         self._exercise, self._find = exercise, find
         self._cpu, self._wall = timeouts.case_cpu, timeouts.case_wall
         self._left, self._number = timeouts.trial, 0
-        self._looked = 0.0  # seconds of the judge's own, which are none of the answer's
+        self._looked = 0.0  # seconds of the judge's own work, which do not count as the answer's
         self._began = self._queued = 0.0
         self._gone: set[str] = set()
         self._over = False
         self.outcomes: list[Outcome] = []
-        """What it did, as far as nobody has looked at it."""
+        """The outcomes that have not been handed over."""
         self.found: dict[str, list[Finding]] = {}
-        """What is wrong with what it did, by the cases of which that is known."""
+        """The findings on outcomes that are judged already, by case."""
         self._unseen: deque[tuple[Case, Outcome]] = deque()
         self._sought = 0.0  # seconds of processor time
         self.cases: set[str] = set()
-        """The cases that have had their turn."""
+        """The cases that were tried or skipped."""
         self.at = ""
-        """The case that is being tried."""
+        """The name of the case that is being tried."""
         self.timed_out = False
-        """Whether it has used up its time on a case."""
+        """Whether the answer has used up its time on a case."""
         self.is_stub = False
-        """Whether it was an untouched stub on a case."""
+        """Whether the answer was an untouched stub on a case."""
         self.sealed: set[str] = set()
-        """The cases that came after a hidden one; hidden ones, too."""
+        """The hidden cases, and all cases after the first of them."""
 
     def go(
         self,
@@ -70,8 +70,8 @@ class Trial:
         Args:
             child: the process in which it waits.
             cases: the cases.
-            warn: is told what happened, a sentence at a time.
-            seals: whether nothing that the process says of these cases may be shown.
+            warn: called with each sentence about a problem.
+            seals: whether the student must not see the process's own words about these cases.
 
         Raises:
             ProcessLost: its process is gone, or took too long for all cases together.
@@ -99,7 +99,7 @@ class Trial:
         step |= {"cpu": self._cpu, "wall": self._wall}
         head, blobs = child.step(
             step, [builder_of(case)], patience=max(0.0, self._patience(child)),
-            meanwhile=partial(self._look_around, case),
+            meanwhile=partial(self._use_wait, case),
         )  # fmt: skip
         if head.get("state") == "broken":
             why = "" if case.name in self.sealed else f" ({str(head.get('why'))[:300]})"
@@ -120,26 +120,26 @@ class Trial:
         self._over = self._is_hopeless(case, outcome)
 
     def _passed(self) -> float:
-        """Seconds since `go`, without the judge's own."""
+        """Seconds since `go`, without the judge's own work."""
         return CLOCK.now() - self._began - self._looked
 
     def _patience(self, child: Process) -> float:
-        """Seconds that the next case may take. Waiting for a processor is no reason to end it."""
+        """Seconds that the next case may take, extended if the process waits for a processor."""
         most, passed = self._wall + ANSWER_GRACE_SECONDS, self._passed()
         if self._left - passed < most:
             passed = charged_wait(passed, child.queued() - self._queued)
         return min(most, self._left - passed)
 
     def handed_over(self) -> list[Outcome]:
-        """The outcomes that nobody has had yet; whoever has them now judges the rest."""
+        """Return the outcomes since the last call; the caller judges those without findings."""
         outcomes, self.outcomes = self.outcomes, []
         self._unseen.clear()
         return outcomes
 
-    def _look_around(self, case: Case) -> None:
-        """While the answer is tried on a case, look at that, and judge an outcome before it.
+    def _use_wait(self, case: Case) -> None:
+        """While the answer runs on a case, prepare that case, and judge an earlier outcome.
 
-        What is not judged here is judged with the answer as a whole, which has a time of its own.
+        The other outcomes are judged with the whole answer, which has its own time limit.
         """
         began = CLOCK.now()
         look_at(self._exercise, case)

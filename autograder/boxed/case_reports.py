@@ -1,4 +1,4 @@
-"""Every case of one exercise and what became of it: asked for when a grade is looked at again."""
+"""The result of every case of one exercise, for a person who reviews a grade."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def case_reports(
     runner: GraphRunner,
     found: Iterable[Finding] = (),
 ) -> list[CaseReport]:
-    """What became of each case.
+    """Report the result of each case.
 
     Args:
         exercise: the exercise.
-        drawn: the random models that it was tried on.
-        outcomes: by case; those that are not there were not tried.
-        runner: does what is to be done with graphs.
-        found: what the verdict says, for cases that cannot be looked at a second time.
+        drawn: the random models that the answer was tried on.
+        outcomes: by case; a case without one was not tried.
+        runner: does jobs with graphs.
+        found: the findings of the verdict, for cases that cannot be judged again.
     """
     parts = {aspect.key: aspect.says for aspect in exercise.all_aspects}
     told = {finding.case: finding for finding in found}
@@ -56,10 +56,10 @@ def _first(
     runner: GraphRunner,
     told: Mapping[str, Finding],
 ) -> Finding | None:
-    """The first finding on a case."""
+    """The first finding on a case; ``None`` if it passes."""
     try:
         with preserve_global_state(), bounded_output(0):
             return next(iter(findings_of(exercise, case, outcome, runner=runner)), None)
-    except Exception:  # an outcome that cannot be judged; the verdict says so, too
+    except Exception:  # the outcome cannot be judged, which the verdict says, too
         message = f"What `{exercise.name}` did on this case could not be judged."
         return told.get(case.name, Finding("unreadable", message))

@@ -1,7 +1,7 @@
-"""The process in which a graph that a student's process described comes to life.
+"""The process that runs the graphs that a student's process described.
 
-It is forked for one submission, holds no expectation, and is thrown away afterwards. What it says
-of a graph is a claim like others: somebody may have got hold of it.
+It is forked for one submission, contains no expected results, and ends after it. The judge does not
+trust its results, because a student's graph may have taken control of it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from autograder.sandbox.wire import Broken, receive, send
 get_ready, configure = preload.get_ready, preload.configure
 
 LIMITS = Limits(cpu=10.0, wall=60.0)
-"""For one job."""
+"""Limits of one job."""
 
 TOO_LONG = {"not admitted": "running it took too long"}
 
 
 def serve(state: Any, wire: socket.socket) -> None:
-    """Do job after job until the judge hangs up."""
+    """Do jobs until the judge closes the socket."""
     while True:
         try:
             head, blobs = receive(wire)
@@ -36,7 +36,7 @@ def serve(state: Any, wire: socket.socket) -> None:
 
 
 def _done(job: str, builder: bytes, claimed: bytes) -> bytes:
-    """What came of a job, as the bytes of an outcome."""
+    """Do a job, and return the result as the bytes of an outcome."""
     result = Outcome("")
     trial = trial_for(job, pickle.loads(builder), 0)
     try:
@@ -45,7 +45,7 @@ def _done(job: str, builder: bytes, claimed: bytes) -> bytes:
             result.value, result.tensors = do_job(job, trial, outcome.value, outcome.tensors)
     except OutOfTime:
         result.value = TOO_LONG
-    except Exception as error:  # whatever is wrong with what was claimed
+    except Exception as error:  # the description may be wrong in any way
         result.value = {"not admitted": f"{type(error).__name__}: {error}"[:300]}
     stream = io.BytesIO()
     result.write(stream)

@@ -1,9 +1,8 @@
-"""The judge's process: repairs a submission, has it run, judges what came of it, and cleans it.
+"""The judge's process: repairs a submission, has it run, judges its answers, and cleans it.
 
-It is forked for one submission from a server that knows the chapter's exercises with their keys, in
-a box like a student's, and thrown away afterwards. It holds no gradebook, no secret and no other
-submission, and it sees no file. What it needs besides, it asks its client for: a process for the
-notebook, one for a graph that the notebook described, and the seed.
+It is forked for one submission, from a server that has imported the chapter's exercises and answer
+keys, in a sandbox like a student's. It has no access to the gradebook, a secret, another submission
+or any file. From its client it requests processes for the notebook and its graphs, and the seed.
 """
 
 from __future__ import annotations
@@ -59,18 +58,18 @@ from autograder.submission.verdict_outputs import show_verdicts
 _ROOMS = (
     "cards", "core", "drawing", "fuzz", "judge", "models", "rules", "runner", "submission",
 )  # fmt: skip
-"""Rooms of which all modules are imported before there is a box: later, no file can be read."""
+"""Packages whose modules are all imported before the sandbox is made, which can read no file."""
 
 
 @dataclass
 class JudgeState:
-    """What a server of judges has got ready.
+    """The prepared state of a server of judges.
 
     Attributes:
         exercises: those of the chapter, by name.
-        canary: those with known marks, by name.
-        image: how processes for notebooks are started where there is no box.
-        ahead: work that every judge would otherwise do again.
+        canary: those with known scores, by name.
+        image: the setup of processes for notebooks, if there is no sandbox.
+        ahead: work that every judge would otherwise repeat.
     """
 
     exercises: dict[str, Exercise]
@@ -80,15 +79,15 @@ class JudgeState:
 
 
 def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
-    """Import what judging needs.
+    """Import the modules that judging needs.
 
     Args:
         config: ``syllabus``, ``chapter``, the modules that its cells import, the number of the
             ``pool`` of random models, and ``own``, the texts of the instructor's exercises.
-        blobs: the notebook as it was given out, as a file's text, perhaps an empty one; and, where
-            there is no box, a pickled `Image` for notebooks.
+        blobs: the notebook as it was given out, as a file's text, which may be empty; and, without
+            a sandbox, a pickled `Image` for notebooks.
     """
-    warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
+    warnings.simplefilter("ignore")  # warnings of libraries about a notebook's form have no reader
     import_late()
     if brings_dynamo(config.get("imports", ())):
         import_dynamo()
@@ -111,15 +110,15 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> JudgeState:
 
 
 JUDGE_GC_THRESHOLD = 1_000_000, 20, 10
-"""When a judge looks for garbage in circles: a submission leaves a tenth of that, and one look
-takes a fifth of the time that judging takes."""
+"""GC thresholds of a judge. One submission creates a tenth of the first one, so that no collection
+runs; one would take a fifth of the time of judging."""
 
 
 def _of_class(syllabus: ModuleType, chapter: str, given: bytes) -> dict[str, Exercise]:
-    """The exercises of a chapter, and what else the class's own notebook checks.
+    """The exercises of a chapter, and any others that the class's own notebook checks.
 
     A later version of the course may have moved an exercise to another chapter. A class that has
-    begun keeps it where it was.
+    started keeps it in the old one.
     """
     found = _of_chapter(syllabus, chapter)
     for name in _checked_in(given):
@@ -131,7 +130,7 @@ def _of_class(syllabus: ModuleType, chapter: str, given: bytes) -> dict[str, Exe
 def _checked_in(given: bytes) -> Iterator[str]:
     try:
         cells = nbformat.reads(given.decode("utf-8", "replace"), as_version=4).cells
-    except Exception:  # without a notebook there is nothing else to look for
+    except Exception:  # without a notebook there are no others
         return
     yield from filter(None, map(checked_exercise, cells))
 
@@ -149,18 +148,18 @@ def _import_all(name: str) -> None:
 
 
 def _read_sources() -> None:
-    """Keep the text of the course's modules: cards show classes as they are written there."""
+    """Cache the text of the course's modules, because cards show classes as they are written."""
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         known = ("autograder", "tests", own_exercises.PACKAGE)
         if path and name.partition(".")[0] in known and path.endswith(".py"):
             lines = linecache.getlines(path, vars(module))
-            # Without a time of change, nobody looks whether the file is still the same.
+            # Without a modification time, `linecache` does not check the file again.
             linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
 
 
 def _rehearse() -> None:
-    """Do once what is slow the first time: reading and writing a notebook."""
+    """Read and write a notebook once, because the first time is slow."""
     empty = new_notebook(cells=[new_code_cell("1"), new_markdown_cell("*a*")])
     nb, _ = read_forgivingly(_written(empty))
     repair(nb, {})
@@ -169,7 +168,7 @@ def _rehearse() -> None:
 
 
 def public(state: JudgeState) -> bytes:
-    """What a student's process may know of the exercises, as JSON; see `preload.configure`."""
+    """The data on exercises that a student's process may have, as JSON; see `preload.configure`."""
     known = [*state.exercises.values(), *state.canary.values()]
     cases = [case for exercise in known for case in exercise.cases]
     for exercise in state.exercises.values():
@@ -186,9 +185,10 @@ def public(state: JudgeState) -> bytes:
 
 
 def random_models_like_all(exercise: Exercise) -> tuple[Case, ...]:
-    """So many random models that those of other seeds need no other modules, and forbid no more.
+    """Enough random models that those of other seeds need no other modules and forbid nothing more.
 
-    The course makes all models of an exercise in one way; of an instructor's nobody knows.
+    The course builds all models of an exercise with the same modules, so one is enough. An
+    instructor's may differ.
     """
     if exercise.random is None:
         return ()
@@ -197,18 +197,18 @@ def random_models_like_all(exercise: Exercise) -> tuple[Case, ...]:
 
 
 def idle(state: JudgeState) -> bool:
-    """Work out a bit of what is the same for every answer."""
+    """Do one piece of the work that is the same for every answer; return whether there was one."""
     return next(state.ahead, False) is None
 
 
-# ------------------------------------------------------------------ in the box
+# ------------------------------------------------------------------ in the sandbox
 
 
-class _Asking:
-    """Gets processes from the client.
+class _ClientSource:
+    """Requests processes from the client.
 
     Args:
-        wire: where the client is.
+        wire: the socket to the client.
     """
 
     can_fork = True
@@ -217,7 +217,7 @@ class _Asking:
         self._wire = wire
 
     def process(self, entry: str) -> Process:
-        """A process that the client has had forked, in a box of its own."""
+        """Request a process that the client forks in a sandbox."""
         send(self._wire, {"need": entry})
         receive(self._wire)
         _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
@@ -225,12 +225,12 @@ class _Asking:
         return Process(talk, word)
 
 
-class _Starting:
-    """Starts processes itself, where there is no box.
+class _LocalSource:
+    """Starts processes itself, if there is no sandbox.
 
     Args:
-        image: what is started.
-        public: what a student's process may know.
+        image: the setup of the processes.
+        public: the data that a student's process may have.
     """
 
     can_fork = False
@@ -240,12 +240,12 @@ class _Starting:
         self._source.configure(json.loads(public), [])
 
     def process(self, entry: str) -> Process:
-        """A new process."""
+        """Start a process."""
         return self._source.process(entry)
 
 
 def serve(state: JudgeState, wire: socket.socket) -> None:
-    """Do what the client asks for, one submission's worth."""
+    """Do the client's requests for one submission."""
     gc.set_threshold(*JUDGE_GC_THRESHOLD)
     steps = {"grade": _grade, "repair": _repair, "run": _run}
     try:
@@ -254,7 +254,7 @@ def serve(state: JudgeState, wire: socket.socket) -> None:
             if head["do"] not in steps:
                 return
             supply: _Supply = (
-                _Starting(state.image, public(state)) if state.image else _Asking(wire)
+                _LocalSource(state.image, public(state)) if state.image else _ClientSource(wire)
             )
             said, text = steps[head["do"]](state, supply, wire, blobs)
             send(wire, {"done": head["do"]} | said, [text])
@@ -262,14 +262,14 @@ def serve(state: JudgeState, wire: socket.socket) -> None:
         return
 
 
-_Supply = _Asking | _Starting
+_Supply = _ClientSource | _LocalSource
 
 Said = tuple[dict[str, Any], bytes]
-"""What is told of a submission, and its notebook as a file's text."""
+"""Data on a submission, and its notebook as a file's text."""
 
 
 def _repair(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
-    """Put a notebook right."""
+    """Repair a notebook."""
     text, source_cells = blobs[0], pickle.loads(blobs[1])
     nb, why_unread = read_forgivingly(text)
     repairs = repair(nb, source_cells, why_unread)
@@ -278,7 +278,7 @@ def _repair(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list
 
 
 def _run(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
-    """Have a repaired notebook run, and judge its answers."""
+    """Run a repaired notebook, and judge its answers."""
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
     submission, config = pickle.loads(blobs[1])
     notes: list[str] = []
@@ -289,7 +289,7 @@ def _run(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[by
 
 
 def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
-    """Grade a submission; whatever is in it, there is a result."""
+    """Grade a submission; any content has a result."""
     submission, config = pickle.loads(blobs[0])
     nb, why_unread = read_forgivingly(submission.text if submission.text is not None else b"")
     repairs = repair(nb, config.source_cells, why_unread)
@@ -306,7 +306,7 @@ def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[
     if submission.text is None:
         status, repairs = SubmissionStatus.REFUSED, []
     elif why_unread:
-        # That every cell is missing, too, says nothing.
+        # The other repairs only report that every cell is missing.
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
         status = _status(ran.ends, repairs)
@@ -327,8 +327,8 @@ def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[
 
 
 @dataclass(frozen=True)
-class _Ran:
-    """What came of running a notebook: shares of the points, ends of processes, checks, cases."""
+class _RunResult:
+    """The results of a notebook: shares of the points, ends of processes, checks, cases."""
 
     shares: dict[str, float | None]
     ends: list[ExitReason]
@@ -345,8 +345,8 @@ def _run_notebook(
     submission: Submission,
     config: GradingConfig,
     notes: list[str],
-) -> _Ran:
-    """Have a notebook run; what came of it."""
+) -> _RunResult:
+    """Run a notebook, and judge its answers."""
     exercises = state.canary if config.chapter == canary.CHAPTER else state.exercises
     run = NotebookRun(
         nb, exercises, supply, files=submission.files, timeouts=config.timeouts, only=config.only,
@@ -359,11 +359,11 @@ def _run_notebook(
     run.seed = seed
     verdicts = run.run()
     shares = show_verdicts(nb, exercises, verdicts)
-    if verdicts:  # without checks of the course nothing was drawn
+    if verdicts:  # without checks of the course, no random models were drawn
         note_seed(nb, seed)
     checks = checks_of(verdicts.values())
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
-    return _Ran(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
+    return _RunResult(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:
@@ -373,7 +373,7 @@ def _written(nb: NotebookNode) -> bytes:
 
 
 def _clear(nb: NotebookNode) -> None:
-    """Take out what the student's own runs have left, and name the kernel that everybody has."""
+    """Remove the outputs of the student's own runs, and set the usual kernel."""
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

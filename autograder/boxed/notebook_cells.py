@@ -22,7 +22,7 @@ class NotebookCells:
     Args:
         nb: the notebook, repaired.
         exercises: the exercises of its chapter, by name.
-        only: the one exercise that is asked for; all of them by default.
+        only: the one exercise to try; all of them by default.
     """
 
     def __init__(self, nb: NotebookNode, exercises: Mapping[str, Exercise], only: str = "") -> None:
@@ -59,9 +59,9 @@ class NotebookCells:
     def end_of_work(self) -> int:
         """The number of cells up to the last one that can matter to a score.
 
-        A chapter ends with cells of the course's own, which no answer can use: if they are as they
-        were given out, they are not run. Those above are run, but what they show is in the chapter,
-        and is not kept.
+        A chapter ends with cells of the course that no answer can use. If they are unchanged, they
+        do not run. Unchanged cells above them run, but their outputs are in the chapter, and are
+        not kept.
         """
         code = self.code()
         if not any(map(self.checked, code)):
@@ -69,7 +69,7 @@ class NotebookCells:
         return next((i for i in reversed(code) if matters(code[i])), 0) + 1
 
     def may_come_late(self, name: str) -> bool:
-        """Whether another cell than its own speaks of an answer."""
+        """Whether a cell other than its own mentions an answer."""
         own = (name, f"{CHECK}{name}")
         others = (c for c in self.code().values() if matters(c) and grade_id(c) not in own)
         return any(re.search(rf"\b{name}\b", cell.source) for cell in others)
@@ -80,7 +80,7 @@ class NotebookCells:
         return any(STUB in cell.source for cell in cells)
 
     def source(self, index: int, end: int) -> Source:
-        """The text of the cells above `end`, of which the answer at a check may be made."""
+        """The text of the code cells above `end`, which the answer at a check may use."""
         texts = (cell.source for number, cell in self.code().items() if number < end)
         return Source(tuple(texts), self.exercise(index).name)
 
@@ -93,12 +93,12 @@ class NotebookCells:
 
 
 def matters(cell: NotebookNode) -> bool:
-    """Whether a cell is graded, may be a student's, or may hold what one has written."""
+    """Whether a cell is graded, or a student may have written or changed it."""
     return "nbgrader" in cell.metadata or not is_as_given(cell)
 
 
 def as_outputs(claimed: Any, count: int) -> list[NotebookNode]:
-    """Outputs of a cell as notebooks have them, from what a student's process says they are."""
+    """Convert outputs that a student's process claims to the form of a notebook."""
     rows = claimed if isinstance(claimed, list) else []
     return [output for row in rows[:1000] if (output := _as_output(row, count)) is not None]
 
@@ -130,10 +130,10 @@ def _text(value: Any) -> str:
 
 
 def is_failed(cell: NotebookNode) -> bool:
-    """Whether a cell shows an error: nbgrader's plain tests earn their points by showing none."""
+    """Whether a cell has an error output; nbgrader's plain tests earn their points without one."""
     return any(output.output_type == "error" for output in cell.outputs)
 
 
 def note(cell: NotebookNode, name: str, text: str) -> None:
-    """Add to a cell's outputs what happened to it."""
+    """Add a remark on a cell to its outputs."""
     cell.outputs.append(new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"]))

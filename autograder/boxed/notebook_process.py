@@ -18,15 +18,15 @@ from autograder.submission.contract import Timeouts
 from autograder.submission.sanitize import clean_outputs, taken_ids
 
 MOST_CELLS = 2_000
-"""Cells of a notebook that are run; each is a step of the box."""
+"""Number of cells of a notebook that are run, at most."""
 
 MAX_UNRESPONSIVE = 3
-"""How many times a notebook's process may be lost although it has not ended: it does not answer, or
-answers something else. Each time costs as long as a cell may take, and it may be another cell's
-doing than the one that is waited for."""
+"""Number of times that a notebook's process may be lost although it has not ended, because it does
+not answer, or sends something else. Each time takes as long as a cell may run, and the cause may be
+another cell than the running one."""
 
 _USED_UP = (ExitReason.OUT_OF_MEMORY, ExitReason.OUT_OF_TIME, ExitReason.TOO_MANY_PROCESSES)
-"""Ends by which a process has used up what it may use."""
+"""Ends that mean that a process has used up a resource."""
 
 ANSWER_GRACE_SECONDS = 5.0
 """Seconds after its time is over in which a process may still answer."""
@@ -40,8 +40,8 @@ class NotebookProcess:
         supply: the source of processes.
         timeouts: the time that it may take.
         files: the files next to the notebook.
-        warn: is told what happened to the notebook, a sentence at a time.
-        meanwhile: is called while the process is at work.
+        warn: called with each sentence about a problem of the notebook.
+        meanwhile: called while the process is at work.
     """
 
     def __init__(
@@ -56,30 +56,30 @@ class NotebookProcess:
         self.cells, self.supply, self.timeouts, self.files = cells, supply, timeouts, files
         self._warn, self._meanwhile = warn, meanwhile
         self.ends: list[ExitReason] = []
-        """How processes of this notebook ended that did not get to its end."""
+        """The reasons for which processes of this notebook ended too early."""
         self.restarts = -1
-        """How many processes it took, after the first."""
+        """The number of processes started after the first."""
         self.parked: dict[int, Parked] = {}
         """The answers that were set aside, by the number of their check."""
         self.late: set[int] = set()
-        """Checks whose answers come further down."""
+        """Checks whose answers are defined below them."""
         self.seals = False
-        """Whether a hidden case was given to an answer of this notebook."""
+        """Whether an answer of this notebook has been tried on a hidden case."""
         self.deadline = 0.0
-        """On `CLOCK`: the end of the notebook's time."""
+        """The end of the notebook's time, on `CLOCK`."""
         self._process: Process | None = None
         self._taken = taken_ids(cells.nb)
         self._used = self._unresponsive = 0
-        self._gave_up: int | None = None  # the cell at which the processes were used up
-        self._barred: set[int] = set()  # cells that a new process must not be given
-        self._hungry: set[int] = set()  # cells that ran out of memory, and may hold what there is
+        self._gave_up: int | None = None  # the cell at which no more processes were allowed
+        self._barred: set[int] = set()  # cells that a new process must not run
+        self._hungry: set[int] = set()  # cells that ran out of memory, and may still occupy it
 
     @property
     def process(self) -> Process:
         """The process.
 
         Raises:
-            ProcessLost: there is none.
+            ProcessLost: no process is running.
         """
         if self._process is None:
             raise ProcessLost(ProcessExit(ExitReason.EXITED))
@@ -94,14 +94,14 @@ class NotebookProcess:
         return self._process is not None
 
     def ended(self) -> ProcessExit | None:
-        """How the process ended, if it did."""
+        """The end of the process; ``None`` while it runs."""
         return ProcessExit(ExitReason.EXITED) if self._process is None else self._process.ended(0.5)
 
     def lose(self, what: str, lost: ProcessLost) -> None:
-        """Note that a process was lost."""
+        """Record that a process was lost."""
         self.ends.append(lost.ending.end)
         self._unresponsive += lost.ending.end in (ExitReason.UNRESPONSIVE, ExitReason.OUT_OF_TIME)
-        how = lost.ending.end if self.seals else lost.ending  # a code of an exit can tell things
+        how = lost.ending.end if self.seals else lost.ending  # an exit code could leak a case
         self._warn(f"{what} ended or blocked Python ({how}).")
 
     def start(self) -> None:
@@ -123,9 +123,9 @@ class NotebookProcess:
         self._process = None
 
     def restart(self, before: int) -> None:
-        """Start a new process in which the cells before this one have been run.
+        """Start a new process, and run the cells before this one in it.
 
-        What was set aside and is still to be tried is set aside again.
+        Answers that were set aside, and still have to be tried, are set aside again.
         """
         while True:
             self.stop()
@@ -136,7 +136,7 @@ class NotebookProcess:
             try:
                 self.start()
                 lost_at = self._replay(before)
-            except ProcessLost as lost:  # the files beside it
+            except ProcessLost as lost:  # writing the files next to the notebook failed
                 self.lose("The notebook's folder", lost)
                 continue
             if lost_at is None:
@@ -144,16 +144,16 @@ class NotebookProcess:
             self._barred.add(lost_at)
 
     def give_a_last_one(self) -> None:
-        """If cells have used up all processes, give the answers above them one more."""
+        """If cells have used up all processes, start one more for the answers above them."""
         if self._process is None and self._gave_up is not None and self.supply.can_fork:
             self._used -= 1
             self._unresponsive -= 1
             self.restart(self._gave_up)
 
     def _replay(self, before: int) -> int | None:
-        """Run the cells again whose outputs are there already; the one that failed, if any.
+        """Run earlier cells again; return the one that ended the process, if any.
 
-        Answers that come late are set aside after all cells, as they were.
+        Answers that are defined late are set aside after all cells, as before.
         """
         early = (index for index in range(before) if index not in self.late)
         for index in (*early, *sorted(self.late)):
@@ -172,7 +172,7 @@ class NotebookProcess:
         return None
 
     def _waits(self, index: int) -> bool:
-        """Whether an answer was set aside that is still to be tried."""
+        """Whether an answer was set aside, and still has to be tried."""
         parked = self.parked.get(index)
         return parked is not None and parked.state == "parked" and not parked.is_judged
 
@@ -206,7 +206,7 @@ class NotebookProcess:
         )[0]
 
     def _give_up(self, index: int, lost: ProcessLost) -> None:
-        """Go on in a new process, without the cell that ended this one, or caused that."""
+        """Continue in a new process, without the cell that ended this one or caused its end."""
         self.lose(f"Cell {index + 1}", lost)
         if self._quarantine_memory_hogs(lost):
             self.restart(index)
@@ -222,7 +222,7 @@ class NotebookProcess:
         self.restart(index)
 
     def _quarantine_memory_hogs(self, lost: ProcessLost) -> bool:
-        """Bar the cells that left no memory to the one that now lacked it, if there are any."""
+        """Bar the cells that had used up the memory earlier; return whether there are any."""
         new = self._hungry - self._barred
         if lost.ending.end is not ExitReason.OUT_OF_MEMORY or not new:
             return False
@@ -250,7 +250,7 @@ class NotebookProcess:
     # ------------------------------------------------------------------ answers
 
     def park(self, index: int, before: int) -> None:
-        """Set an answer aside as it is now; if that ends the process, in a new one.
+        """Set an answer aside in its present state; try again in a new process if that fails.
 
         Args:
             index: the number of its check.
@@ -270,11 +270,11 @@ class NotebookProcess:
         self.parked[index] = Parked("lost")
 
     def recover(self, index: int, lost: ProcessLost, before: int) -> None:
-        """Repair what an answer has broken that did not return.
+        """Continue after a trial in which an answer did not return.
 
         Args:
             index: the number of its check.
-            lost: how its process was lost.
+            lost: the reason for which its process was lost.
             before: the cell before which a new process stops.
         """
         parked, end = self.parked[index], self.ended()

@@ -1,14 +1,14 @@
 """Runs the cells of a notebook in sandboxes, tries its answers there, and judges them here.
 
-A cell that ends the notebook's process, blocks it or uses up its memory costs what that cell was
-good for, not the notebook: a new process runs the earlier cells again, without it, and goes on.
+If a cell crashes, hangs or runs out of memory, only that cell is lost: a new process runs the
+earlier cells again, without it, and continues.
 
-At each check the notebook's process sets the answer aside in a forked child. When the last cell has
-been run, the children are given the cases, one at a time, in an order of this submission's own.
+At each check, the notebook's process sets the answer aside in a forked child. After the last cell,
+each child gets the cases one at a time, in an order that depends on the submission.
 
-An answer can keep a hidden case in its box. So what is shown of a student's process comes first:
-the cells, answers that are defined late, and the visible cases. After the first hidden case nothing
-is shown in its own words; the cases from then on are called sealed.
+An answer can store a hidden case in its sandbox, and print it later. So the parts whose output the
+student sees come first: the cells, answers that are defined late, and the visible cases. From the
+first hidden case on, cases are called sealed, and no text of the student's process is displayed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _STATES: dict[SetAside, State] = {
     "not callable": "not callable",
     "untried": "untried",
 }
-"""What is said of an answer that could not be set aside."""
+"""The state of an answer that could not be set aside."""
 
 
 class NotebookRun:
@@ -61,8 +61,8 @@ class NotebookRun:
         seed: picks the random models, and the order of the cases.
         files: the files next to the notebook.
         timeouts: the time that it may take.
-        only: the one exercise to be tried; all of them by default.
-        warn: is told what happened to the notebook, a sentence at a time.
+        only: the one exercise to try; all of them by default.
+        warn: called with each sentence about a problem of the notebook.
     """
 
     def __init__(
@@ -83,19 +83,19 @@ class NotebookRun:
             self.cells, supply, self.timeouts, files or {}, warn, self.look_ahead
         )
         self.verdicts: dict[int, Verdict] = {}
-        """By the number of the check cell, from 0."""
+        """The verdicts by the number of the check cell, from 0."""
         self.cases: list[CaseReport] = []
-        """If one exercise is asked for: the result of each of its cases."""
+        """The result of each case, if only one exercise is tried."""
         self._graphs = RemoteGraphRunner(supply)
         self._trials: dict[int, Trial] = {}
         self._ahead = self.cells.first_cases()
         self._end = len(self.cells)
 
     def run(self) -> dict[int, Verdict]:
-        """Work through the notebook.
+        """Run all cells, and try all answers.
 
         Raises:
-            NoBox: there is no box here.
+            NoBox: this machine has no sandbox.
         """
         self.notebook.deadline = CLOCK.now() + self.timeouts.notebook
         try:
@@ -127,13 +127,13 @@ class NotebookRun:
                 self.verdicts[index] = self._try(index)
 
     def _finish(self) -> None:
-        """Run the last cells after all: an answer that comes late may use what was moved there."""
+        """Run the last cells, because a late answer may use code that was moved there."""
         first, self._end = self._end, len(self.cells)
         for index in range(first, self._end):
             self._visit(index)
 
     def look_ahead(self) -> bool:
-        """While the notebook's process is at work, look at the next case; whether there was one."""
+        """Prepare the next case, as the notebook's process works; return whether there was one."""
         return self._look_at_next(self._ahead)
 
     def _look_at_next(
@@ -142,7 +142,7 @@ class NotebookRun:
         began = CLOCK.now()
         if (found := next(cases, None)) is not None:
             look_at(*found, limits)
-        self.notebook.deadline += CLOCK.now() - began  # that is no time of the notebook's
+        self.notebook.deadline += CLOCK.now() - began  # which is not the notebook's time
         return found is not None
 
     # ------------------------------------------------------------------ setting answers aside
@@ -151,7 +151,7 @@ class NotebookRun:
         self.notebook.park(index, self._end if index in self.notebook.late else index)
 
     def _park_late_answers(self) -> None:
-        """Set answers aside that were not there at the place of their check, but are at the end."""
+        """Set answers aside that were undefined at their check, but are defined at the end."""
         for index in self.cells.checks():
             if self.notebook.parked[index].state == "undefined" and index not in self.verdicts:
                 self._finish()
@@ -161,7 +161,7 @@ class NotebookRun:
                 self._try_late(index)
 
     def _try_late(self, index: int) -> None:
-        """Try an answer again that was missing at its check, if that is without a sandbox."""
+        """Without a sandbox: try an answer again that was missing at its check."""
         if not self.notebook.is_open():
             return
         self._park_late(index)
@@ -170,7 +170,7 @@ class NotebookRun:
             self.verdicts[index] = again
 
     def _park_late(self, index: int) -> None:
-        """Set aside what has an answer's name at the end of the notebook."""
+        """Set aside the object with an answer's name at the end of the notebook."""
         if self.cells.may_come_late(self.cells.exercise(index).name):
             self._finish()
         self.notebook.late.add(index)
@@ -179,34 +179,34 @@ class NotebookRun:
         self._park(index)
 
     def _replace_stub(self, index: int) -> None:
-        """Where an answer was still a stub at its check, take what has its name at the end.
+        """If an answer was a stub at its check, use the object with its name at the end.
 
-        That is tried on visible cases at once: what it shows is shown to its student.
+        The visible cases follow at once, because the student sees their output.
         """
         if index in self.notebook.late or not self._is_stub(index) or not self.notebook.is_open():
             return
         stub, trial = self.notebook.parked[index], self._trial(index)
         stub.close()
         self._park_late(index)
-        if self.notebook.parked[index].state == "undefined":  # as it is in the end
+        if self.notebook.parked[index].state == "undefined":  # deleted after its check
             self.notebook.parked[index], self._trials[index] = stub, trial
         else:
             self._try_visible(index)
 
     def _is_stub(self, index: int) -> bool:
-        """Whether an answer is an untouched stub, before any hidden case is given to it."""
+        """Whether an answer is an untouched stub; found without hidden cases."""
         exercise = self.cells.exercise(index)
         if exercise.visible_cases():
             return self._trial(index).is_stub
         return self.cells.has_stub(exercise)
 
     def _try_visible(self, index: int) -> None:
-        """Have an answer tried on the cases that are no secret."""
+        """Try an answer on its visible cases."""
         self._graphs.begin_answer(self.look_ahead)
         self._go(index, self.cells.exercise(index).visible_cases())
 
     def _try(self, index: int) -> Verdict:
-        """Have an answer tried; if it fails because its cell is not Python, say that alone."""
+        """Try an answer; if it fails because its cell is not Python, report only that."""
         verdict = self._try_on_cases(index)
         source = self._source(index)
         broken = None if verdict.passed else broken_cell(source.cells, source.name)
@@ -218,7 +218,7 @@ class NotebookRun:
         )  # fmt: skip
 
     def _try_on_cases(self, index: int) -> Verdict:
-        """Have an answer tried, on the cases and then on random models, and judge it."""
+        """Try an answer on the cases, then on random models, and judge it."""
         exercise, parked = self.cells.exercise(index), self.notebook.parked[index]
         if parked.state not in ("parked", "lost"):
             return not_tried(exercise, Tried(_STATES[parked.state], kind=parked.kind))
@@ -250,7 +250,7 @@ class NotebookRun:
                 self.notebook.parked[index].is_judged = True
 
     def _find(self, exercise: Exercise, case: Case, outcome: Outcome) -> list[Finding] | None:
-        """What is wrong with an outcome; ``None`` where that cannot be said in time, or at all."""
+        """The mistakes in an outcome; ``None`` if judging fails or takes too long."""
         found = None
         with contextlib.suppress(OutOfTime, Exception), time_limit(LOOKING):
             with preserve_global_state(), bounded_output(0):
@@ -258,8 +258,8 @@ class NotebookRun:
         return found
 
     def _random_models(self, exercise: Exercise) -> Iterator[tuple[Exercise, Case]]:
-        """The models on which an answer is tried if it holds on all other cases."""
-        with contextlib.suppress(Exception):  # an instructor's own; what comes of it comes later
+        """The models on which an answer is tried if it passes all other cases."""
+        with contextlib.suppress(Exception):  # an instructor's models; an error is reported later
             for case in exercise.random.cases(self.seed) if exercise.random else ():
                 yield exercise, case
 
@@ -267,13 +267,13 @@ class NotebookRun:
         return self.cells.source(index, len(self.cells) if index in self.notebook.late else index)
 
     def _go(self, index: int, cases: Sequence[Case]) -> None:
-        """Have an answer tried on some more cases."""
+        """Try an answer on some more cases."""
         exercise = self.cells.exercise(index)
         trial, parked = self._trial(index), self.notebook.parked[index]
         if parked.state != "parked" or parked.child is None or not self.notebook.is_open():
             return
         told = trial.timed_out
-        # Without a box nothing can be kept from a student's code, which can read our files.
+        # Without a sandbox, a student's code can read our files, so hiding is useless.
         self.notebook.seals |= self.supply.can_fork and any(c.hidden for c in cases)
         ordered = self._in_order(exercise, cases)
         try:
@@ -285,13 +285,13 @@ class NotebookRun:
             self.notebook.recover(index, lost, self._end if self.supply.can_fork else index)
 
     def _trial(self, index: int) -> Trial:
-        """How far the answer at a check has been tried."""
+        """The trial of the answer at a check."""
         exercise = self.cells.exercise(index)
         find = partial(self._find, exercise)
         return self._trials.setdefault(index, Trial(exercise, self.timeouts, find))
 
     def _tried(self, index: int) -> Tried:
-        """What an answer did on the cases since the last time, as its process says."""
+        """The results of an answer since the last call, as its process claims them."""
         parked, trial = self.notebook.parked[index], self._trials[index]
         if parked.state == "lost":
             return Tried("lost", case=trial.at, how=parked.how)
@@ -299,7 +299,7 @@ class NotebookRun:
         return Tried("tried", outcomes=trial.handed_over(), found=dict(trial.found), sealed=sealed)
 
     def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
-        """The cases in an order of this submission's own."""
+        """The cases in an order that depends on the submission."""
         mixed = list(cases)
         random.Random(f"{self.seed} {exercise.name} {len(cases)}").shuffle(mixed)
         return mixed

@@ -12,10 +12,10 @@ from autograder.core.process_exit import ExitReason
 from autograder.sandbox.client import Process
 
 QUICK_STEP_SECONDS = 20.0
-"""Seconds for what takes a moment, such as setting an answer aside."""
+"""Seconds for a short step, such as setting an answer aside."""
 
 SetAside = Literal["parked", "undefined", "not callable", "untried", "lost"]
-"""What came of setting an answer aside."""
+"""The result of setting an answer aside."""
 
 
 @dataclass
@@ -24,10 +24,10 @@ class Parked:
 
     Attributes:
         state: ``"parked"``; or ``"undefined"``, ``"not callable"``, ``"untried"``, ``"lost"``.
-        kind: of what it is that cannot be called.
+        kind: type name of the object if it is not callable.
         child: the process in which it waits.
-        pid: the number of that process in its box.
-        how: how its process ended.
+        pid: the number of that process in its sandbox.
+        how: the end of its process.
         is_judged: whether it need not be set aside again.
     """
 
@@ -39,7 +39,7 @@ class Parked:
     is_judged: bool = False
 
     def close(self) -> None:
-        """Let the process end."""
+        """End the process."""
         if self.child is not None:
             self.child.close()
         self.child = None
@@ -48,12 +48,12 @@ class Parked:
 def set_aside(
     process: Process, name: str, meanwhile: Callable[[], bool], *, can_fork: bool
 ) -> Parked:
-    """Set an answer aside as it is now.
+    """Set an answer aside in its present state.
 
     Args:
         process: the notebook's process.
         name: the answer's name.
-        meanwhile: is called while the process is at work.
+        meanwhile: called while the process is at work.
         can_fork: whether the answer can wait in a forked child.
 
     Raises:
@@ -81,12 +81,12 @@ def set_aside(
 
 
 def _parked(head: dict[str, Any], talk: socket.socket | None, process: Process) -> Parked:
-    """The answer that a notebook's process was told to set aside.
+    """The answer that a notebook's process has set aside.
 
     Args:
-        head: what that process says.
-        talk: over which the process in which the answer waits is talked to; without one, the answer
-            waits in the notebook's own process.
+        head: the message of that process.
+        talk: the socket to the process in which the answer waits; without one, the answer waits in
+            the notebook's own process.
         process: the notebook's own.
     """
     state, kind, pid = head.get("state"), head.get("type"), head.get("pid")

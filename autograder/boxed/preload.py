@@ -1,7 +1,7 @@
-"""Gets a process ready for students' notebooks: imports, a shell, and nothing that says an answer.
+"""Prepares a process for students' notebooks: imports and a shell, but nothing with an answer.
 
-Whatever is imported here can be found by a student's code. So there is a list of what may be, and
-a process that holds anything else of the course does not come up.
+A student's code can find everything that is imported here. So a list names the modules of the
+course that are allowed, and a process with any other one does not start.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ALLOWED = frozenset(
     "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
     "autograder.suspects".split()
 )
-"""Modules of the course that a student's process may hold, besides those of `ROOMS`."""
+"""Modules of the course that a student's process may contain, in addition to those of `ROOMS`."""
 
 ROOMS = tuple(
     f"autograder.{room}"
@@ -66,13 +66,13 @@ ROOMS = tuple(
         "speed",
     )  # fmt: skip
 )
-"""What begins like this may be there, too: models that several exercises share, and what has
-nothing to do with answers."""
+"""Beginnings of the names of other allowed modules: models that several exercises share, and
+packages that have nothing to do with answers."""
 
 
 @dataclass
 class StudentState:
-    """What a process for notebooks has got ready."""
+    """The prepared state of a process for notebooks."""
 
     shell: Shell
     record: Record
@@ -80,11 +80,11 @@ class StudentState:
 
 
 def get_ready(config: dict[str, Any], blobs: list[bytes]) -> StudentState:
-    """Import what the chapter's cells will import.
+    """Import the modules that the chapter's cells will import.
 
     Args:
         config: ``imports``, the modules that they import.
-        blobs: nothing.
+        blobs: empty.
     """
     start_autograd()
     import_late()
@@ -94,12 +94,12 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> StudentState:
     for name in (*_ALWAYS, *config["imports"]):
         try:
             importlib.import_module(name)
-        except Exception:  # a cell that imports it will say so
+        except Exception:  # a cell that imports it gets the same error
             continue
     _warm_up(made)
     if any(name.partition(".")[0] == "matplotlib" for name in config["imports"]):
         _draw_a_plot()
-    if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
+    if not will_compile(config["imports"]):  # compilers inspect the functions of modules
         fx_tracing.install()
     warm_up_compilers(config["imports"])
     rehearse()
@@ -110,17 +110,17 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> StudentState:
 
 
 def configure(state: StudentState, head: dict[str, Any], blobs: list[bytes]) -> None:
-    """Take in what the judge says of the chapter's exercises.
+    """Take the judge's data on the chapter's exercises.
 
     Args:
-        state: what was got ready.
-        head: ``modules`` from which the objects of cases are built, ``own``: the texts of those
-            that are an instructor's, ``exercises``: what is on their cards, and ``forbidden``:
-            the attributes that tasks forbid, pickled.
-        blobs: nothing.
+        state: the prepared state.
+        head: ``modules`` that build the objects of cases, ``own``: the texts of those that are an
+            instructor's, ``exercises``: the texts of their cards, and ``forbidden``: the attributes
+            that tasks forbid, pickled.
+        blobs: empty.
 
     Raises:
-        RuntimeError: the process now holds what it must not.
+        RuntimeError: the process now contains a module that is not allowed.
     """
     own_exercises.install(head.get("own", {}))
     for name in head["modules"]:
@@ -134,23 +134,23 @@ def configure(state: StudentState, head: dict[str, Any], blobs: list[bytes]) -> 
 
 
 def not_allowed(modules: Iterable[str]) -> set[str]:
-    """Which of these modules are the course's, and not for a student's process."""
+    """The modules of the course among these that are not allowed in a student's process."""
     ours = {name for name in modules if name.partition(".")[0] in ("autograder", _OWN)}
     return {name for name in ours - ALLOWED if not name.startswith(ROOMS) and not _is_models(name)}
 
 
 def _is_models(name: str) -> bool:
-    """Whether a module of an exercise, or of a chapter, builds models; or only holds such ones."""
+    """Whether a module of an exercise or a chapter builds models, or is a package."""
     if not f"{name}.".startswith(("autograder.exercises.", f"{_OWN}.")):
         return False
     if name.rpartition(".")[2].startswith("models"):
         return True
-    # Folders without a word of their own; that of all exercises finds them, and imports none.
+    # The package of all exercises imports none of them.
     return hasattr(sys.modules.get(name), "__path__")
 
 
 def _warm_up(made: Shell) -> None:
-    """Do once what is slow the first time: a text that is measured, and a traceback."""
+    """Do for the first time, which is slow: measure a text, and format a traceback."""
     measure_letters()
     try:
         raise ValueError
@@ -159,7 +159,7 @@ def _warm_up(made: Shell) -> None:
 
 
 def _draw_a_plot() -> None:
-    """Do once what is slow for the first plot."""
+    """Draw a plot, because the first one is slow."""
     import matplotlib.pyplot as plt
 
     plt.figure().savefig(os.devnull, format="png")

@@ -1,4 +1,4 @@
-"""Where the judge gets processes for an answer from."""
+"""The judge's source of processes for an answer."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ class ProcessSource(Protocol):
     """Whether answers can be set aside in forked children."""
 
     def process(self, entry: str) -> Process:
-        """A new process: ``"student"`` for a notebook, ``"graphs"`` for what it described."""
+        """Start a process: ``"student"`` for a notebook, ``"graphs"`` for its graphs."""

@@ -1,4 +1,4 @@
-"""What the judge sends out: builders of cases, and graphs that are to be run where no key is."""
+"""Runs described graphs in another process, without answer keys; finds the modules for cases."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox.client import Process, ProcessLost
 
 JOB_SECONDS = 50.0
-"""Seconds for one job with a graph, without those in which it waits for a processor. Most jobs that
-take long end sooner, by the processor time that one may take."""
+"""Seconds for one job with a graph, without waiting for a processor. Most slow jobs end sooner, at
+their limit of processor time."""
 
 MAX_GRAPH_PROCESSES = 2
-"""How many processes the graphs of one answer may use up, on visible cases and on all others."""
+"""Number of processes that the graphs of one answer may use up, on visible cases and on others."""
 
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
 
 
-class _Reading(pickle.Unpickler):
-    """Unpickles, and notes from which modules."""
+class _ModuleCollector(pickle.Unpickler):
+    """Unpickles, and records the modules of the names that it looks up."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
@@ -40,24 +40,24 @@ class _Reading(pickle.Unpickler):
 
 
 def modules_of(cases: Iterable[Case]) -> set[str]:
-    """Names of the modules that must be there where these cases are built."""
+    """Names of the modules that building these cases needs."""
     found: set[str] = set()
     for case in cases:
-        reading = _Reading(builder_of(case))
+        reading = _ModuleCollector(builder_of(case))
         reading.load()
         found |= reading.modules
     return found
 
 
 class RemoteGraphRunner:
-    """Has jobs with the graphs of a notebook's answers done in a process of its own.
+    """Does jobs with the graphs of a notebook's answers in another process.
 
-    The answers are one person's, so they share the process. What an answer has used up of it costs
-    no other answer: where a graph cannot be run in a process that an earlier answer has left, the
-    job is done again in a new one.
+    All answers of a notebook share the process. An answer that breaks it must not harm another one.
+    So if a graph fails in a process that an earlier answer has used, the job is done again in a new
+    one.
 
     Args:
-        supply: where processes come from.
+        supply: the source of processes.
     """
 
     def __init__(self, supply: ProcessSource) -> None:
@@ -67,14 +67,14 @@ class RemoteGraphRunner:
         self._meanwhile: Callable[[], object] | None = None
 
     def begin_answer(self, meanwhile: Callable[[], object] | None = None) -> None:
-        """The jobs that follow are another answer's; while each is done, `meanwhile` is called."""
+        """Begin the jobs of another answer; `meanwhile` is called during each of them."""
         self._left, self._inherited = MAX_GRAPH_PROCESSES, self._process is not None
         self._meanwhile = meanwhile
 
     def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
         """Do a job; see `core.graph_jobs.do_job`."""
         stream = io.BytesIO()
-        # What the answer did besides is of no use there, and takes as long to write and to read.
+        # The rest of the outcome is not needed there, and would take time to write and read.
         Outcome("", value=outcome.value, tensors=outcome.tensors).write(stream)
         blobs = [builder_of(case), stream.getvalue()]
         try:
@@ -82,7 +82,7 @@ class RemoteGraphRunner:
         except ProcessLost:
             self.close()
             result = _GONE, []
-        except BaseException:  # time is up: its answer would be taken for that to the next job
+        except BaseException:  # out of time: a later answer would be taken for that to the next job
             self.close()
             raise
         if self._inherited and _is_refused(result):
@@ -92,10 +92,10 @@ class RemoteGraphRunner:
         return result
 
     def _answer(self, job: str, blobs: list[bytes]) -> list[bytes]:
-        """What the process says came of a job.
+        """Let the process do a job, and return its answer.
 
         Raises:
-            ProcessLost: it is gone, or there may be no other.
+            ProcessLost: it is gone, or no other one is allowed.
         """
         if self._process is None:
             if self._left == 0:
@@ -106,7 +106,7 @@ class RemoteGraphRunner:
         return self._process.step(step, blobs, patience=JOB_SECONDS, meanwhile=self._meanwhile)[1]
 
     def close(self) -> None:
-        """Let the process end."""
+        """End the process."""
         if self._process is not None:
             self._process.close()
         self._process = None

@@ -1,7 +1,7 @@
-"""An IPython shell without a kernel: runs cells, and records what they show as outputs.
+"""An IPython shell without a kernel: runs cells, and records their outputs.
 
-It stands in for ipykernel's, which needs sockets and threads, and cannot be forked. What a cell
-may show is bounded here for honest notebooks; the judge bounds it again.
+It replaces the shell of ipykernel, which needs sockets and threads, and cannot be forked. Its
+limits on outputs are for honest notebooks; the judge applies its own.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MAX_SHOWN = 10_000_000
 """Bytes of other output of one cell; the rest is dropped."""
 
 SHOW_ERROR_SECONDS = 5.0
-"""Seconds in which an error is shown, before code that is out of time is stopped again."""
+"""Seconds for displaying an error, before code that is out of time is stopped again."""
 
 Output = dict[str, Any]
 
 
 class Record:
-    """What the cell that runs has shown so far, as notebooks have it."""
+    """The outputs of the running cell so far, in the form of a notebook."""
 
     def __init__(self) -> None:
         self.outputs: list[Output] = []
@@ -42,17 +42,17 @@ class Record:
         self.begin()
 
     def begin(self, *, bare: bool = False) -> None:
-        """Start with the next cell.
+        """Begin with the next cell.
 
         Args:
-            bare: of what it shows, keep errors alone.
+            bare: whether only errors are kept.
         """
         self.outputs, self.bare = [], bare
         self._printed = self._size = 0
         self._clear = False
 
     def write(self, name: str, text: str) -> None:
-        """Take what is printed to a stream."""
+        """Add text that was printed to a stream."""
         if self.bare:
             return
         left = MAX_PRINTED - self._printed
@@ -69,7 +69,7 @@ class Record:
             self._add({"output_type": "stream", "name": name, "text": text})
 
     def show(self, output: Output, display_id: str | None = None, *, update: bool = False) -> None:
-        """Take a rich output, or what takes the place of an earlier one."""
+        """Add a rich output, or update an earlier one."""
         if self.bare:
             return
         if update:
@@ -87,13 +87,13 @@ class Record:
             self._shown[display_id] = output
 
     def fail(self, kind: type, value: BaseException, lines: list[str]) -> None:
-        """Take an error."""
+        """Add an error."""
         row = {"output_type": "error", "ename": str(getattr(kind, "__name__", kind))[:200]}
         row |= {"evalue": _text(value)[:20_000]}
         self._add(row | {"traceback": [str(line)[:20_000] for line in lines[:200]]})
 
     def clear(self, wait: bool) -> None:
-        """Forget what the cell has shown, at once or when something new comes."""
+        """Remove the outputs of the cell, at once or before the next output."""
         if wait:
             self._clear = True
         else:
@@ -116,18 +116,18 @@ class Stream(io.TextIOBase):
         self._record, self.name, self._descriptor = record, name, descriptor
 
     def writable(self) -> bool:
-        """It can be written to."""
+        """Return true: the stream can be written."""
         return True
 
     def write(self, text: str) -> int:
-        """Take some text."""
+        """Add some text to the record."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self._record.write(self.name, text)
         return len(text)
 
     def fileno(self) -> int:
-        """Where child processes print to."""
+        """The descriptor to which child processes print."""
         return self._descriptor
 
     @property
@@ -137,7 +137,7 @@ class Stream(io.TextIOBase):
 
 
 class _Bytes(io.RawIOBase):
-    """The same stream, for what prints bytes."""
+    """The same stream for code that prints bytes."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -202,23 +202,23 @@ class Shell(InteractiveShell):
     displayhook_class = Type(_Hook)
     record: Record
     clock: Clock | None = None
-    """The clock of the cell that runs."""
+    """The clock of the running cell."""
 
     def showtraceback(self, *args: Any, **options: Any) -> None:
-        """Show an error, and let that come to its end: it may be that the time is used up."""
+        """Display an error without an interruption, although the time may be used up."""
         if self.clock is not None:
             self.clock.pause(SHOW_ERROR_SECONDS)
         super().showtraceback(*args, **options)
 
     def _format_exception_for_storage(self, exception: BaseException, *_: Any) -> dict[str, Any]:
-        """What the history keeps of an exception, which nobody reads here: without its lines."""
+        """The history's record of an exception, which has no reader here, so without its lines."""
         return {"ename": type(exception).__name__, "evalue": _text(exception), "traceback": []}
 
     def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
         self.record.fail(etype, evalue, stb)
 
     def system(self, command: str) -> None:
-        """Run a command of a shell: ``!echo``."""
+        """Run a shell command: ``!echo``."""
         done = subprocess.run(
             self.var_expand(command, depth=1), shell=True, text=True, errors="replace",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -229,7 +229,7 @@ class Shell(InteractiveShell):
     system_piped = system_raw = system
 
     def getoutput(self, command: str, split: bool = True, depth: int = 0) -> Any:
-        """Run a command of a shell, and return what it prints: ``x = !echo``."""
+        """Run a shell command, and return its output: ``x = !echo``."""
         from IPython.utils.text import LSString, SList
 
         text = subprocess.run(
@@ -239,7 +239,7 @@ class Shell(InteractiveShell):
         return SList(text.splitlines()) if split else LSString(text)
 
     def enable_gui(self, gui: object = None) -> None:
-        """There are no windows; plots become outputs."""
+        """Do nothing, because there are no windows; plots become outputs."""
 
     def ask_exit(self) -> None:
         """End Python, as ``quit()`` does in a kernel."""
@@ -254,12 +254,12 @@ def _text(value: BaseException) -> str:
 
 
 def make_shell() -> tuple[Shell, Record]:
-    """The shell of this process. It starts no thread and writes no file."""
+    """Make the shell of this process. It starts no thread and writes no file."""
     config = Config()
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
     config.InteractiveShell.colors = "neutral"
-    # Others read, parse and colour the source of every frame, which takes most of a cell's time.
+    # Other modes parse and color the source of every frame, which takes most of a cell's time.
     config.InteractiveShell.xmode = "Plain"
     config.InteractiveShell.cache_size = 1000
     shell = Shell.instance(config=config)
@@ -272,7 +272,7 @@ def make_shell() -> tuple[Shell, Record]:
 
 
 def take_streams(record: Record) -> None:
-    """Let what cells print go to the record, and that of child processes nowhere."""
+    """Send the output of cells to the record, and that of child processes to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)

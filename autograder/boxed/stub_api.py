@@ -1,7 +1,7 @@
-"""What `autograder` is for cells that are run in the box: it cannot judge.
+"""The `autograder` API for cells that run in the sandbox, where it cannot judge.
 
-Grading happens outside. A learner's own call of `check` must not fail there, and has nothing to
-say; hints can be read, and graphs drawn, as ever.
+Grading happens in another process. A learner's call of `check` must not fail, but has no result.
+Hints and drawings of graphs work as usual.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ _SAYS = "While a notebook is graded, `{}` says nothing: see the card of the chec
 
 
 class CheckFailed(AssertionError):
-    """Never raised here; there for cells that catch it."""
+    """Never raised here; exists for cells that catch it."""
 
 
 class _NoCase:
-    """What `failed` gives in the box: nothing under each name."""
+    """The result of `failed` in the sandbox: ``None`` for each attribute."""
 
     model = expected = obtained = None
     args: tuple[Any, ...] = ()
     inputs: tuple[Any, ...] = ()
 
     def run(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     debug = run
 
 
 def install(exercises: Mapping[str, Exercise]) -> None:
-    """Take the place of `autograder.api` in this process.
+    """Replace `autograder.api` in this process.
 
     Args:
-        exercises: by name; they may come later.
+        exercises: by name; may be filled later.
     """
     module = types.ModuleType("autograder.api", __doc__)
 
     class Check:
-        """Says that grading happens elsewhere."""
+        """Says that grading happens in another process."""
 
         def __call__(self, *args: Any, **kwargs: Any) -> None:
             print(_SAYS.format("check"))
 
         def on_run(self, on: bool = True) -> None:
-            """Nothing."""
+            """Do nothing."""
 
         offer_solutions = on_run
 
     def grade(name: str, answer: Any) -> Verdict:
-        """Say that grading happens elsewhere; a verdict without a score."""
+        """Say that grading happens in another process; return a verdict without a score."""
         print(_SAYS.format("grade"))
         return Verdict(str(name), "not attempted", 0.0)
 
@@ -68,25 +68,25 @@ def install(exercises: Mapping[str, Exercise]) -> None:
             show(Hints(exercises[name], number))
 
     def progress(about: object = None) -> None:
-        """Say that grading happens elsewhere."""
+        """Say that grading happens in another process."""
         print(_SAYS.format("progress"))
 
     def failed() -> _NoCase:
-        """Say that grading happens elsewhere."""
+        """Say that grading happens in another process."""
         print(_SAYS.format("failed"))
         return _NoCase()
 
     def predict(name: str = "", letter: str = "") -> None:
-        """Nothing: what a learner picks carries no points."""
+        """Do nothing, because predictions carry no points."""
 
     def drill(name: str = "", value: Any = None) -> None:
-        """Nothing: drills carry no points."""
+        """Do nothing, because drills carry no points."""
 
     def debrief(name: object = "") -> None:
-        """Nothing: it is for a learner's own notebook."""
+        """Do nothing, because it is for a learner's own notebook."""
 
     def solution(name: object = "") -> None:
-        """Nothing: as `debrief`."""
+        """Do nothing, as `debrief`."""
 
     vars(module)["check"] = Check()
     for thing in (CheckFailed, debrief, drill, failed, grade, hint, predict, progress, solution):

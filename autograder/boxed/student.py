@@ -1,11 +1,11 @@
-"""The student's process: runs cells as they come over the wire, and tries answers.
+"""The student's process: runs the cells that arrive over the wire, and tries answers.
 
-From the first cell on, nothing here can be relied upon: a student's code may change whatever it
-reaches in its own process. What goes back over the wire is a claim.
+After the first cell, nothing here can be trusted: a student's code may change anything in its own
+process. The judge validates all messages from here.
 
-At each check the process is forked, and the child waits: it holds the answer as it was there.
-Answers are tried in these children, after the last cell has been run, so that nothing that is seen
-in a trial reaches a cell. A case comes when its turn has come: a number, and what builds it.
+At each check the process forks, and the child waits with the answer in its present state. Answers
+are tried in these children after the last cell, so that nothing that a trial sees reaches a cell. A
+case arrives when it is needed: a number, and the function that builds it.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ get_ready, configure = preload.get_ready, preload.configure
 
 
 class NotebookProcess:
-    """Where one notebook is worked through.
+    """The process that runs one notebook.
 
     Args:
         shell: runs the cells.
-        record: takes what they show.
-        wire: where the steps come from.
+        record: records their outputs.
+        wire: the socket on which steps arrive.
     """
 
     def __init__(self, shell: Shell, record: Record, wire: socket.socket) -> None:
         self.shell, self.record, self.wire = shell, record, wire
         self.answer: Answer | None = None
-        """The answer that is tried here, once one is."""
+        """The answer that is tried in this process, once there is one."""
 
     def serve(self) -> None:
-        """Do step after step until the judge hangs up."""
+        """Do steps until the judge closes the socket."""
         take_streams(self.record)
-        sys.path.append("")  # files beside the notebook; they hide no package
+        sys.path.append("")  # for files next to the notebook; last, so that they shadow no package
         self._work()
 
     def _work(self) -> None:
@@ -72,12 +72,12 @@ class NotebookProcess:
                 steps[what](blobs, **head)
             except Broken:
                 return
-            except Exception as error:  # what a cell has done to this process, most likely
+            except Exception as error:  # most likely a cell has changed this process
                 why = f"{type(error).__name__}: {error}"[:500]
                 send(self.wire, {"done": what, "state": "broken", "why": why})
 
     def files(self, blobs: list[bytes], names: list[str]) -> None:
-        """Put the files beside the notebook into the working directory."""
+        """Write the files next to the notebook to the working directory."""
         for name, blob in zip(names, blobs, strict=True):
             path = Path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ class NotebookProcess:
         send(self.wire, {"done": "files"})
 
     def run(self, _: list[bytes], source: str, cpu: float, wall: float, bare: bool = False) -> None:
-        """Run a cell; if it is `bare`, nobody looks at what it shows, but for errors."""
+        """Run a cell; if it is `bare`, keep only its errors."""
         self.record.begin(bare=bare)
         try:
             with time_limit(Limits(cpu=cpu, wall=wall)) as self.shell.clock:
@@ -102,23 +102,23 @@ class NotebookProcess:
         send(self.wire, head)
 
     def _run(self, source: str) -> BaseException | None:
-        """Run a cell; what it raised."""
+        """Run a cell; return the exception that it raised."""
         result = self.shell.run_cell(source, store_history=True)
         return None if result.success else result.error_before_exec or result.error_in_exec
 
     def _tell(self, error: BaseException) -> None:
-        """Show an error that the shell has not shown; cells can change how it shows them."""
+        """Record an error that the shell did not display, because cells can change its display."""
         if not any(row["output_type"] == "error" for row in self.record.outputs):
             self.record.fail(type(error), error, [])
 
     def park(self, _: list[bytes], name: str, wired: bool) -> None:
-        """Set the answer of a name aside as it is now, in a forked process that waits.
+        """Set the answer of a name aside in its present state, in a forked process that waits.
 
         Args:
             name: the answer's name.
             wired: whether a socket for that process follows.
         """
-        wire = _handed_over(self.wire) if wired else None
+        wire = _receive_socket(self.wire) if wired else None
         try:
             names = self.shell.user_ns
             if name not in names:
@@ -131,7 +131,7 @@ class NotebookProcess:
                 return
             if wire is None:
                 self.answer = answer
-                _as_a_kernel_starts()
+                _reset_settings()
             elif (child := _fork()) == 0:
                 self._wait_for_cases(answer, wire)
             send(self.wire, {"done": "park", "state": "parked", "pid": child if wire else 0})
@@ -145,13 +145,13 @@ class NotebookProcess:
             self.wire.close()
             self.wire, self.answer = wire, answer
             signal.setitimer(signal.ITIMER_REAL, 0)
-            _as_a_kernel_starts()
+            _reset_settings()
             self._work()
         finally:
             os._exit(0)
 
     def ready(self, _: list[bytes]) -> None:
-        """Say that there is nothing left to do before a case comes."""
+        """Report that nothing is left to do before a case arrives."""
         send(self.wire, {"done": "ready"})
 
     def case(self, blobs: list[bytes], number: int, kind: str, cpu: float, wall: float) -> None:
@@ -165,13 +165,13 @@ class NotebookProcess:
 
 
 def _fork() -> int:
-    """Fork, as `os.fork`, also where a cell has used up the processes that cells may start."""
+    """Fork, as `os.fork`, even if a cell has started all processes that cells may start."""
     with room_for_more():
         return os.fork()
 
 
-def _handed_over(wire: socket.socket) -> socket.socket:
-    """The socket that follows on a wire."""
+def _receive_socket(wire: socket.socket) -> socket.socket:
+    """Receive the socket that follows on a wire."""
     _, fds, _, _ = socket.recv_fds(wire, 1, 1)
     return socket.socket(fileno=fds[0])
 
@@ -182,9 +182,9 @@ def _as_bytes(outcome: Outcome) -> bytes:
     return stream.getvalue()
 
 
-def _as_a_kernel_starts() -> None:
-    """Undo what a cell may have left switched: an answer is tried as in a kernel of its own."""
-    torch.set_num_threads(1)  # a forked process has lost the others, and would wait for them
+def _reset_settings() -> None:
+    """Reset settings that a cell may have changed, so that an answer runs as in a new kernel."""
+    torch.set_num_threads(1)  # a forked process has lost its other threads, and would wait for them
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     if torch.are_deterministic_algorithms_enabled():
@@ -193,5 +193,5 @@ def _as_a_kernel_starts() -> None:
 
 
 def serve(state: preload.StudentState, wire: socket.socket) -> None:
-    """Work through one notebook."""
+    """Run one notebook."""
     NotebookProcess(state.shell, state.record, wire).serve()

@@ -1,4 +1,4 @@
-"""Whether what a process says of an answer, or of a graph, is of the form that it must have."""
+"""Validates the messages of untrusted processes about answers and graphs."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ _log = logging.getLogger(__name__)
 
 
 def parse_outcome(blobs: list[bytes], number: int) -> Outcome | None:
-    """The outcome that a process claims for the case of a number; ``None`` if it is not sound."""
+    """The outcome that a process claims for the case of a number; ``None`` if it is invalid."""
     try:
         (blob,) = blobs
         outcome = Outcome.read(io.BytesIO(blob))
-    except Exception as error:  # whatever a student's process may have sent
+    except Exception as error:  # a student's process may send any bytes
         _log.debug("An outcome is not sound: %s", repr(error)[:500])
         return None
     return outcome if outcome.case == f"case {number}" else None
 
 
 def parse_result(job: str, blobs: list[bytes], inputs: int) -> JobResult:
-    """What came of a job with a graph, as the process says that did it.
+    """The result of a job with a graph, as a process claims it.
 
     Args:
         job: the job.
-        blobs: what was said.
-        inputs: how many inputs the case has.
+        blobs: the bytes of the process.
+        inputs: the number of the case's inputs.
     """
     try:
         (blob,) = blobs
         said = Outcome.read(io.BytesIO(blob))
-    except Exception as error:  # whatever somebody may have made of that process
+    except Exception as error:  # a student may control that process
         _log.debug("A result is not sound: %s", repr(error)[:500])
         return {"not admitted": "running it gave nothing that can be read"}, []
     found = said.value
     if isinstance(found, dict) and set(found) <= {"not admitted", "not listed"} and found:
         return {key: str(why)[:500] for key, why in found.items()}, []
-    if not _FITS[job](found, inputs):
+    if not _VALIDATORS[job](found, inputs):
         return {"not admitted": "running it gave nothing that can be read"}, []
     return found, said.tensors
 
@@ -65,11 +65,11 @@ def _are_names(found: Any, _: int) -> bool:
     return found is None or (type(found) is list and all(type(name) is str for name in found))
 
 
-_FITS: dict[str, Callable[[Any, int], bool]] = {
+_VALIDATORS: dict[str, Callable[[Any, int], bool]] = {
     "results": _are_records,
     "results of both": _are_records,
     "results on own inputs": _are_records,
     "matches": lambda found, _: type(found) is int,
     "unneeded": _are_names,
 }
-"""Whether what was said of a job is of its form."""
+"""For each job, whether a result has the right form."""

@@ -1,7 +1,7 @@
-"""Work on cases that the server of judges does once, for all judges that are forked later.
+"""Precomputes data on cases in the server of judges, so that every judge forked from it has them.
 
-A judge does the same for a case while an answer is tried on it, if it was not done before. With 60
-submissions of chapter 03, a class takes 1.56 times as long without this (2026-11-30).
+If this is not done before, a judge does it while an answer runs on a case. With 60 submissions of
+chapter 03, a class takes 1.56 times as long without it (2026-11-30).
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from autograder.judge.redaction import own_words
 from autograder.submission.sanitize import clean_notebook
 
 LOOKING = Limits(cpu=20.0, wall=120.0)
-"""The time that a look at one case may take. What takes longer is left to whoever judges it."""
+"""Time limit of the work on one case; the judge does the rest when it needs it."""
 
 GLANCE = Limits(cpu=1.0, wall=10.0)
-"""The same while an answer is judged, of whose time it is: looks at all random models that an
-answer is tried on take up a third of that at most."""
+"""The same while an answer is judged, because this time is charged to the answer. The work on all
+random models of an answer takes up a third of its time at most."""
 
-_LOOKED_AT = "looked at"
+_PRECOMPUTED = "looked at"
 
 Pools = list[tuple[Exercise, Iterator[Case]]]
-"""Exercises, and for each the cases of its pool that nobody has worked on."""
+"""Exercises, each with the cases of its pool that are still to do."""
 
 
 def pools_of(exercises: list[Exercise], pool: int) -> Pools:
-    """The pools of a chapter's exercises; they are drawn here, before any judge is forked."""
+    """Draw the pools of a chapter's exercises, before any judge is forked."""
     return [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
 
 
 def read_ahead(given: bytes) -> Iterator[None]:
     """Clean the text that was given out, so that judges clean only the text that has changed.
 
-    Measure the letters of cards, too.
+    Also measure the letters of cards.
     """
     measure_letters()
     with contextlib.suppress(Exception):  # an instructor may have changed the notebook
@@ -55,23 +55,23 @@ def read_ahead(given: bytes) -> Iterator[None]:
 
 
 def work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
-    """Compute what judges need for each case, a bit at a time; first for hand-picked cases.
+    """Compute the data that judges need for each case, a piece at a time; hand-picked cases first.
 
-    The course's own answers are tried on hand-picked cases alone. A model of a pool of 128 is used
-    for one submission in seven, which is too seldom.
+    The course's own answers are only tried on hand-picked cases. A model of a pool of 128 is used
+    for one submission in seven, which does not pay for its trial.
     """
     for exercise in exercises:
         own_words(module_of(exercise))
         for case in exercise.cases:
             _work_out(exercise, case)
-            _read_what_is_shown(case)
+            _read_shown_source(case)
             yield
     for exercise in exercises:
         answers = tuple(right_answers(exercise))
         for case in exercise.cases if answers else ():
             for answer in answers:
                 learn(exercise, case, answer)
-            _work_out(exercise, case)  # `learn` uses the trial that was made ahead
+            _work_out(exercise, case)  # again, because `learn` uses up the prepared trial
             yield
     waiting = deque(pools)  # in turn, so that each exercise has some soon
     while waiting:
@@ -83,13 +83,13 @@ def work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
 
 
 def look_at(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
-    """Have a case know what is worked out about it when the first answer is judged; done once."""
-    if not case.cache.get(_LOOKED_AT):
+    """Compute the data of a case that judging its first answer needs, unless that is done."""
+    if not case.cache.get(_PRECOMPUTED):
         _work_out(exercise, case, limits)
 
 
 def _work_out(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
-    case.cache[_LOOKED_AT] = True
+    case.cache[_PRECOMPUTED] = True
     builder_of(case)
     evidence = Evidence(exercise, case, Outcome(case.name), key_of(exercise))
     if case.recipe is not None and not can_be_made(case):
@@ -103,12 +103,12 @@ def _work_out(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
     )
     with contextlib.suppress(OutOfTime), time_limit(limits), bounded_output(0):
         for look in looks:
-            with contextlib.suppress(Exception):  # it has no model, or one that is not traced
+            with contextlib.suppress(Exception):  # it has no model, or one that cannot be traced
                 look()
 
 
-def _read_what_is_shown(case: Case) -> None:
-    """Have the text of a hand-picked case's classes read, which its card would show."""
+def _read_shown_source(case: Case) -> None:
+    """Read the source of a hand-picked case's classes, which its card may show."""
     if not case.hidden:
         with contextlib.suppress(Exception), bounded_output(0):
             source_of(case.make(0), case.expect.built_by)

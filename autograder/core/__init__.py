@@ -1,6 +1,7 @@
-"""The ground that all other rooms stand on: plain data, and what a graph may hold and do.
+"""The base of all other packages: values and graphs as plain data, and the operations allowed.
 
-It imports PyTorch and the standard library, and no other room. An `exercise` has cases; what came
-of an answer is an `outcome`, and what is said of it a `verdict`. The `codec` writes values as plain
-data, `graph_record` a graph. The `allowlist` says what of it may run; `graph_program` runs it.
+It imports PyTorch and the standard library, and no other package of the course. An `exercise` has
+cases, an `outcome` records an answer on one case, and a `verdict` is the judgement of it. The
+`codec` writes values as plain data, `graph_record` writes graphs. The `allowlist` lists the
+operations that may run; `graph_program` runs a graph of them.
 """

@@ -1,8 +1,8 @@
-"""Which functions, methods and module classes may stand in a graph that is run for a learner.
+"""The functions, methods and module classes that may be in a graph that is run for a learner.
 
-A graph travels from the learner's process to the judge as names. A name is turned back into an
-object only if it is on the list in `core/operations.json`, which a person reads when it changes:
-operations on tensors, Python's operators, layers. Everything else stays a name.
+A graph travels from the learner's process to the judge as names. A name becomes an object again
+only if it is in `core/operations.json`: operations on tensors, Python's operators, layers. A person
+reviews every change of that file.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LISTED: dict[str, Any] = json.loads(
 FUNCTIONS = frozenset(_LISTED["functions"])
 _ATEN = frozenset(_LISTED["aten"])
 OPERATORS: dict[str, str] = _LISTED["operators"]
-"""Operators of the course's own, each with the module whose import registers it."""
+"""Operators of the course, each with the module whose import registers it."""
 
 METHODS = {kind: frozenset(names) for kind, names in _LISTED["methods"].items()}
 ATTRIBUTES = {kind: frozenset(names) for kind, names in _LISTED["attributes"].items()}
 _MODULES = frozenset(_LISTED["modules"])
 _TENSOR_SPACES = ("torch._tensor.Tensor", "torch.Tensor")
 _CALLERS = frozenset({"operator.attrgetter", "operator.call", "operator.methodcaller"})
-"""Functions of Python that run whatever they are given: they are as much a learner's own code."""
+"""Functions of Python that run whatever they get, so they count as a learner's own code."""
 
 _LIBRARIES = ("torch", "torchvision", "builtins", "math", "operator")
 
@@ -59,7 +59,7 @@ def importable_name(function: Callable[..., Any]) -> str | None:
 
 
 def full_name(function: Callable[..., Any]) -> str | None:
-    """The name by which FX knows a function, whether or not it is on the list."""
+    """FX's name for a function, whether or not it is on the list; ``None`` if it has none."""
     try:
         name = qualified_name(function)
     except Exception:
@@ -76,7 +76,7 @@ def function_of(name: str) -> Callable[..., Any]:
     """The function of that name.
 
     Raises:
-        LookupError: if the name is not on the list.
+        LookupError: the name is not on the list.
     """
     space, _, leaf = name.rpartition(".")
     found = None
@@ -85,7 +85,7 @@ def function_of(name: str) -> Callable[..., Any]:
     elif name in OPERATORS:
         found = _registered(name)
     elif name == "builtins.getattr":
-        found = getattr  # what it may be asked for is looked at where it is called
+        found = getattr  # its caller checks the name of the attribute
     elif space in _TENSOR_SPACES and leaf in METHODS["Tensor"]:
         found = getattr(torch.Tensor, leaf, None)
     elif space == "torch.ops.aten":
@@ -99,7 +99,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 def _space(name: str) -> Any:
-    """The module, or what PyTorch has in its place, in which a listed function lies."""
+    """The module, or PyTorch's object in its place, that contains a listed function."""
     root, _, rest = name.partition(".")
     if root == "torchvision":
         return importlib.import_module(name)
@@ -107,7 +107,7 @@ def _space(name: str) -> Any:
 
 
 def _registered(name: str) -> Any:
-    """An operator that is there when its module has been imported; ``None`` if it is not."""
+    """An operator that the import of its module registers; ``None`` if it does not exist."""
     found: Any = torch
     try:
         importlib.import_module(OPERATORS[name])
@@ -138,14 +138,14 @@ def module_class_of(name: str) -> type[torch.nn.Module]:
     """The module class of that name.
 
     Raises:
-        LookupError: if the name is not on the list.
+        LookupError: the name is not on the list.
     """
     if name not in _MODULES:
         raise LookupError(name)
     space, _, leaf = name.rpartition(".")
     try:
         found = getattr(importlib.import_module(space), leaf, None)
-    except ImportError:  # another chapter's module, where files cannot be read any more
+    except ImportError:  # another chapter's module, in a process that can no longer read files
         raise LookupError(name) from None
     if not (isinstance(found, type) and issubclass(found, torch.nn.Module)):
         raise LookupError(name)
@@ -153,5 +153,5 @@ def module_class_of(name: str) -> type[torch.nn.Module]:
 
 
 def is_known_class(name: str) -> bool:
-    """Whether a module of the class of that name can be made from a description."""
+    """Whether a description can make a module of the class of that name."""
     return name in _MODULES

@@ -1,4 +1,4 @@
-"""What builds the objects of a case, as it is sent to the processes where answers run."""
+"""Serializes the function that builds a case, for the processes in which answers run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ _BUILDER = "builder"
 
 
 class CannotBeSent(Exception):
-    """What builds a case cannot be sent.
+    """The builder of a case cannot be pickled.
 
     Attributes:
-        message: which case, and why.
-        mend: what to do.
+        message: the case and the reason.
     """
 
     mend = (
@@ -22,6 +21,7 @@ class CannotBeSent(Exception):
         "or small frozen dataclasses with `__call__`; a lambda or a function within a function "
         "cannot be sent."
     )
+    """Advice to the author of the case."""
 
     def __init__(self, case: Case, why: Exception) -> None:
         self.message = f"What builds the case {case.name!r} cannot be sent: {why}."
@@ -29,12 +29,13 @@ class CannotBeSent(Exception):
 
 
 def builder_of(case: Case) -> bytes:
-    """What builds the objects of a case, to be unpickled elsewhere; made once.
+    """Pickle the builder of a case; the result is cached.
 
-    It names functions and classes of modules of models, with arguments: no code is sent.
+    The pickle contains names of functions and classes of `models` modules, and arguments, but no
+    code.
 
     Raises:
-        CannotBeSent: it is, or holds, what has no name in a module.
+        CannotBeSent: it is, or contains, an object that a module does not name.
     """
     if _BUILDER not in case.cache:
         try:

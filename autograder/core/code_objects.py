@@ -9,9 +9,9 @@ from typing import Any
 
 
 def codes_of(value: Any) -> Iterator[CodeType]:
-    """The code of a function or of a class's methods, with the code inside of each.
+    """The code of a function or of a class's methods, and all code nested inside it.
 
-    A decorated function is followed by the one that it wraps.
+    A decorated function is followed by the function that it wraps.
     """
     parts = list(vars(value).values()) if isinstance(value, type) else [value]
     for part in parts:

@@ -1,8 +1,8 @@
-"""Values as plain data: JSON with tensors kept aside, and back.
+"""Values as plain data, and back: JSON, and a table of tensors.
 
-`Encoder` turns what a learner's code returned into dictionaries, lists, numbers and
-strings; tensors go to a table and stand in the data as ``{"tensor": index}``. Nothing is
-pickled: whatever has no plain form becomes ``{"opaque": type name}``.
+`Encoder` turns what a learner's code returned into dictionaries, lists, numbers and strings. A
+tensor goes to the table, and the data contains ``{"tensor": index}``. Nothing is pickled: a value
+without a plain form becomes ``{"opaque": type name}``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch import fx
 from autograder.core import allowlist
 
 JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
-"""Anything that JSON can hold. Read data of an unknown form as this, and narrow it."""
+"""Any JSON value. Read data of an unknown form as this, and narrow it."""
 
 Tagged = TypedDict(  # noqa: UP013  (in a class, its key `list` would hide the type)
     "Tagged",
@@ -30,15 +30,15 @@ Tagged = TypedDict(  # noqa: UP013  (in a class, its key `list` would hide the t
     },
     total=False,
 )  # fmt: skip
-"""An encoded value that JSON has no form for: its kind, the only key, and what it contains.
+"""An encoded value that JSON has no form for: a dictionary of one key, its kind, and its content.
 
-The foreign and the erased are nodes that are not in the graph, by name.
+`foreign` and `erased` are names of nodes that are not in the graph.
 """
 
 Encoded: TypeAlias = Tagged | Any
-"""A value as `Encoder.encode` writes it: a scalar, or tagged.
+"""A value as `Encoder.encode` returns it: a scalar, or tagged.
 
-`Any` stands for the scalars. So the keys are checked, and a reader need not ask for the kind again.
+`Any` stands for the scalars, so a type checker checks the keys, and readers need no `isinstance`.
 """
 
 T = TypeVar("T")
@@ -46,15 +46,15 @@ MAX_DEPTH = 40
 MAX_ITEMS = 200_000
 MAX_TEXT = 20_000
 CHARACTERS = 32
-"""So many of a text count as one item more."""
+"""Number of characters of a text that count as one item more."""
 
 
 class Encoder:
-    """Encodes values; equal objects keep their identity in the tensor table.
+    """Encodes values as plain data, and copies their tensors to a table.
 
     Args:
-        functions: functions of the case, by the name under which they travel.
-        node: how a `fx.Node` is spoken of; by default its name.
+        functions: functions of the case, by the name used for them in the data.
+        node: encodes a `fx.Node`; by its name, by default.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Encoder:
         self._items = 0
 
     def tensor(self, value: torch.Tensor) -> Tagged:
-        """Put a copy of a tensor on the table."""
+        """Add a copy of a tensor to the table."""
         self.tensors.append(value.detach().clone())
         return {"tensor": len(self.tensors) - 1}
 
     def encode(self, value: Any, depth: int = 0) -> Encoded:
-        """The plain form of a value."""
+        """Encode a value as plain data."""
         self._items += 1
         if depth > MAX_DEPTH or self._items > MAX_ITEMS:
             return {"opaque": "data that is too large"}
@@ -82,7 +82,7 @@ class Encoder:
         if isinstance(value, fx.Node):
             return self.node(value)
         if isinstance(value, fx.Proxy):
-            return {"opaque": "Proxy"}  # before anything asks it for an attribute: that adds nodes
+            return {"opaque": "Proxy"}  # first, because reading an attribute adds nodes
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
         if isinstance(value, str):
@@ -121,17 +121,17 @@ class Encoder:
         return {"opaque": type(value).__name__}
 
     def _some(self, values: Iterable[T]) -> Iterator[T]:
-        """The values, up to the first that comes after `MAX_ITEMS`: it says that there are more."""
+        """The values up to the first after `MAX_ITEMS`, which shows that there are more."""
         for value in values:
             yield value
             if self._items > MAX_ITEMS:
                 return
 
     def function(self, value: Callable[..., Any]) -> Tagged:
-        """A function by the case's name for it, by its importable name, or opaque.
+        """Encode a function by the case's name for it, by its importable name, or as opaque.
 
-        The name of a function of PyTorch or Python that is not on the list says so: what it
-        computes cannot be looked at, but it is no code of the learner's own.
+        A function of PyTorch or Python that is not on the list is tagged ``unlisted``: its result
+        cannot be checked, but it is not the learner's own code.
         """
         if id(value) in self._case_functions:
             return {"case": self._case_functions[id(value)]}
@@ -156,12 +156,12 @@ class TensorTable(Protocol):
 
 
 class Decoder:
-    """Turns plain data back into values.
+    """Decodes plain data into values.
 
     Args:
         tensors: the table that belongs to the data.
         functions: functions of the case by name.
-        node: what ``{"node": key}`` stands for.
+        node: decodes the key of ``{"node": key}``.
 
     Raises (from `decode`):
         ValueError: for data of an unknown form, or an opaque value.
@@ -244,7 +244,7 @@ class Decoder:
 
 
 def unwrap(data: Mapping[str, Any]) -> tuple[str, Any]:
-    """The kind of an encoded value, and what it contains."""
+    """The kind of an encoded value, and its content."""
     ((kind, body),) = data.items()
     return kind, body
 
@@ -282,11 +282,11 @@ def show(value: Encoded, limit: int = 160) -> str:
 
 
 SHOWN = 12
-"""Entries up to which a tensor is written down."""
+"""Number of entries up to which a tensor is written in full."""
 
 
 def show_values(value: Encoded, tensors: TensorTable) -> str:
-    """A plain value with the entries of its tensors; ``""`` where there are too many of them."""
+    """A plain value with the entries of its tensors; ``""`` if there are too many of them."""
     used = [leaf["tensor"] for leaf in leaves(value) if "tensor" in leaf]
     if any(tensors[i].numel() > SHOWN for i in used):
         return ""
@@ -307,7 +307,7 @@ def _entries(tensor: torch.Tensor) -> str:
 
 def _show(value: Encoded) -> str:
     if not isinstance(value, dict) or len(value) != 1:
-        return repr(value)  # what is not plain data is claimed, too
+        return repr(value)  # not plain data: the text comes from an untrusted process
     kind, body = unwrap(value)
     if kind == "list":
         return "[" + ", ".join(map(_show, body)) + "]"
@@ -325,7 +325,7 @@ def _show(value: Encoded) -> str:
 
 
 def leaves(data: Encoded) -> Iterator[Tagged]:
-    """Every non-container leaf of plain arguments, however deeply nested."""
+    """Every leaf of plain arguments that is not a container, however deeply nested."""
     if not isinstance(data, dict) or len(data) != 1:
         return
     kind, body = unwrap(data)

@@ -1,7 +1,6 @@
-"""Runs something on a case's inputs and records what came back, the same way every time.
+"""Runs a callable on a case's inputs and records the result, under the same conditions every time.
 
-Used on both sides: where a learner's result is run, and where a graph is run that was described
-to the judge.
+Used by the runner for a learner's result, and by the judge for a described graph.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ RUN_SEED = 2007
 
 
 class ErrorRecord(TypedDict, total=False):
-    """An exception. If it comes from a learner's code, the runner adds where.
+    """An exception. If it comes from a learner's code, the runner adds the place.
 
     Attributes:
         type: the name of its class.
-        types: the names of its base classes, too.
+        types: the names of its class and base classes.
         message: its first line.
-        line: the learner's last line.
+        line: the number of the learner's last line.
         text: the code of that line.
         says: the whole message.
         frames: all of the learner's lines that led to it.
         generated: the line of a graph's code.
         near: see `runner.near_names`.
         values: the loop in which an answer was stopped, and its variables.
-        asked: what a tracer was asked for.
+        asked: the model's line that asked a tracer for an unknown value.
     """
 
     type: str
@@ -50,7 +49,7 @@ class ErrorRecord(TypedDict, total=False):
 
 
 class FrameRecord(TypedDict):
-    """A line of a learner's code, and the function that it is in."""
+    """A line of a learner's code, and the name of its function."""
 
     line: int
     text: str
@@ -61,10 +60,10 @@ class CallResult(TypedDict, total=False):
     """The result of one call: either a value or an error.
 
     Attributes:
-        args: the arguments afterwards.
-        log: what callbacks of the case wrote.
-        crossing: what the first of two parts returned.
-        then: what was asked of an earlier result later.
+        args: the arguments after the call.
+        log: the entries that callbacks of the case wrote.
+        crossing: the return value of the first of two parts.
+        then: the value right after its call, if `value` was recorded after later calls.
     """
 
     value: Encoded
@@ -87,14 +86,14 @@ def run_once(
     log: list[Any] | None = None,
     on_error: Callable[[Exception], ErrorRecord] | None = None,
 ) -> CallResult:
-    """One call on fresh copies of the inputs, under a fixed seed and without gradients.
+    """Call once on fresh copies of the inputs, under a fixed seed and without gradients.
 
     Args:
-        call: what to run.
+        call: the callable.
         inputs: its positional arguments; they are copied first.
         encoder: takes the tensors.
-        owner: a module whose parameters and buffers are put back afterwards.
-        log: what the case's callbacks append to; emptied first, recorded afterwards.
+        owner: a module whose parameters and buffers are restored afterwards.
+        log: the list that the case's callbacks append to; emptied first, recorded afterwards.
         on_error: makes the record of an exception.
 
     Returns:
@@ -117,9 +116,9 @@ def run_once(
 
 
 def copied(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Copies of the inputs of a call, as `copy.deepcopy` makes them, sooner where they are plain.
+    """Copy the inputs of a call as `copy.deepcopy` does, but faster if they are plain tensors.
 
-    Tensors that share memory still do so afterwards, and views are views.
+    Tensors that share memory still share it in the copies, and views stay views.
     """
     tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
     others = (value for value in inputs if not isinstance(value, torch.Tensor))
@@ -133,7 +132,7 @@ _CONSTANTS = frozenset({bool, int, float, str, type(None)})
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is all of its own memory, in order, and has nothing else about it."""
+    """Whether a tensor covers all of its memory in order, and has no extra state."""
     return (
         type(tensor) is torch.Tensor
         and tensor.layout is torch.strided
@@ -151,35 +150,35 @@ def run_both(
     encoder: Encoder,
     run: Callable[[Callable[..., Any]], CallResult],
 ) -> CallResult:
-    """The record of running one part on the result of the other.
+    """Run one part on the result of the other, and record it.
 
     Args:
         head: the first part.
         tail: the second.
-        encoder: takes the tensors that cross.
+        encoder: takes the tensors that pass from one to the other.
         run: makes a record of a call.
     """
     crossing: list[Encoded] = []
 
     def call(*args: Any) -> Any:
         values = head(*args)
-        crossing.append(encoder.encode(values))  # now: the second part may change them
+        crossing.append(encoder.encode(values))  # before the second part can change them
         return tail(*values) if isinstance(values, tuple) else None
 
     return {**run(call), "crossing": crossing[0] if crossing else None}
 
 
 def seed_all(seed: int) -> None:
-    """Seed what PyTorch draws on the CPU from.
+    """Seed PyTorch's random number generator of the CPU.
 
-    `torch.manual_seed` does the same, and notes the whole call stack for a GPU that may be
-    there later, which takes longer than many a case.
+    `torch.manual_seed` also records the call stack for GPUs that are initialized later, which takes
+    longer than many cases.
     """
     torch.default_generator.manual_seed(seed)
 
 
 def error_record(error: BaseException) -> ErrorRecord:
-    """An exception's type, the names of its base classes, and its first line."""
+    """An exception's type, the names of its class and base classes, and its first line."""
     return {
         "type": type(error).__name__,
         "types": [base.__name__ for base in type(error).__mro__],
@@ -189,11 +188,11 @@ def error_record(error: BaseException) -> ErrorRecord:
 
 def _first_line(error: BaseException) -> str:
     try:
-        # The code is a graph's, and where it stands is the grader's matter.
+        # Only the message: the text of a SyntaxError also has a file name and a line number.
         text = (str(error.msg) if isinstance(error, SyntaxError) else str(error)).strip()
     except Exception:
         return ""
-    # Where an object lies in memory differs from run to run, and tells nobody anything.
+    # Addresses of objects differ from run to run.
     return _ADDRESS.sub("", text.splitlines()[0])[:300] if text else ""
 
 

@@ -1,4 +1,4 @@
-"""What `meta["val"]` says of a node's value, as text: values that have shapes and no numbers."""
+"""The text of a node's `meta["val"]`; such values have shapes and no numbers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def mode_of(graph: fx.Graph) -> Any:
 
 
 def val_text(val: Any, mode: Any) -> str:
-    """What a `val` says: of a tensor its dtype and shape, and whether it is a fake one.
+    """Describe a `val`: for a tensor, its dtype and shape, and whether it is fake.
 
     Args:
-        val: what a node has under `meta["val"]`.
-        mode: the mode that the graph's fake tensors have.
+        val: the value of a node's `meta["val"]`.
+        mode: the mode of the graph's fake tensors.
     """
     if isinstance(val, torch.Tensor):
         own = getattr(val, "fake_mode", None)

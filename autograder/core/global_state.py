@@ -1,7 +1,7 @@
-"""Keeps what is global in PyTorch as it is, whatever happens in between.
+"""Preserves PyTorch's global state around code that may change it.
 
-Answers share a process with each other and with the learner's notebook. One that leaves
-PyTorch in another state must not change the verdict on the next.
+Answers share a process with each other and with the learner's notebook. If one of them changes
+PyTorch's state, that must not change the verdict on the next.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from autograder.core.torch_private import (
 
 @contextmanager
 def preserve_global_state() -> Iterator[None]:
-    """Put PyTorch's global state back afterwards: random numbers, modes, threads, FX's registries.
+    """Restore PyTorch's state afterwards: random numbers, modes, threads, FX's registries.
 
     Inside, PyTorch uses one thread. The processor time of all threads counts against an answer's
-    limit, and threads that wait for each other on a busy machine use it up while they wait.
+    limit, and on a busy machine, threads that wait for each other use it up while they wait.
     """
     forget_broken_wraps()
     wrapped = dict(wrapped_functions())
@@ -50,14 +50,14 @@ def preserve_global_state() -> Iterator[None]:
 
 
 class RandomState:
-    """Stands for PyTorch's global random state among the things that an answer must not change."""
+    """Represents PyTorch's random state among the objects that an answer must not change."""
 
 
 def forget_broken_wraps() -> None:
-    """Drop entries of `fx.wrap` whose name is gone: with one of them, no trace succeeds.
+    """Remove entries of `fx.wrap` whose name no longer exists, because they make every trace fail.
 
-    Such an entry comes of a deleted name, and of a node that keeps the mark of a wrapped
-    function after its target was changed: its generated code wraps a name that it has not.
+    Such an entry results from a deleted name, or from a node that keeps the mark of a wrapped
+    function after its target was changed: its generated code wraps a name that it does not define.
     """
     registry = wrapped_functions()
     for key, namespace in list(registry.items()):

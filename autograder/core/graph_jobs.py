@@ -1,8 +1,8 @@
-"""What is done with a described graph that was admitted: it is run, and looked at while it runs.
+"""Jobs with an admitted graph: run it, and inspect it as it runs.
 
-This is the one place where something that a student's process described comes to life. In a
-classroom that happens in a process that holds no expectation (`boxed.graph_service`), in a
-learner's notebook where the answer was tried, too. What comes out is plain data.
+Only this module turns a student's description into something that runs. In a classroom it runs in a
+process without expected results (`boxed.graph_service`); in a learner's notebook, in the process
+that ran the answer. Every job returns plain data.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from autograder.core.storage import needed, recorded_program
 from autograder.core.user_code import STAND_INS
 
 JobResult = tuple[Any, list[torch.Tensor]]
-"""What a job found, which differs from job to job, and the table of the tensors in it."""
+"""The finding of a job, whose form differs from job to job, and the table of its tensors."""
 
 Job = Callable[[list[Program], Trial, Encoder], object]
 
 
 class GraphRunner(Protocol):
-    """Does a job with the graphs of an outcome, here or elsewhere.
+    """Does a job with the graphs of an outcome, in this process or another.
 
-    It is told how many inputs the case has, so that it need not build the case to count them.
+    It takes the number of the case's inputs, so that it need not build the case to count them.
     """
 
     def __call__(
@@ -45,8 +45,8 @@ class GraphRunner(Protocol):
 
 
 def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
-    """Fresh objects of a case, as far as a job looks at them: few look at the model."""
-    if job not in _LOOK_AT_ARGUMENTS and hasattr(make, "without_model"):
+    """Build the objects of a case that a job reads; few jobs read the model."""
+    if job not in _NEED_ARGUMENTS and hasattr(make, "without_model"):
         found: Trial = make.without_model(seed)
         return found
     return make(seed)
@@ -63,12 +63,12 @@ def do_job(job: str, trial: Trial, value: ResultRecord, tensors: list[torch.Tens
     Args:
         job: a key of `JOBS`.
         trial: fresh objects of the case.
-        value: what an answer returned, as it was described; ``given`` are inputs of its own.
+        value: the description of an answer's result; ``given`` are inputs that the answer returned.
         tensors: the table that it refers to.
 
     Returns:
-        What was found; ``{"not listed": name}`` where an operation is not on the list, and
-        ``{"not admitted": why}`` where something else is not run.
+        The finding; ``{"not listed": name}`` if an operation is not on the list, and
+        ``{"not admitted": why}`` if the graph contains something else that must not run.
     """
     encoder = Encoder(trial.functions)
     try:
@@ -85,16 +85,16 @@ def do_job(job: str, trial: Trial, value: ResultRecord, tensors: list[torch.Tens
 
 
 def graphs_in(value: ResultRecord) -> list[GraphRecord]:
-    """The descriptions of graphs in a value: the module's, and the tail's if there is one."""
+    """The described graphs in a value: the module's, and the tail's if there is one."""
     return [value["graph_module"], *([value["tail"]] if "tail" in value else [])]
 
 
 TIMES = 2
-"""How often a graph is run on inputs that came with it: twice, to see whether that agrees."""
+"""Number of runs of a graph on inputs that the answer returned, to check that the runs agree."""
 
 
 def _own_inputs(given: InputsRecord, tensors: list[torch.Tensor]) -> tuple[tuple[Any, ...], ...]:
-    """The inputs that came with a graph, once for each time that it is run on them."""
+    """The inputs that the answer returned, once for each run."""
     try:
         return (inputs_of(given, tensors),) * TIMES
     except ValueError as error:
@@ -102,7 +102,7 @@ def _own_inputs(given: InputsRecord, tensors: list[torch.Tensor]) -> tuple[tuple
 
 
 def _results(programs: list[Program], trial: Trial, encoder: Encoder) -> list[CallResult]:
-    """A record of running the graph on each input of the case."""
+    """Run the graph on each input of the case."""
     (program,) = programs
     return [
         run_once(program, inputs, encoder, owner=program.root, log=trial.log)
@@ -111,7 +111,7 @@ def _results(programs: list[Program], trial: Trial, encoder: Encoder) -> list[Ca
 
 
 def _results_of_both(programs: list[Program], trial: Trial, encoder: Encoder) -> list[CallResult]:
-    """A record of running the second graph on what the first one returns, for each input."""
+    """Run the second graph on the results of the first, for each input."""
     head, tail = programs
     both = nn.ModuleList([head.root, tail.root])
 
@@ -124,7 +124,7 @@ def _results_of_both(programs: list[Program], trial: Trial, encoder: Encoder) ->
 
 
 def _matches(programs: list[Program], trial: Trial, encoder: Encoder) -> int:
-    """How many matches `fx.replace_pattern` would find of the pattern among the arguments."""
+    """The number of matches that `fx.replace_pattern` would find of the case's pattern."""
     (program,) = programs
     pattern = fx.symbolic_trace(trial.args[1]).graph
     matcher = SubgraphMatcher(
@@ -134,7 +134,7 @@ def _matches(programs: list[Program], trial: Trial, encoder: Encoder) -> int:
 
 
 def _unneeded(programs: list[Program], trial: Trial, encoder: Encoder) -> list[str] | None:
-    """Names of the nodes that the output does not depend on; ``None`` where the graph raises."""
+    """Names of the nodes that the output does not depend on; ``None`` if the graph raises."""
     (program,) = programs
     try:
         record = recorded_program(program, trial.inputs[0])
@@ -154,4 +154,4 @@ JOBS: dict[str, Job] = {
     "unneeded": _unneeded,
 }
 
-_LOOK_AT_ARGUMENTS = frozenset({"matches"})
+_NEED_ARGUMENTS = frozenset({"matches"})

@@ -1,11 +1,11 @@
-"""Runs a described graph: a small interpreter of its own, over what the description declares.
+"""Runs a described graph with a small interpreter that uses only the parts that it declares.
 
-A description comes from a student's process and is a claim. So nothing of it is ever compiled or
-executed as code, and no attribute of a Python object is walked by a name that stands in it: paths
-are looked up in a table of the parts that it declares, functions, methods and attributes in a list.
+A description comes from a student's process and cannot be trusted. So nothing of it is compiled or
+executed as code, and its names are never used as attribute paths of Python objects. Paths are
+looked up in a table of its declared parts; functions, methods and attributes in the allowlist.
 
-`admitted` looks at a description as a whole and refuses what is not on the list. `Program.run`
-then evaluates its rows one by one, on values that were made for this run.
+`admitted` rejects a description that contains anything else. `Program.run` then evaluates its rows
+one by one, on values that were made for this run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Observe = Callable[[fx.Node, Any], None]
 
 
 class NotAdmitted(ValueError):
-    """A description holds something that is not run."""
+    """A description contains something that must not run."""
 
 
 class NotListed(NotAdmitted):
@@ -57,7 +57,7 @@ class Program:
     """A described graph that was admitted.
 
     Attributes:
-        root: a module that holds the declared parts; it is never called.
+        root: a module that contains the declared parts; it is never called.
         modules: the declared modules by path.
         parts: the declared tensors by path.
         rows: the description's nodes, in order.
@@ -78,7 +78,7 @@ class Program:
 
     @cached_property
     def graph(self) -> fx.Graph:
-        """The same graph as FX has it, to be read, written out as text, or linted; never run."""
+        """The same graph as a `fx.Graph`, to be read, printed or linted, but never run."""
         graph = fx.Graph()
         made: list[fx.Node] = []
         decoder = _Static(self._tensors, self._functions, node=lambda i: made[i])
@@ -94,10 +94,10 @@ class Program:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The parameters that the placeholders stand for.
+        """The parameters that the placeholders declare.
 
         Raises:
-            NotAdmitted: no function of Python can have them.
+            NotAdmitted: no Python function can have them.
         """
         decoder = _Static(self._tensors, self._functions)
         found = []
@@ -115,15 +115,15 @@ class Program:
 
         Args:
             inputs: its positional arguments, which it may change.
-            observe: is told each node of `graph`, and its value, as it is evaluated.
+            observe: called with each node of `graph` and its value, in order of evaluation.
 
         Returns:
-            What its output node returns; ``None`` where there is none.
+            The value of its output node; ``None`` if it has none.
         """
         bound = self.signature.bind(*inputs)
         bound.apply_defaults()
         values: dict[int, Any] = {}
-        own = _Owned(self._tensors)
+        own = _RunCopies(self._tensors)
         decoder = _Static(own, self._functions, node=values.__getitem__)
         nodes = list(self.graph.nodes) if observe else []
         for i, row in enumerate(self.rows):
@@ -160,16 +160,16 @@ class Program:
 
 
 def admitted(data: GraphRecord, tensors: list[torch.Tensor], functions: Functions) -> Program:
-    """The program that a description describes.
+    """Check a description, and make a program of it.
 
     Args:
-        data: a description made by `graph_record`, or by anybody else.
+        data: a description, which may come from an untrusted process.
         tensors: the table that it refers to.
-        functions: functions of the case, by the names under which they travel.
+        functions: functions of the case, by the names used for them in the data.
 
     Raises:
         NotListed: it calls an operation that is not on the list.
-        NotAdmitted: it holds something else that is not run, or does not fit together.
+        NotAdmitted: it contains something else that must not run, or is inconsistent.
     """
     try:
         root, modules = _modules(data["modules"], tensors)
@@ -198,7 +198,7 @@ def admitted(data: GraphRecord, tensors: list[torch.Tensor], functions: Function
 
 
 class _Static(Decoder):
-    """Decodes arguments: of functions, only types of numbers may stand among them."""
+    """Decodes arguments; a function must be on the allowlist."""
 
     def _decode_function(self, name: str) -> Callable[..., Any]:
         try:
@@ -211,7 +211,7 @@ class _Static(Decoder):
 
 
 class _Reads(_Static):
-    """Decodes the arguments of a row before anything is run, and notes which rows it reads."""
+    """Decodes a row's arguments for the check; of functions, it accepts only types of numbers."""
 
     def __init__(self, tensors: list[torch.Tensor], functions: Functions, at: int) -> None:
         super().__init__(tensors, dict(functions), node=self._read)
@@ -298,7 +298,7 @@ _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
 
 
 def _kind_of(value: Any) -> str:
-    """Which table of methods and attributes is a value's."""
+    """The kind of a value in the tables of methods and attributes; ``""`` for none."""
     return next((kind for kind, types in _KINDS if isinstance(value, types)), "")
 
 
@@ -319,8 +319,8 @@ def _attribute(owner: Any, name: str, *default: Any) -> Any:
     raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
 
 
-class _Owned:
-    """A table of tensors of which each run has copies of its own, made when they are asked for."""
+class _RunCopies:
+    """A table of tensors that clones each tensor at its first use in a run."""
 
     def __init__(self, tensors: list[torch.Tensor]) -> None:
         self._tensors = tensors
@@ -348,7 +348,7 @@ def _is_name(text: Any) -> bool:
 
 
 def _last_readers(rows: list[NodeRecord]) -> dict[int, list[int]]:
-    """For each row, the rows whose values nobody reads after it."""
+    """For each row, the rows whose values no later row reads."""
     last: dict[int, int] = {}
 
     def walk(data: object, at: int) -> None:
@@ -389,7 +389,7 @@ def _modules(
         made[path] = module
         if path:
             parent, _, name = path.rpartition(".")
-            _shadows_nothing(type(made[parent]), name)
+            _reject_shadowing(type(made[parent]), name)
             own_modules(made[parent])[name] = module
     return made[""], made
 
@@ -404,7 +404,7 @@ def _module(
     try:
         cls = allowlist.module_class_of(row["class"]) if row["path"] else nn.Module
     except LookupError:
-        cls = nn.Module  # a container, or a class that only fails if it is called
+        cls = nn.Module  # a container, or a class that fails only if it is called
     module = cls.__new__(cls)
     nn.Module.__init__(module)
     decoder = _Attributes(tensors)
@@ -412,14 +412,14 @@ def _module(
         if name in _INTERNALS or not _is_name(name) or name.startswith("__"):
             continue
         if hasattr(nn.Module, name) or callable(getattr(cls, name, None)):
-            continue  # it would take the place of a method
+            continue  # it would shadow a method
         try:
             module.__dict__[name] = decoder.decode(value)
         except ValueError:
-            continue  # an attribute without a plain form; what needs it will say so
+            continue  # without a plain form; code that needs it raises an AttributeError
     for kind in ("params", "buffers", "tensors"):
         for name, entry in row[kind].items():
-            _shadows_nothing(cls, name)
+            _reject_shadowing(cls, name)
             tensor = None if entry is None else _tensor(entry, kind, tensors, shared)
             stores: dict[str, dict[str, Any]] = {
                 "params": own_parameters(module), "buffers": own_buffers(module),
@@ -431,14 +431,14 @@ def _module(
 
 
 class _Attributes(_Static):
-    """Decodes a module's plain attributes; the functions among them are on the list."""
+    """Decodes a module's plain attributes, which may include functions on the allowlist."""
 
     def _decode_tensor(self, index: int) -> torch.Tensor:
         return self.tensors[index].clone()
 
 
-def _shadows_nothing(cls: type, name: Any) -> None:
-    """Refuse a declared name that would be read in place of an attribute of its class."""
+def _reject_shadowing(cls: type, name: Any) -> None:
+    """Reject a declared name that would shadow an attribute of its class."""
     fits = type(name) is str and bool(name) and "." not in name
     special = fits and name.startswith("__") and name.endswith("__")
     if not fits or special or name in _INTERNALS or hasattr(cls, name):

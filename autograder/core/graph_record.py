@@ -1,8 +1,8 @@
 """A `GraphModule` as plain data.
 
-`describe` runs where the learner's code ran. It must survive any graph, however broken,
-and says what it sees: each node with its links, each module by class, plain attributes
-and tensors, the code, the signature. `core.graph_program` makes of it what can be run again.
+`describe` runs in the process that ran the learner's code. It must work for any graph, however
+broken. It records each node with its links; each module's class, plain attributes and tensors; the
+code; the signature. `core.graph_program` turns this description into a program that can be run.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from autograder.core.torch_private import (
 
 MAX_NODES = 5_000
 MAX_DESCRIBED = MAX_NODES + 1
-"""One more, so that whoever reads a description sees that the graph is too large."""
+"""One more than allowed, so that a reader of the description sees that the graph is too large."""
 
 
 class CallRecord(TypedDict):
-    """What a node computes, without its links."""
+    """A node's operation and arguments, without its links."""
 
     op: str
     name: str
@@ -45,7 +45,7 @@ class NodeRecord(CallRecord):
 
     Attributes:
         args_type: the class of its `args`.
-        users: its readers, as ``{"node": place}``.
+        users: the nodes that read it, as ``{"node": index}``.
         inputs: the nodes that it has recorded as its inputs.
     """
 
@@ -59,7 +59,7 @@ class TensorRecord(TypedDict):
 
     Attributes:
         tensor: its index in the table of tensors.
-        origin: its name in the caller's model, if it is shared with that.
+        origin: its name in the caller's model, if the model shares it.
     """
 
     tensor: int
@@ -84,19 +84,19 @@ ModuleRecord = TypedDict(
     },
     total=False,
 )
-"""A module of a graph module: its path, and either where the same module was described, or all."""
+"""A module of a graph module: its path, and all keys or only `same_as`, a path described before."""
 
 
 class GraphRecord(TypedDict):
-    """A graph module, as `describe` writes it.
+    """A graph module, as `describe` returns it.
 
     Attributes:
         owner: whether its graph belongs to it.
-        fresh_code: the code that its graph would have now.
-        lint: the complaint of `Graph.lint`.
+        fresh_code: the code that its graph would generate now.
+        lint: the error of `Graph.lint`.
         signature: parameters of its ``forward``; see `signature_of`.
         unresolved: names of the nodes whose target does not exist.
-        meta: what each node carries, if the case asks for it.
+        meta: each node's metadata, if the case asks for it.
     """
 
     type: str
@@ -114,7 +114,7 @@ class GraphRecord(TypedDict):
 
 
 Signature = list[list[Any]]
-"""Rows ``[name, kind, default]``, the last only if there is one: two texts, and a value."""
+"""Rows ``[name, kind, default]``: two texts, and a value that is left out if there is none."""
 
 
 def reads(row: CallRecord) -> list[Tagged]:
@@ -131,10 +131,10 @@ def call_of(row: NodeRecord) -> CallRecord:
 
 
 def target_path(row: CallRecord) -> str:
-    """The target of a node that calls no function: a path, a method, or an input's name.
+    """The target of a node that does not call a function: a path, a method, or an input's name.
 
     Raises:
-        TypeError: it is a function.
+        TypeError: the target is a function.
     """
     if isinstance(row["target"], dict):
         raise TypeError(f"the target of {row['name']} is a function")
@@ -142,7 +142,7 @@ def target_path(row: CallRecord) -> str:
 
 
 def called_function(row: CallRecord) -> str:
-    """The name of the function that a node calls. Raises `TypeError` if it calls none."""
+    """The name of the function that a node calls. Raises `TypeError` if it does not call one."""
     if not isinstance(row["target"], dict):
         raise TypeError(f"the target of {row['name']} is not a function")
     name: str = unwrap(row["target"])[1]
@@ -161,17 +161,17 @@ _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
 
 
 def nodes_of(graph: fx.Graph) -> list[fx.Node]:
-    """The graph's nodes, at most `MAX_DESCRIBED`: a corrupted list may never end."""
+    """The graph's nodes, at most `MAX_DESCRIBED`, because a corrupted list may never end."""
     return list(itertools.islice(graph.nodes, MAX_DESCRIBED))
 
 
 def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = None) -> GraphRecord:
-    """The plain description of a graph module.
+    """Describe a graph module as plain data.
 
     Args:
-        gm: what the learner's code returned.
-        encoder: takes the tensors; its node hook is set to this graph's.
-        caller: the model it was made from; shared parts are marked with their origin.
+        gm: the graph module that the learner's code returned.
+        encoder: takes the tensors; its `node` is set to encode this graph's nodes.
+        caller: the model that it was made from; shared parts are marked with their origin.
     """
     nodes = describe_nodes(gm.graph, encoder)
     origins = _origins(caller)
@@ -191,7 +191,7 @@ def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = No
 
 
 def describe_nodes(graph: fx.Graph, encoder: Encoder) -> list[NodeRecord]:
-    """The plain description of a graph's nodes; the encoder's node hook is set to this graph's."""
+    """Describe a graph's nodes; the encoder's `node` is set to encode this graph's nodes."""
     nodes = nodes_of(graph)
     index = {id(node): i for i, node in enumerate(nodes)}
 
@@ -266,7 +266,7 @@ def _plain_attributes(module: nn.Module, encoder: Encoder) -> dict[str, Encoded]
 
 
 def _origins(caller: nn.Module | None) -> dict[int, str]:
-    """Identity of each part of the caller's model, to the name it has there."""
+    """The name of each part of the caller's model, by the identity of the part."""
     found: dict[int, str] = {}
     if caller is not None:
         for named in (caller.named_modules, caller.named_parameters, caller.named_buffers):
@@ -311,7 +311,7 @@ def signature_of(function: Callable[..., Any], encoder: Encoder) -> Signature | 
 
 
 def _resolves(gm: nn.Module, node: fx.Node) -> bool:
-    """Whether a ``call_module`` or ``get_attr`` target leads somewhere."""
+    """Whether a ``call_module`` or ``get_attr`` target exists."""
     if node.op not in ("call_module", "get_attr"):
         return True
     value: Any = gm

@@ -1,4 +1,4 @@
-"""A described graph as boxes for a picture."""
+"""A described graph as the node boxes of a picture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional
 _LOST = {"foreign": "other graph", "erased": "erased"}
 
 
-class _Said:
-    """A value without a plain form of its own; a label shows these words."""
+class _Verbatim:
+    """A value without a plain form; a label shows these words for it."""
 
     def __init__(self, words: str) -> None:
         self.words = words
@@ -25,7 +25,7 @@ class _Said:
 
 
 def node_boxes(data: GraphRecord) -> tuple[NodeBox, ...]:
-    """The boxes of a description made by `graph_record`."""
+    """The boxes of a graph's description."""
     names = [row["name"] for row in data["nodes"]]
     classes = {row["path"]: row.get("class", "").rpartition(".")[2] for row in data["modules"]}
     return tuple(_box(row, names, classes) for row in data["nodes"])
@@ -43,14 +43,14 @@ def _box(row: NodeRecord, names: list[str], classes: dict[str, str]) -> NodeBox:
 
 
 def _value(data: Encoded, names: list[str]) -> Any:
-    """Plain arguments as a label takes them: nodes as `Ref`, all else as values or words."""
+    """Arguments in the form that a label takes: nodes as `Ref`, the rest as values or words."""
     if not isinstance(data, dict):
         return data
     kind, body = unwrap(data)
     if kind == "node":
         return Ref(names[body])
     if kind in _LOST:
-        return Ref(f"{body} ({_LOST[kind]})")  # never taken for a node of the same name
+        return Ref(f"{body} ({_LOST[kind]})")  # so that it differs from a node of the same name
     if kind == "slice":
         return slice(*(_value(part, names) for part in body))
     if kind in ("list", "tuple"):
@@ -59,12 +59,12 @@ def _value(data: Encoded, names: list[str]) -> Any:
     if kind == "dict":
         return {_value(k, names): _value(v, names) for k, v in body}
     if kind in ("function", "case"):
-        return _Said(target_text(data))
-    return _Said(show(data))
+        return _Verbatim(target_text(data))
+    return _Verbatim(show(data))
 
 
 def target_text(target: Encoded) -> str:
-    """A node's target as a person writes it."""
+    """A node's target as a person would write it."""
     if not isinstance(target, dict):
         return str(target)
     _, name = unwrap(target)

@@ -1,7 +1,7 @@
-"""Arguments that an answer brings itself, as plain data.
+"""Inputs that an answer returns, as plain data.
 
-An in-place operation on one tensor shows in another that shares its memory. So the memory is
-written down, each piece once, and of each tensor which part of it is its own.
+Tensors may share memory, so an in-place operation on one can change another. The data therefore
+contains each piece of memory once, and for each tensor its part of that memory.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import torch
 from autograder.core.codec import Decoder, Encoded, Encoder, Tagged, leaves
 
 MOST_NUMBERS = 100_000
-"""So many numbers the arguments may hold together."""
+"""Limit of the numbers in all arguments together."""
 
 
 class InputsRecord(TypedDict):
-    """Arguments, whose tensors are indices of `views`: memory, shape, strides, offset."""
+    """Arguments whose tensors are indices of `views`: memory, shape, strides, offset."""
 
     values: Encoded
     views: list[View]
@@ -27,7 +27,7 @@ View = list[Any]
 
 
 class _Views(Encoder):
-    """Encodes values; a tensor is spoken of by its place among `views`."""
+    """Encodes values, with a tensor as its index in `views`."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class _Views(Encoder):
         self._memory: dict[tuple[int, torch.dtype], int] = {}
 
     def tensor(self, value: torch.Tensor) -> Tagged:
-        """Note which part of which memory a tensor is."""
+        """Add a view: the memory of the tensor, and its part of that memory."""
         if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
             raise ValueError("a tensor that is not dense, or not on the CPU")
         value = value.detach().resolve_conj().resolve_neg()
@@ -51,14 +51,14 @@ class _Views(Encoder):
 
 
 def describe_inputs(inputs: tuple[Any, ...], encoder: Encoder) -> InputsRecord:
-    """Arguments as plain data.
+    """Encode arguments as plain data.
 
     Args:
         inputs: the arguments.
         encoder: takes the memory of their tensors.
 
     Raises:
-        ValueError: something in them has no plain form, or they are too large.
+        ValueError: an argument has no plain form, or they are too large.
     """
     views = _Views(encoder)
     data = views.encode(tuple(inputs))
@@ -71,10 +71,10 @@ def describe_inputs(inputs: tuple[Any, ...], encoder: Encoder) -> InputsRecord:
 
 
 def inputs_of(data: InputsRecord, tensors: list[torch.Tensor]) -> tuple[Any, ...]:
-    """The inverse of `describe_inputs`: fresh arguments, which share what they shared.
+    """The inverse of `describe_inputs`: new arguments, which share memory as the originals did.
 
     Raises:
-        ValueError: the data does not fit together.
+        ValueError: the data is inconsistent.
     """
     memory: dict[int, torch.Tensor] = {}
     views = []

@@ -1,4 +1,4 @@
-"""Bounds on what a learner's code may take: time and printed text."""
+"""Limits on the time and the printed text of a learner's code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of processor time and of waiting for one case; characters shown."""
+    """Limits of one case: seconds of processor time, seconds of waiting, characters printed."""
 
     cpu: float = 10.0
     wall: float = 60.0
@@ -28,25 +28,26 @@ class Limits:
 
 
 def charged_wait(passed: float, queued: float) -> float:
-    """Seconds of waiting that count, where a process was kept waiting for a processor.
+    """Seconds of waiting that count, less the time in which the process waited for a processor.
 
-    A busy machine fails no right answer; but at least a quarter counts, so that every wait ends.
+    A busy machine must not fail a right answer. But at least a quarter counts, so that every wait
+    ends.
     """
     return passed - min(queued, 0.75 * passed)
 
 
 ONE_LOOK = 1.0
-"""Seconds that count, at most, from one look at the time to the next."""
+"""Seconds that count, at most, between two readings of a `SuspendAwareClock`."""
 
 
 class SuspendAwareClock:
-    """A clock that is not moved on while nobody looks at it.
+    """A clock that does not count time in which the machine was suspended.
 
-    A process that waits looks several times a second. If much more has passed, the machine slept,
-    or was paused as virtual machines are; that is not the answer's fault.
+    A process that waits reads it several times a second. If much more time has passed between two
+    readings, the machine slept or was paused, as virtual machines are.
 
     Args:
-        seconds: reads a clock that never goes back.
+        seconds: reads a monotonic clock.
     """
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
@@ -54,29 +55,29 @@ class SuspendAwareClock:
         self._last, self._now = seconds(), 0.0
 
     def now(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since the clock was made."""
         last, self._last = self._last, self._seconds()
         self._now += min(ONE_LOOK, self._last - last)
         return self._now
 
 
 CLOCK = SuspendAwareClock()
-"""This process's own, which all of its waiting moves on."""
+"""The process-wide clock; every wait in this process advances it."""
 
 MOST_FORGIVEN = 20.0
-"""Seconds of importing that are not counted, at most."""
+"""Seconds of importing that do not count, at most."""
 
 
 SHORT = 0.05
-"""Seconds for which nobody asks how long the process has waited for a processor; most cases take
-less, and the kernel's answer takes longer than many of them."""
+"""Seconds before the kernel is asked how long the process has waited for a processor. Most cases
+take less, and reading that number takes longer than many of them."""
 
 
 class Clock:
-    """Says when the time is used up, whatever the code that it is for makes of that.
+    """Decides when a piece of code has used up its time, even if it swallows `OutOfTime`.
 
     Args:
-        limits: how much there is.
+        limits: the limits.
         awake: measures waiting.
         cpu: reads the processor time of this process, in seconds.
         queued: reads the seconds that this process has waited for a processor.
@@ -99,8 +100,8 @@ class Clock:
 
     def is_over(self) -> bool:
         """Whether the time is used up."""
-        # Processor time decides, so that a busy machine does not fail a right answer;
-        # waiting is bounded too, for code that sleeps.
+        # Processor time decides, so that a busy machine does not fail a right answer.
+        # Waiting is limited too, because of code that sleeps.
         passed = self._awake.now() - self._wall
         if self._cpu_now() - self._cpu - self._forgiven > self._limits.cpu:
             return True
@@ -111,29 +112,29 @@ class Clock:
         return charged_wait(passed, self._queued_now() - self._queued) > self._limits.wall
 
     def should_interrupt(self) -> bool:
-        """Whether `OutOfTime` is to be raised now."""
+        """Whether to raise `OutOfTime` now."""
         return self.is_over() and time.monotonic() > self._calm_until
 
     def begin_tick(self) -> None:
-        """Note the time, of which the next tick may forgive what has passed by then."""
+        """Note the time; `forgive` does not count what passes between here and the next tick."""
         self._tick = self._cpu_now()
 
     def forgive(self) -> None:
-        """Do not count what has passed since the last tick, up to some seconds in all."""
+        """Do not count the time since the last tick, up to `MOST_FORGIVEN` seconds in all."""
         passed = self._cpu_now() - self._tick
         self._forgiven = min(MOST_FORGIVEN, self._forgiven + passed)
 
     def pause(self, seconds: float) -> None:
-        """Raise nothing for so long: an error is being shown, which must come to its end."""
+        """Raise nothing for this many seconds, so that an error can be displayed to its end."""
         self._calm_until = time.monotonic() + seconds
 
 
 def _queued() -> float:
-    """Seconds that this process's first thread has wanted a processor and got none."""
+    """Seconds that this process's first thread has waited for a processor."""
     try:
         with open("/proc/self/schedstat", "rb") as file:
             return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError):  # only Linux tells
+    except (OSError, IndexError):  # only Linux has this file
         return 0.0
 
 
@@ -141,13 +142,14 @@ def _queued() -> float:
 def time_limit(limits: Limits, clock: Clock | None = None) -> Iterator[Clock]:
     """Raise `OutOfTime` in this thread once the limits are exceeded.
 
-    The clock that is yielded says whether that was so. A Ctrl-C stays a `KeyboardInterrupt`. On
-    the main thread of Linux and macOS a timer signal is used, which ends sleeping calls too;
-    elsewhere a watching thread. What a limit within another one takes counts for both.
+    The clock that is yielded tells whether they were exceeded. Ctrl-C still raises
+    `KeyboardInterrupt`. The main thread of Linux and macOS uses a timer signal, which also
+    interrupts sleeping calls; elsewhere a thread watches. Time within a nested limit counts for
+    both limits.
 
     Args:
         limits: the limits.
-        clock: says when they are exceeded; a new one by default.
+        clock: decides when they are exceeded; a new one by default.
     """
     clock = clock or Clock(limits)
     main = threading.current_thread() is threading.main_thread()
@@ -165,11 +167,11 @@ def _signal_limit(clock: Clock) -> Iterator[None]:
         if _imports_pytorch(frame):
             clock.forgive()
         clock.begin_tick()
-        if clock.should_interrupt() and not _is_lost_in(frame):
+        if clock.should_interrupt() and not _is_gc_callback(frame):
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, tick)
-    # Ticks go on after the first OutOfTime: code that swallows it is told again.
+    # Ticks continue after the first OutOfTime, because the code may swallow it.
     left, every = signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
     try:
         yield
@@ -181,7 +183,7 @@ def _signal_limit(clock: Clock) -> Iterator[None]:
 
 
 def _imports_pytorch(frame: FrameType | None) -> bool:
-    """Whether a module of PyTorch is being imported: its first use is no one's fault."""
+    """Whether a module of PyTorch is being imported; that time is not charged to the answer."""
     importing = False
     while frame is not None:
         if importing and str(frame.f_globals.get("__name__", "")).startswith("torch."):
@@ -191,8 +193,8 @@ def _imports_pytorch(frame: FrameType | None) -> bool:
     return False
 
 
-def _is_lost_in(frame: FrameType | None) -> bool:
-    """Whether Python would only warn of what is raised here: in a callback of its collector."""
+def _is_gc_callback(frame: FrameType | None) -> bool:
+    """Whether an exception raised here would be lost, because this is a callback of `gc`."""
     codes = (getattr(callback, "__code__", None) for callback in gc.callbacks)
     return frame is not None and frame.f_code in codes
 
@@ -236,7 +238,7 @@ class BoundedText(io.TextIOBase):
         return len(text)
 
     def getvalue(self) -> str:
-        """What was kept, with a note on what was not."""
+        """The text that was kept, and a note on the length of the rest."""
         left = (
             f"{self._lines:,} more lines"
             if self._lines > 1
@@ -248,7 +250,7 @@ class BoundedText(io.TextIOBase):
 
 @contextlib.contextmanager
 def bounded_output(limit: int) -> Iterator[BoundedText]:
-    """Catch what is printed to standard output and standard error."""
+    """Capture standard output and standard error."""
     text = BoundedText(limit)
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         yield text

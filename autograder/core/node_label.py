@@ -1,7 +1,7 @@
-"""What a node does, in a few readable characters: ``torch.relu``, ``x + 2``, ``.sum(dim=-1)``.
+"""A node's operation in a few readable characters: ``torch.relu``, ``x + 2``, ``.sum(dim=-1)``.
 
-The nodes among the arguments are given as `Ref`, a name; so a label can be made of a
-real node and of a described one alike.
+Nodes among the arguments are passed as `Ref`, a name, so real nodes and described ones can both be
+labeled.
 """
 
 from __future__ import annotations
@@ -39,36 +39,35 @@ _SPACES = {
 
 
 class Ref(str):
-    """The name of a node that stands among a node's arguments."""
+    """The name of a node among a node's arguments."""
 
 
 def label(op: str, target: Any, args: Any, kwargs: Any, owner: str = "") -> str:
-    """A node in a few words.
+    """Describe a node in a few words.
 
     Args:
         op: its opcode.
         target: its target: a function, or the name of a method, module or attribute.
-        args: its positional arguments, nodes given as `Ref`.
-        kwargs: its keyword arguments, nodes given as `Ref`.
+        args: its positional arguments, nodes passed as `Ref`.
+        kwargs: its keyword arguments, nodes passed as `Ref`.
         owner: for ``call_module``, the name of the module's class.
 
     Returns:
-        At most `MAX_LABEL` characters. A call is spelled out unless its only argument is
-        a node: the arrow in the picture says that already. Nothing raises, however
-        broken the node is.
+        At most `MAX_LABEL` characters. Arguments are left out if the only one is a node, which the
+        arrow of the picture shows. Nothing raises, however broken the node is.
     """
     args = args if isinstance(args, (tuple, list)) else (args,)
     kwargs = kwargs if isinstance(kwargs, dict) else {}
     try:
         label: Callable[..., str] = _LABELS.get(op, _other)
         text = label(target, tuple(args), kwargs, owner)
-    except Exception:  # a repr of the learner's own may do anything
+    except Exception:  # because of a learner's own `__repr__`
         text = str(op)
     return shorten(one_line(text), MAX_LABEL)
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text, its middle left out where it is longer than the limit."""
+    """The text, with its middle left out if it is longer than the limit."""
     if len(text) <= limit:
         return text
     tail = limit // 3
@@ -93,7 +92,7 @@ def function_label(function: Any) -> str:
         return f"{type(function).__name__}()"  # an instance with __call__
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, (types.ModuleType, type)):
-        return f"{type(owner).__name__}.{name}"  # such as the append of a list
+        return f"{type(owner).__name__}.{name}"  # such as `list.append`
     if getattr(torch.nn.functional, name, None) is function:
         return f"F.{name}"
     if getattr(torch, name, None) is function:
@@ -111,7 +110,7 @@ def function_label(function: Any) -> str:
 
 
 def spell(value: Any, depth: int = 0) -> str:
-    """An argument as source code, cut where it is long."""
+    """An argument as source code, cut if it is long."""
     if isinstance(value, Ref):
         return str(value)
     if depth > MAX_DEPTH:
@@ -203,7 +202,7 @@ def _index(value: Any) -> str:
 
 def _method(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], _: str) -> str:
     if args and isinstance(args[0], Ref):
-        args = args[1:]  # the arrow shows whose method it is
+        args = args[1:]  # the arrow shows the owner of the method
     return f".{target}({_arguments(args, kwargs)})"
 
 

@@ -1,7 +1,7 @@
-"""What happened when an answer was tried on a case: plain data and tensors, no more.
+"""The record of an answer's run on a case: plain data and tensors.
 
-An `Outcome` is all that passes from the process that runs a learner's code to the judge. On disk it
-is a JSON header followed by the raw bytes of its tensors. A `Reference` is what should happen.
+An `Outcome` is everything that the process that runs a learner's code sends to the judge. On disk,
+it is a JSON header followed by the raw bytes of its tensors. A `Reference` is the expected result.
 """
 
 from __future__ import annotations
@@ -25,52 +25,51 @@ Ended = Literal["returned", "raised", "out of time", "not attempted"]
 
 
 class Part(StrEnum):
-    """A part of the caller's objects. Programs compare these; words are for people."""
+    """A part of the caller's objects. Programs compare these; `Change` has words for people."""
 
     GRAPH = "graph"
-    """A graph module's graph, its code, or whose graph it is."""
+    """A graph module's graph, its code, or the module that the graph belongs to."""
     TRAINING_FLAG = "training flag"
     MODULE = "module"
-    """Anything else of a module: submodules, parameters, buffers, attributes, hooks."""
+    """Any other part of a module: submodules, parameters, buffers, attributes, hooks."""
     META = "meta"
-    """What a node carries in its `meta`."""
+    """The `meta` of a node."""
     ARGUMENT = "argument"
     TENSOR = "tensor"
-    """An input tensor, or one within an argument."""
+    """An input tensor, or one inside an argument."""
     RANDOM_STATE = "random state"
 
 
 class Change(str):
-    """Something of the caller's that a call has changed: what happened to it, in words.
+    """A change that a call made to the caller's objects, in words.
 
     Attributes:
-        part: what it is a part of. Programs decide on this, and not on the words.
+        part: the part that was changed. Programs compare this, not the words.
     """
 
     part: Part
 
     def __new__(cls, part: Part, words: str) -> Change:
-        """Make it of such words as ``the model's code was changed``."""
+        """Make a change from words such as ``the model's code was changed``."""
         self = super().__new__(cls, words)
         self.part = part
         return self
 
     def __getnewargs__(self) -> tuple[Part, str]:  # type: ignore[override]
-        """What copies of it are made from."""
+        """The arguments with which a copy is made."""
         return self.part, str(self)
 
 
 GIVEN: Encoded = {"given": 0}
-"""Says that what came back is the very object that the answer was given."""
+"""Marks a result that is the same object as the answer's argument."""
 
 CALLS = (0, 0, 1)
-"""What is added to the case's seed in each call of an answer that works in place."""
+"""The offsets of the case's seed, one for each call of an answer that works in place."""
 
 MAX_HEADER = 32 * 1024 * 1024
 MAX_CONTAINERS, MAX_COMMAS = 600_000, 2_000_000
-"""In a header: one takes much more memory than its characters, and outcomes are read by dozens.
-
-What the runner writes stays below: it encodes at most `codec.MAX_ITEMS` values.
+"""Limits of a header. Containers need much more memory than their text, and the judge reads
+dozens of outcomes. The runner stays below: it encodes at most `codec.MAX_ITEMS` values.
 """
 MAX_TENSORS = 1024 * 1024 * 1024
 
@@ -83,7 +82,7 @@ class InsideRecord(TypedDict):
 
 
 class TimerRecord(TypedDict):
-    """What a timer has measured. `wall` is the whole run's time, in seconds."""
+    """The measurements of a timer. `wall` is the time of the whole run, in seconds."""
 
     wall: float
     seconds: Tagged
@@ -92,12 +91,12 @@ class TimerRecord(TypedDict):
 
 
 class RunRecord(TypedDict, total=False):
-    """The calls of a result on one input, by what was called; see the kinds of answers.
+    """The calls of a result on one input, by the way it was called; see the answer kinds.
 
     Attributes:
         rebuilt: the judge's own run of the described graph.
-        afterwards: whether the model was in the same mode after it.
-        state: what tensors became, by name.
+        afterwards: whether gradients were on afterwards.
+        state: the final state of each parameter and buffer, by name.
     """
 
     forward: CallResult
@@ -117,7 +116,7 @@ Way = Literal["forward", "interpreter", "copy", "eager", "altered", "rebuilt"]
 
 
 class PieceRecord(TypedDict, total=False):
-    """What a compiler was given: a graph module, or an object of another `kind`."""
+    """The argument of a compiler: a graph module, or an object of another `kind`."""
 
     graph_module: GraphRecord
     kind: str
@@ -125,24 +124,24 @@ class PieceRecord(TypedDict, total=False):
 
 
 class ResultRecord(Tagged, total=False):
-    """A result: an encoded value, or what its kind of answer says, which is some of these keys.
+    """A result: an encoded value, or those of these keys that its answer kind fills.
 
     Attributes:
         graph_module: the graph module that was returned, or edited.
         tail: the second one.
-        pieces: what a compiler was given, in order.
-        compiled: paths of what the compiler returned, to the place in `pieces`.
-        new: whether the graph module is not the one that was given.
-        count: the number that was returned next to it.
-        returned: what an answer that edits in place has returned.
-        cuts: the name of the node in the model's trace, by that in the result.
+        pieces: the arguments of a compiler, in order.
+        compiled: for the path of each compiled part, its index in `pieces`.
+        new: whether the graph module has another graph than the argument.
+        count: the number that was returned with it.
+        returned: the return value of an answer that edits in place.
+        cuts: for nodes whose own code stops a gradient, ``raises`` or ``loses``, by name.
         generated: whether a module's code was generated from a graph.
         module: the class of a module that is not a graph module.
         keys: functions that have a rule.
-        rules: what each rule has recorded, once for each call that it was applied to.
+        rules: the nodes that each rule recorded, once for each call that it was applied to.
         given: the inputs of a witness.
         ran: the calls of a witness and of its trace.
-        failed: the step at which a witness has failed.
+        failed: the step at which a witness failed.
     """
 
     graph_module: GraphRecord
@@ -171,16 +170,16 @@ class Outcome:
 
     Attributes:
         case: the case's name.
-        ended: how the call ended.
+        ended: the end of the call.
         error: for a call that raised: ``type``, ``message``, ``line`` (number within the
             learner's code), ``text`` (that line).
-        value: the plain form of what came back; a graph module's is its description
-            under the key ``graph_module``.
+        value: the plain form of the result; for a graph module, its description under the key
+            ``graph_module``.
         runs: one record for each input: ``forward``, ``interpreter``, ``copy``, each with
             ``value`` or ``error``, the ``args`` afterwards, and the ``log`` of the case.
-        changed: what the call changed about the caller's objects.
+        changed: changes that the call made to the caller's objects.
         used: forbidden attributes that the answer used.
-        printed: what the learner's code printed, cut to size.
+        printed: the output of the learner's code, cut to size.
         tensors: the table that ``{"tensor": i}`` refers to.
     """
 
@@ -220,7 +219,7 @@ class Outcome:
 
     @classmethod
     def load(cls, path: Path) -> Outcome:
-        """Read an outcome from a file. Raises `ValueError` if it is not a sound one."""
+        """Read an outcome from a file. Raises `ValueError` if it is invalid."""
         with path.open("rb") as file:
             return cls.read(file)
 
@@ -229,7 +228,7 @@ class Outcome:
         """Read an outcome from a binary stream.
 
         Raises:
-            ValueError: if the data is cut off, too large, or of the wrong form.
+            ValueError: the data is cut off, too large, or of the wrong form.
         """
         size = int.from_bytes(file.read(8), "little")
         if size > MAX_HEADER:
@@ -244,7 +243,7 @@ class Outcome:
             raise ValueError("the outcome's header is nested too deeply") from None
         if not isinstance(header, dict) or set(header) != set(cls.__dataclass_fields__):
             raise ValueError("the outcome's header has the wrong fields")
-        if not all(is_sound(header[name]) for name, is_sound in _SOUND.items()):
+        if not all(is_sound(header[name]) for name, is_sound in _VALIDATORS.items()):
             raise ValueError("the outcome's header has fields of the wrong types")
         header["changed"] = [Change(Part(part), words) for part, words in header["changed"]]
         header["tensors"] = _read_tensors(file, header["tensors"])
@@ -263,7 +262,7 @@ def _is_change(row: list[str]) -> bool:
     return len(row) == 2 and row[0] in list(Part)
 
 
-_SOUND: dict[str, Callable[[Any], bool]] = {
+_VALIDATORS: dict[str, Callable[[Any], bool]] = {
     "case": lambda value: type(value) is str,
     "ended": lambda value: value in get_args(Ended) and type(value) is str,
     "error": lambda value: value is None or type(value) is dict,
@@ -279,7 +278,7 @@ _DTYPES = frozenset(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
     "complex32 complex64 complex128 float8_e4m3fn float8_e5m2".split()
 )
-"""Of tensors that are read; making others, such as quantized ones, from raw bytes ends Python."""
+"""Dtypes that are read. Making other tensors, such as quantized ones, from bytes crashes Python."""
 
 
 def tensor_bytes(tensor: torch.Tensor) -> bytes:
@@ -292,7 +291,7 @@ def tensor_from_bytes(blob: bytes, dtype: str, shape: list[int]) -> torch.Tensor
     """The inverse of `tensor_bytes`.
 
     Raises:
-        ValueError: if dtype, shape and number of bytes do not fit together.
+        ValueError: dtype, shape and number of bytes do not fit together.
     """
     kind = getattr(torch, dtype, None) if dtype in _DTYPES else None
     sound = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
@@ -318,16 +317,16 @@ def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tens
     ]
 
 
-_KEPT: tuple[Literal["value", "error", "args", "log"], ...] = ("value", "error", "args", "log")
-"""What a reference keeps of the record of a run. What else is noted is for rules to look at."""
+_RUN_KEYS: tuple[Literal["value", "error", "args", "log"], ...] = ("value", "error", "args", "log")
+"""The keys of a run's record that a reference keeps; the rules inspect the others."""
 
 
 @dataclass
 class Reference:
-    """What the reference solution gave on one case.
+    """The result of the reference solution on one case.
 
     Attributes:
-        value: the plain form of its result; ``None`` where that is a graph module.
+        value: the plain form of its result; ``None`` if that is a graph module.
         runs: for each input of the case, ``value``, ``args`` and ``log`` of running the result.
         tensors: the table that the data refers to.
     """
@@ -343,7 +342,7 @@ class Reference:
         if isinstance(value, dict) and "graph_module" in value:
             value = None
         records = [record.get("forward", record.get("eager")) for record in outcome.runs]
-        runs = [{key: row[key] for key in _KEPT if key in row} for row in records if row]
+        runs = [{key: row[key] for key in _RUN_KEYS if key in row} for row in records if row]
         used: list[torch.Tensor] = []
         plain = _renumber([value, runs], outcome.tensors, used)
         return cls(plain[0], plain[1], used)
@@ -374,7 +373,7 @@ class Reference:
 
 
 def _renumber(data: Any, tensors: list[torch.Tensor], used: list[torch.Tensor]) -> Any:
-    """The data with its tensors moved to a table of their own."""
+    """The data, with its tensors moved to the table `used`."""
     if isinstance(data, list):
         return [_renumber(item, tensors, used) for item in data]
     if not isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""How a process in a box came to its end, as its supervisor says and a judge reads."""
+"""The end of a sandboxed process, as its supervisor reports it and a judge reads it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ExitReason(StrEnum):
-    """The ways in which it ends. Programs compare these; the words are for people."""
+    """The reasons for which a process ends. Programs compare these; the words are for people."""
 
     EXITED = "ended"
     OUT_OF_TIME = "out of time"
@@ -15,16 +15,16 @@ class ExitReason(StrEnum):
     TOO_MANY_PROCESSES = "too many processes"
     NO_BOX = "no box"
     UNRESPONSIVE = "astray"
-    """It does not answer, or answers something else."""
+    """It does not answer, or sends an answer of an unknown form."""
 
 
 @dataclass(frozen=True)
 class ProcessExit:
-    """One process's end.
+    """The end of one process.
 
     Attributes:
-        end: in which way.
-        detail: what else is known, in words, such as ``by signal 9``.
+        end: the reason.
+        detail: details in words, such as ``by signal 9``.
     """
 
     end: ExitReason
@@ -36,12 +36,12 @@ class ProcessExit:
         return f"{self.end} {self.detail}".strip()
 
     def line(self) -> str:
-        """The ending as a line of text, without its end."""
+        """The exit as one line of text, without the line break."""
         return f"{self.end.name} {self.detail}"
 
     @classmethod
     def of_line(cls, line: str) -> ProcessExit:
-        """The inverse of `line`; whatever else is said means that a process has gone astray."""
+        """The inverse of `line`; an unknown line means that a process is unresponsive."""
         name, _, detail = line.partition(" ")
         return (
             cls(ExitReason[name], detail)

@@ -1,8 +1,8 @@
-"""Which nodes of a graph the values that somebody wants depend on, memory included.
+"""Finds the nodes that given values of a graph depend on, including through shared memory.
 
-A value depends on the nodes that it reads, and on every call in place that changed the
-memory of what is read before it is read. Which values share memory is not guessed from
-names: the graph is run, and the storages of the values are compared.
+A value depends on the nodes that it reads, and on every earlier in-place call that changed the
+memory it reads. Names do not tell which values share memory, so the graph is run, and the storages
+of its values are compared.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from autograder.core.graph_program import Program
 
 
 class Record:
-    """What the nodes of a graph gave in one run.
+    """The values of a graph's nodes in one run.
 
     Attributes:
         graph: the graph.
         then: a copy of each node's value at the time when it was computed.
-        values: the values themselves, in whatever state they are by now.
+        values: the values themselves, which later nodes may have changed.
     """
 
     def __init__(self, graph: fx.Graph, module_at: Callable[[str], nn.Module]) -> None:
@@ -33,7 +33,7 @@ class Record:
         self.values: dict[str, Any] = {}
 
     def note(self, node: fx.Node, value: Any) -> None:
-        """Take what a node gave."""
+        """Record the value of a node."""
         self.values[node.name] = value
         self.then[node.name] = copy_of(value)
 
@@ -59,21 +59,21 @@ class Record:
 
 
 class Recorder(fx.Interpreter):
-    """Runs a graph module of the course's own, and keeps a record of it."""
+    """Runs a graph module of the course, and records its values."""
 
     def __init__(self, gm: fx.GraphModule) -> None:
         super().__init__(gm, garbage_collect_values=False)
         self.record = Record(gm.graph, gm.get_submodule)
 
     def run_node(self, n: fx.Node) -> Any:
-        """Run a node, and note its value."""
+        """Run a node, and record its value."""
         value = super().run_node(n)
         self.record.note(n, value)
         return value
 
 
 def copy_of(value: Any) -> Any:
-    """A copy of a value's tensors, in the same nesting."""
+    """Copy the tensors of a value, in the same nesting."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) in (list, tuple):
@@ -84,21 +84,21 @@ def copy_of(value: Any) -> Any:
 
 
 def recorded(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> Record:
-    """The record of running a graph module of the course's own on copies of some inputs."""
+    """Run a graph module of the course on copies of the inputs, and return the record."""
     recorder = Recorder(gm)
     run_recorder(recorder, inputs)
     return recorder.record
 
 
 def run_recorder(recorder: Recorder, inputs: tuple[Any, ...]) -> None:
-    """Run a recorder on copies of some inputs, under the seed of all runs."""
+    """Run a recorder on copies of the inputs, under `RUN_SEED`."""
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         seed_all(RUN_SEED)
         recorder.run(*copy.deepcopy(inputs))
 
 
 def recorded_program(program: Program, inputs: tuple[Any, ...]) -> Record:
-    """The record of running a described graph on copies of some inputs."""
+    """Run a described graph on copies of the inputs, and return the record."""
     record = Record(program.graph, program.modules.__getitem__)
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         seed_all(RUN_SEED)
@@ -107,9 +107,9 @@ def recorded_program(program: Program, inputs: tuple[Any, ...]) -> Record:
 
 
 def needed(record: Record, wanted: set[str]) -> set[str]:
-    """Names of the nodes that the values of some nodes depend on, these among them."""
+    """Names of the wanted nodes and of all nodes that their values depend on."""
     found: set[str] = set()
-    live: set[int] = set()  # storages whose content is still to be read
+    live: set[int] = set()  # storages whose content a later node reads
     for node in reversed(list(record.graph.nodes)):
         read = any(user.name in found for user in node.users)
         if node.name in wanted or read or record.written_by(node) & live:

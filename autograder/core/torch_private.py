@@ -1,7 +1,7 @@
-"""Every private name of PyTorch that the course relies on; `speed.fx_tracing` alone has more.
+"""The private names of PyTorch that the course uses, except for those of `speed.fx_tracing`.
 
-They are private, so a new version of PyTorch may take any of them away. A test then says which, and
-this is the file to change.
+A new version of PyTorch may remove or change any of them. A test then names it, and only this file
+has to change.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ __all__ = [
 
 BatchNorm = _BatchNorm
 ConvNd = _ConvNd
-"""What all batch norms are."""
+"""The base classes of all batch norms and of all convolutions."""
 
 
 def wrapped_functions() -> dict[Any, dict[str, Any]]:
-    """The registry of `fx.wrap`: by file and name, the namespace in which the function stands."""
+    """The registry of `fx.wrap`: each function's namespace, by file and name."""
     return _symbolic_trace._wrapped_fns_to_patch
 
 
@@ -63,12 +63,12 @@ def wrapped_methods() -> list[Any]:
 
 
 def side_effectful_functions() -> set[Callable[..., Any]]:
-    """Functions that `Node.is_impure` knows to have an effect."""
+    """Functions that `Node.is_impure` treats as having a side effect."""
     return fx_node._side_effectful_functions
 
 
 def codegen_of(graph: fx.Graph) -> Any:
-    """What writes a graph's code; `Graph.set_codegen` changes it."""
+    """The generator of a graph's code; `Graph.set_codegen` changes it."""
     return graph._codegen
 
 
@@ -78,12 +78,12 @@ def inputs_recorded_by(node: fx.Node) -> Iterable[fx.Node]:
 
 
 def rename(node: fx.Node, name: str) -> None:
-    """Give a node another name, one that is free in its graph."""
+    """Rename a node; the name must be free in its graph."""
     node._rename(name)
 
 
 def own_buffers(module: nn.Module) -> dict[str, torch.Tensor | None]:
-    """A module's own buffers by name, those that are ``None`` included; the dictionary itself."""
+    """A module's own buffers by name, including those that are ``None``; the dictionary itself."""
     return module._buffers
 
 
@@ -98,52 +98,52 @@ def own_modules(module: nn.Module) -> dict[str, nn.Module | None]:
 
 
 def qualified_name(function: Callable[..., Any]) -> str:
-    """The name under which FX writes a function into generated code."""
+    """FX's name for a function in generated code."""
     return _get_qualified_name(function)
 
 
 def schema_of(overload: Any) -> Any:
-    """The schema of an operator's overload: its name, its parameters, and what it gives."""
+    """The schema of an operator's overload: its name, parameters and results."""
     return overload._schema
 
 
 def operator_names() -> list[str]:
-    """The names of all operators that PyTorch's dispatcher knows, such as ``aten::add.Tensor``."""
+    """The names of all operators of PyTorch's dispatcher, such as ``aten::add.Tensor``."""
     return torch._C._dispatch_get_all_op_names()
 
 
 def tensor_base() -> type:
-    """The class, written in C, from which `torch.Tensor` has its methods."""
+    """The class, written in C, from which `torch.Tensor` inherits its methods."""
     return torch._C.TensorBase
 
 
 def fake_tensor_mode() -> Any:
-    """The class of the mode in which tensors have shapes and no numbers; its module comes late."""
+    """The class of the mode for tensors with shapes but no data; imported late: it is slow."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     return FakeTensorMode
 
 
 def fake_tensor_class() -> Any:
-    """The class of tensors that have shapes and no numbers."""
+    """The class of tensors with shapes but no data."""
     from torch._subclasses.fake_tensor import FakeTensor
 
     return FakeTensor
 
 
 def modes_entered() -> int:
-    """How many modes are entered that see every operation, such as that of fake tensors."""
+    """The number of dispatch modes entered, such as that of fake tensors."""
     return torch._C._len_torch_dispatch_stack()
 
 
 def leave_modes(entered: int) -> int:
-    """Leave all such modes but the first ones that were entered; returns how many were left."""
+    """Leave all dispatch modes except the first `entered`; return the number left."""
     from torch.utils._python_dispatch import _get_current_dispatch_mode_stack, _pop_mode
 
     count = modes_entered() - entered
     while (now := modes_entered()) > entered:
         mode = _get_current_dispatch_mode_stack()[-1]
-        with contextlib.suppress(Exception):  # it may be a learner's own, or half entered
+        with contextlib.suppress(Exception):  # it may be the learner's, or half entered
             mode.__exit__(None, None, None)
         if modes_entered() >= now:
             _pop_mode()

@@ -1,7 +1,7 @@
-"""Calls of the notebook's own code in a result's graph, and what the judge takes them for.
+"""Replaces calls of the learner's own code in a described graph by functions that the judge has.
 
-The judge has no such code. Where an exercise allows some, it is taken for exactly what the
-exercise allows: a copy of its one argument, or a call that nobody reads.
+The judge does not have that code. If an exercise allows it, the judge assumes exactly what the
+exercise allows: a copy of the only argument, or a call whose value is not read.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from autograder.core.codec import Encoded
 from autograder.core.graph_record import GraphRecord, NodeRecord, classes_of, target_path
 
 COPY, NOTHING = "a copy", "nothing"
-"""The names under which what stands in for own code travels; no case's function has them."""
+"""The names of the functions that replace own code; no case's function has them."""
 
 
 def copy_of(value: Any) -> Any:
-    """A copy of a value's tensors, in the same nesting; gradients flow through it."""
+    """Copy the tensors of a value, in the same nesting; gradients pass through the copies."""
     if isinstance(value, torch.Tensor):
         return value.clone()
     if type(value) in (list, tuple):
@@ -31,16 +31,17 @@ def copy_of(value: Any) -> Any:
 
 
 def nothing() -> None:
-    """What is left of a call that is skipped."""
+    """Replace a call that is skipped."""
 
 
 STAND_INS: dict[str, Callable[..., Any]] = {COPY: copy_of, NOTHING: nothing}
 
 
 def own_calls(description: GraphRecord) -> Iterator[tuple[int, str]]:
-    """Nodes that call functions or module classes only the learner's process knows.
+    """Find the nodes that call functions or module classes of the learner's own.
 
-    Pairs of the node's place and the name of what it calls.
+    Yields:
+        The index of the node, and the name of the function or class.
     """
     classes = classes_of(description)
     for i, row in enumerate(description["nodes"]):
@@ -53,7 +54,7 @@ def own_calls(description: GraphRecord) -> Iterator[tuple[int, str]]:
 
 
 def substitute_user_code(allowed: str, description: GraphRecord) -> GraphRecord:
-    """The description with the own code that is allowed taken for what it may be.
+    """The description with the allowed calls of own code replaced.
 
     Args:
         allowed: `Exercise.own_code`.
@@ -83,7 +84,7 @@ def _call(row: NodeRecord, name: str, given: list[Encoded]) -> NodeRecord:
 
 
 def _attributes_of_own(description: GraphRecord) -> Iterator[int]:
-    """Nodes that read what has no description, such as a function kept on the module."""
+    """Nodes that read an attribute without a description, such as a function on the module."""
     modules = {row["path"]: row for row in description["modules"]}
     known = set(modules)
     for path, row in modules.items():

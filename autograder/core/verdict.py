@@ -1,4 +1,4 @@
-"""What the judge says about an answer: plain data that `cards` show."""
+"""The judge's verdict on an answer: plain data that `cards` display."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 Status = Literal["passed", "failed", "crashed", "not attempted", "not judged"]
 
 MISSING_PACKAGE = "missing-package"
-"""The code of the finding that says which package a check needs."""
+"""The code of the finding that names the package that a check needs."""
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,15 @@ class Finding:
 
     Attributes:
         code: stable key, such as ``stale-code``.
-        message: one sentence about what is wrong, in the learner's own names.
-        advice: one sentence about where to look; never the solution.
+        message: one sentence that says what is wrong, in the learner's own names.
+        advice: one sentence that says where to look; never the solution.
         rule: the rule that found it.
-        case: the case it was found on.
-        nodes: names of the nodes it is about, for pictures.
-        raised: the exception that it tells of, as text; empty where it tells of none.
-        tells_error: whether it says what the verdict's ``error`` says, and no more.
-        asked_for: whether the answer raised what the exercise asks for here, so that it is no
-            crash; something else about it is wrong.
+        case: the case that it was found on.
+        nodes: names of the nodes that it is about, for pictures.
+        raised: the exception that it reports, as text; empty if it reports none.
+        tells_error: whether it only repeats the verdict's ``error``.
+        asked_for: whether the answer raised the exception that the exercise asks for here. Then it
+            did not crash, but something else about the exception is wrong.
     """
 
     code: str
@@ -42,13 +42,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class NodeBox:
-    """One node of a graph, as a picture needs it.
+    """One node of a graph in a picture.
 
     Attributes:
         name: the node's name.
         op: its opcode.
         label: its target, readable (``torch.relu``, ``x + y``, ``block.0``).
-        inputs: names of the nodes it reads.
+        inputs: names of the nodes that it reads.
         mark: ``""``, ``"added"``, ``"removed"`` or ``"changed"``.
     """
 
@@ -61,19 +61,19 @@ class NodeBox:
 
 @dataclass(frozen=True)
 class Example:
-    """The smallest case that breaks an answer, ready to be shown.
+    """The smallest case that breaks an answer, ready to be displayed.
 
     Attributes:
         case: the case's name.
-        source: the model as source code a person can read and paste.
-        call: how the answer was called, one line.
+        source: the model as source code that a person can read and paste.
+        call: the call of the answer, in one line.
         inputs: a description of the inputs, one line each.
-        expected: what should have come back, or ``""``.
-        obtained: what came back, or ``""``.
+        expected: the expected result, or ``""``.
+        obtained: the actual result, or ``""``.
         before: the traced model.
-        after: the learner's graph; empty when there is none.
-        code: the code of the graph that came back, or ``""``.
-        fine_print: the sentence of the task's fine print that the case stands on, or ``""``.
+        after: the learner's graph; empty if there is none.
+        code: the code of the returned graph, or ``""``.
+        fine_print: the sentence of the task's fine print that the case tests, or ``""``.
     """
 
     case: str
@@ -90,13 +90,13 @@ class Example:
 
 @dataclass(frozen=True)
 class Share:
-    """How one aspect of the exercise went.
+    """The result of one aspect of the exercise.
 
     Attributes:
-        says: what it is, in a few words.
+        says: the aspect in a few words.
         weight: its weight among all.
-        held: whether all its cases hold.
-        tried: whether it was tried at all.
+        held: whether all its cases passed.
+        tried: whether its cases were tried.
     """
 
     says: str
@@ -107,26 +107,26 @@ class Share:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of one answer.
+    """The judgment of one answer.
 
     Attributes:
         exercise: the exercise's name.
-        status: how it went; ``"not judged"`` where all that could be looked at holds, and the
-            rest could not be looked at: a person decides.
+        status: the result; ``"not judged"`` if all checks that were possible passed and others were
+            not possible, so that a person has to decide.
         score: 0 to 1.
-        findings: what is wrong, the one to show first at the front.
-        shares: how each aspect went.
+        findings: the mistakes; the first is the one to show first.
+        shares: the result of each aspect.
         example: the smallest failing case, if any.
-        error: for a crash, one or two lines: what was raised and where in the learner's code.
-        printed: what the learner's code printed, cut to size.
-        cases: how many cases were tried.
+        error: for a crash, one or two lines: the exception, and its line in the learner's code.
+        printed: the output of the learner's code, cut to size.
+        cases: the number of cases tried.
         others: for some further findings, the cases that they were found on.
-        defined: whether there was an answer at all.
-        remark: what else there is to say of an answer that passed.
-        fails: the hand-picked cases that fail, hidden ones too, with the code of each one's first
-            finding: answers with one mistake fail the same cases in the same way.
-        unread: where the exercise forbids a tool: what keeps a reader of the answer's text from
-            saying whether it uses that, such as ``compile``. It costs nothing.
+        defined: whether there was an answer.
+        remark: a remark on an answer that passed.
+        fails: the hand-picked cases that fail, including hidden ones, with the code of each one's
+            first finding. Answers with the same mistake fail the same cases in the same way.
+        unread: if the exercise forbids a tool: the names, such as ``compile``, that prevent the
+            judge from deciding whether the answer's text uses it. It costs no points.
     """
 
     exercise: str
@@ -146,16 +146,16 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether every case held."""
+        """Whether every case passed."""
         return self.status == "passed"
 
     @property
     def is_unchecked(self) -> bool:
-        """Whether nothing was tried, because a package is missing that the check needs."""
+        """Whether nothing was tried because a package is missing that the check needs."""
         return any(finding.code == MISSING_PACKAGE for finding in self.findings)
 
     def further(self) -> list[Finding]:
-        """The findings beyond the first, each text once; a new kind before another of a kind."""
+        """The findings after the first, each text once; new kinds before repeated ones."""
         return further_findings(self.findings)
 
 
@@ -170,13 +170,13 @@ def further_findings(findings: tuple[Finding, ...]) -> list[Finding]:
             seen.add(_gist(finding))
             (again if finding.code in kinds else new).append(finding)
             kinds.add(finding.code)
-    # Another exception, or another case of it, may be the one that says what is wrong; of the
-    # other kinds one is enough, and its name or number differs from case to case.
+    # Another exception, or another case of it, may be the one that shows the mistake. Other kinds
+    # are listed once, because only a name or a number differs from case to case.
     return new + [finding for finding in again if finding.raised]
 
 
 def _gist(finding: Finding) -> str:
-    """What a finding says, without what differs between two cases of one exception."""
+    """A finding's text, without the parts that differ between two cases of one exception."""
     return _DIFFERS.sub("", finding.raised) or finding.message
 
 

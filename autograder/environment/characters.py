@@ -1,4 +1,4 @@
-"""Characters that a terminal or a pipe lacks: replaced, so that no output dies of an encoding."""
+"""Replacements for characters that an output's encoding lacks, so that printing does not fail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPELLED = {
     "✓": "OK", "✗": "X", "○": "o", "★": "*", "·": "|", "…": "...", "−": "-", "–": "-", "—": "-",
     "“": '"', "”": '"', "’": "'", "²": "^2", "×": "x", "→": "->", "≤": "<=", "≥": ">=",
 }  # fmt: skip
-"""Replacements in ASCII for characters of our own that an encoding may lack."""
+"""ASCII replacements for characters of our own that an encoding may lack."""
 
 _HANDLER = "fxcourse.spelled"
 
@@ -28,7 +28,7 @@ codecs.register_error(_HANDLER, _spell)
 def accept_every_character(*streams: object) -> None:
     """Make streams replace characters that their encoding lacks, instead of raising.
 
-    Windows writes to pipes in cp1252, and a machine without a locale in ASCII: neither has a ✓.
+    Windows writes to pipes in cp1252, and a machine without a locale in ASCII; neither has a ✓.
     """
     for stream in streams:
         with contextlib.suppress(AttributeError, ValueError):  # not every stream is a file

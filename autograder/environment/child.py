@@ -1,4 +1,4 @@
-"""How Python is started again: without the folder in which a command was started."""
+"""The command that starts another Python, without the current folder among its modules."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import sys
 def python_command(*arguments: str) -> list[str]:
     """The command line of another Python.
 
-    No file in the current folder takes the place of a library, such as a learner's ``torch.py``.
+    A file in the current folder, such as a learner's ``torch.py``, cannot shadow a library.
     """
     return [sys.executable, "-P", *arguments]

@@ -17,7 +17,7 @@ EXTRAS = {
     "cluster": ("distributed", "dask"),
     "book": ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel", "pytest", "networkx"),
 }  # fmt: skip
-"""The modules that each extra brings, by the name under which they are imported."""
+"""The modules that each extra installs, by their import names."""
 
 _EXTRA_OF = {module: extra for extra, modules in EXTRAS.items() for module in modules}
 
@@ -27,23 +27,23 @@ class MissingPackage(ModuleNotFoundError):
 
 
 def how_to_install(module: str) -> str:
-    """Return the line that says which extra brings a module, such as ``torchvision``."""
+    """Return the line that names the extra that installs a module, such as ``torchvision``."""
     return f'This needs {module}. Install it with: pip install "fxcourse[{_EXTRA_OF[module]}]"'
 
 
 def advice(error: ImportError) -> str:
-    """Return the line for an import that failed, or ``""`` if no extra brings the module."""
+    """Return the line for a failed import, or ``""`` if no extra installs the module."""
     module = (error.name or "").partition(".")[0]
     return how_to_install(module) if module in _EXTRA_OF else ""
 
 
 def is_installed(module: str) -> bool:
-    """Whether a module can be found; it is not imported."""
+    """Whether a module can be found, without importing it."""
     return find_spec(module) is not None
 
 
 def require(*modules: str) -> None:
-    """Say which extra is missing before any work is done.
+    """Raise an error about a missing extra before any work is done.
 
     Raises:
         MissingPackage: one of the modules is not installed.

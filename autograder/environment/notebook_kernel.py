@@ -1,4 +1,4 @@
-"""The kernel that this code runs in, and whether a person uses it."""
+"""The kernel that runs this code, and whether a person uses it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def request() -> dict[str, Any]:
 
 
 def replace_output(cell: dict[str, Any], text: str) -> None:
-    """Replace the output of a cell that has run before by some text.
+    """Replace the output of a cell that has run before.
 
-    A frontend finds the cell by its request. If it has forgotten the request, because the cell has
-    run again or the page was loaded again, it ignores this.
+    A frontend finds the cell by its request. It ignores this message if it has forgotten the
+    request, because the cell has run again or the page was reloaded.
 
     Args:
         cell: the `request` that ran the cell; if it is empty, nothing happens.

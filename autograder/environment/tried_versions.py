@@ -13,7 +13,7 @@ FULLY = "all tests"
 
 @cache
 def tried(what: str) -> dict[str, str]:
-    """Return what was run with each version of ``torch`` or ``python``."""
+    """Return the tests that were run with each version of ``torch`` or ``python``."""
     text = Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
     found: dict[str, str] = json.loads(text)[what]
     return found

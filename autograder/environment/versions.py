@@ -1,4 +1,4 @@
-"""Versions of the course and of what it runs on, and the page where faults are reported."""
+"""Versions of the course and of its environment, and the page where bugs are reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DISTRIBUTION = "fxcourse"
 
 
 def version_line() -> str:
-    """The versions of the course, of Python and of PyTorch. PyTorch is not imported."""
+    """The versions of the course, of Python and of PyTorch, which is not imported."""
     course, torch = _version(DISTRIBUTION), _version("torch")
     return f"{DISTRIBUTION} {course}, Python {platform.python_version()}, torch {torch}"
 
@@ -22,12 +22,12 @@ def _version(distribution: str) -> str:
 
 
 def issues_page() -> str:
-    """The address of the page of issues, as the package's metadata has it."""
+    """The address of the page of issues, from the package's metadata."""
     return _address("Issues") or "the project's page of issues"
 
 
 def help_page() -> str:
-    """The address of the page about help; empty as long as the project has no owner."""
+    """The address of the help page; empty while the project has no owner."""
     folder = _address("Documentation").rpartition("/")[0]
     return f"{folder}/help.md" if folder and "/OWNER/" not in folder else ""
 

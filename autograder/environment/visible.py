@@ -1,4 +1,4 @@
-"""Text of others on its way to a terminal, a log or a page: nothing in it acts or hides."""
+"""Replaces control and invisible characters in untrusted text for a terminal, log or page."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _UNSEEN_BUT_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_SIGNS}]+")
 
 
 def in_a_line(text: str) -> str:
-    """Text for a terminal or a log: nothing in it moves, colours, turns round or hides a thing."""
+    """Text for a terminal or a log, in which no character moves, colors, reverses or hides text."""
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def visible(text: str) -> str:
-    """The same for a text of several lines, which keeps ends of lines and tabs."""
+    """The same for a text of several lines, which keeps line ends and tabs."""
     return _UNSEEN_BUT_LINES.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,7 +1,7 @@
-"""Tries an answer on a case. The only code that touches what a learner wrote.
+"""Runs an answer on a case. Only this package calls code that a learner wrote.
 
-Everything an answer returns, raises, prints or changes becomes plain data in an
-`Outcome`; no decision about right or wrong is taken here.
+It records everything that an answer returns, raises, prints or changes as plain data in an
+`Outcome`; it does not decide whether the answer is right.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from autograder.runner.near_names import answer_being_tried
 
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 
-# Processor seconds for each further case once an answer has used up its time on one.
+# Processor seconds for each further case, after an answer has used up its time on one.
 CPU_AFTER_TIMEOUT = 2.0
 
 
 def run(
     exercise: Exercise, answer: Answer, case: Case, seed: int = 0, limits: Limits | None = None
 ) -> Outcome:
-    """Try an answer on one case, where it may know which: in its author's own notebook.
+    """Run an answer on one case that it may know by name, because it runs in its author's notebook.
 
     Args:
-        exercise: says how its answers are to be exercised.
-        answer: what the learner wrote.
-        case: the situation; fresh objects are made for it.
-        seed: picks the random numbers of the case.
+        exercise: says how to call its answers.
+        answer: the learner's function or class.
+        case: the case; fresh objects are made for it.
+        seed: seeds the random numbers of the case.
         limits: time and output allowed.
 
     Returns:
-        The record of what happened. Whatever the answer raises is in it; only a
-        `KeyboardInterrupt` passes through.
+        The record of the run, including any exception of the answer. Only `KeyboardInterrupt` is
+        passed on.
     """
     return run_trial(exercise.kind, answer, case.make, case.name, seed, limits)
 
@@ -55,16 +55,16 @@ def run_trial(
     seed: int = 0,
     limits: Limits | None = None,
 ) -> Outcome:
-    """Try an answer on a case of which nothing is told but its objects.
+    """Run an answer on a case without telling it more than the case's objects.
 
-    While the answer runs, no frame from here on holds more than them and the label.
+    While the answer runs, no frame from here on contains more than these objects and the label.
 
     Args:
-        kind: the kind of answer, a key of `KINDS`.
-        answer: what the learner wrote.
+        kind: the answer kind, a key of `KINDS`.
+        answer: the learner's function or class.
         make: builds the case's objects.
-        label: under which the outcome speaks of the case, such as ``case 17``.
-        seed: picks the random numbers of the case.
+        label: the case's name in the outcome, such as ``case 17``.
+        seed: seeds the random numbers of the case.
         limits: time and output allowed.
 
     Returns:
@@ -85,17 +85,17 @@ def run_trial(
         try:
             with time_limit(limits) as clock:
                 KINDS[kind].run(answer, trial, outcome, encoder)
-            if clock.is_over():  # the answer has caught what was to end it
+            if clock.is_over():  # the answer has swallowed `OutOfTime`
                 outcome.ended = "out of time"
         except KeyboardInterrupt:
             raise
         except OutOfTime as error:
             outcome.error = interruption_record(error)
             outcome.ended = "out of time"
-        except BaseException as error:  # a learner's code may raise anything at all
+        except BaseException as error:  # a learner's code may raise any exception
             outcome.error = record_of(error)
             outcome.ended = "not attempted" if is_stub(error) else "raised"
-            if clock is not None and clock.is_over():  # it has raised something else in its place
+            if clock is not None and clock.is_over():  # it has replaced `OutOfTime` by another one
                 outcome.error, outcome.ended = interruption_record(error), "out of time"
     outcome.printed = printed.getvalue()
     outcome.tensors = encoder.tensors
@@ -111,18 +111,18 @@ def run_cases(
     *,
     stop_early: bool = False,
 ) -> list[Outcome]:
-    """Try an answer on several cases, on each that may still change its score.
+    """Run an answer on several cases, skipping those that can no longer change its score.
 
-    An untouched stub is tried once. An answer that uses up its time on one case has lost the
-    case's aspect, and with the first aspect everything; further cases get less time.
+    An untouched stub runs once. An answer that uses up its time on one case has lost the case's
+    aspect, and if that is the first aspect, everything. Further cases get less time.
 
     Args:
-        exercise: says how its answers are to be exercised.
-        answer: what the learner wrote.
-        cases: the situations.
-        seed: picks the random numbers of the cases.
+        exercise: says how to call its answers.
+        answer: the learner's function or class.
+        cases: the cases.
+        seed: seeds the random numbers of the cases.
         limits: time and output allowed for one case.
-        stop_early: end at the first case that uses up its time: a learner waits for the card.
+        stop_early: stop at the first case that uses up its time, because a learner is waiting.
     """
     limits = limits or Limits()
     outcomes: list[Outcome] = []

@@ -1,4 +1,4 @@
-"""One kind of answer, as the runner knows it."""
+"""An answer kind, as the runner uses it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def _one_call(trial: Trial) -> list[Call]:
 
 @dataclass(frozen=True)
 class AnswerKind:
-    """How answers of one kind are run and called.
+    """The functions that run and call answers of one kind.
 
     Attributes:
-        run: tries an answer on a case, and writes what happened into an outcome.
+        run: runs an answer on a case, and records the result in an outcome.
         canary_trial: makes the objects of the canary's case from a seed.
-        call: the text of a call, from the answer's name and the case; by default, a call with the
-            case's arguments.
-        calls: the arguments of each call of an answer on a case.
-        is_wrapped: whether a function around the answer is exercised like the answer itself.
+        call: makes the text of a call from the answer's name and the case; by default, a call with
+            the case's arguments.
+        calls: makes the arguments of each call of an answer on a case.
+        is_wrapped: whether a wrapped answer runs in the same way as the answer itself.
     """
 
     run: Callable[[Answer, Trial, Outcome, Encoder], None]

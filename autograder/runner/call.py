@@ -1,4 +1,4 @@
-"""Calling an answer under watch, and running the graph module that it returned."""
+"""Calls an answer, records what it changes, and runs the graph module that it returned."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Answer = Callable[..., Any]
 
 
 def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> Any:
-    """Call the answer, noting what it changes and what forbidden things it uses."""
+    """Call the answer, and record its changes to the case's objects and its forbidden uses."""
     with watching(trial, outcome):
         return answer(*(args or trial.args), **trial.kwargs)
 
 
 @contextmanager
 def watching(trial: Trial, outcome: Outcome) -> Iterator[None]:
-    """Set the seed, and note what is changed within this, and what forbidden things are used."""
+    """Set the seed, and record changes to the case's objects and uses of forbidden attributes."""
     seed_all(RUN_SEED)
     watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
     metas = _metas(trial)
@@ -46,20 +46,20 @@ def watching(trial: Trial, outcome: Outcome) -> Iterator[None]:
 
 
 def _metas(trial: Trial) -> list[Encoded]:
-    """What the nodes of a case's graph module carry, where that counts."""
+    """The `meta` of the nodes of a case's graph module, if the case compares it."""
     if not (trial.noted and isinstance(trial.model, fx.GraphModule)):
         return []
     return [repr(Encoder().encode(node.meta)) for node in nodes_of(trial.model.graph)]
 
 
 def meta_keys(trial: Trial) -> list[str]:
-    """What the ``meta`` of a case's nodes holds, by its keys."""
+    """The keys of the ``meta`` of a case's nodes."""
     assert isinstance(trial.model, fx.GraphModule)
     return list(dict.fromkeys(key for node in nodes_of(trial.model.graph) for key in node.meta))
 
 
 def encode_result(value: Any, trial: Trial, encoder: Encoder) -> ResultRecord:
-    """The plain form of a result; graph modules become descriptions, in tuples too."""
+    """Encode a result; graph modules become descriptions, also inside tuples."""
     if isinstance(value, fx.GraphModule):
         described = describe(value, encoder, trial.model)
         if trial.noted:
@@ -69,13 +69,13 @@ def encode_result(value: Any, trial: Trial, encoder: Encoder) -> ResultRecord:
                 for node in nodes_of(value.graph)
             ]
         return {"graph_module": described}
-    if isinstance(value, tuple):  # a named tuple, too; its class does not say what is in it
+    if isinstance(value, tuple):  # including named tuples, whose class does not tell their content
         return {"tuple": [encode_result(item, trial, encoder) for item in tuple.__iter__(value)]}
     return cast(ResultRecord, encoder.encode(value))
 
 
 def run_result(gm: fx.GraphModule, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """Run a graph module on the case's inputs: itself, under an Interpreter, perhaps its copy."""
+    """Run a graph module on the inputs: directly, in an Interpreter, and as a copy if asked."""
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
         _run_on_inputs(gm, trial, outcome, encoder)
 
@@ -102,7 +102,7 @@ def _run_copy(gm: fx.GraphModule) -> Answer:
 def run_recorded(
     call: Answer, owner: Any, inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
 ) -> CallResult:
-    """The record of one run on fresh inputs: what came back, or what was raised."""
+    """Run once on fresh inputs, and record the value or the exception."""
 
     def on_error(error: Exception) -> ErrorRecord:
         if is_stub(error):

@@ -1,6 +1,6 @@
-"""The canary's cases: one small model, given in one of the usual ways.
+"""The cases of the canary: one small model, passed in one of the usual ways.
 
-The canary is a notebook with known scores, with a right and a wrong answer of each kind.
+The canary is a notebook with known scores. It has a right and a wrong answer of each kind.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def small_inputs() -> tuple[tuple[torch.Tensor], ...]:
 
 
 def nothing(seed: int) -> Trial:
-    """A case that gives an answer nothing."""
+    """A case without arguments."""
     return Trial()
 
 

@@ -26,12 +26,12 @@ _LIBRARIES = tuple({
 
 
 def record_of(error: BaseException) -> ErrorRecord:
-    """The exception, and the learner's own lines that led to it.
+    """Record an exception, and the learner's lines that led to it.
 
     Returns:
-        As `error_record`; besides ``line`` and ``text``, the learner's last line, ``frames``, all
-        of theirs with the function that each stands in, ``generated``, the line of a graph's
-        code that could not be read or run, and ``near``: see `near_names`.
+        As `error_record`, and ``line`` and ``text``, the learner's last line; ``frames``, all of
+        the learner's lines with their functions; ``generated``, the line of a graph's code that
+        could not be parsed or run; ``near``: see `near_names`.
     """
     outer, error = error, first_cause(error)
     near = near_names(error)
@@ -45,7 +45,7 @@ def record_of(error: BaseException) -> ErrorRecord:
         if is_learners(frame.filename)
     ]
     last = frames[-1] if frames else FrameRecord(line=0, text="", function="")
-    if near and not frames:  # the graph runs: which line has put that name into it?
+    if near and not frames:  # it was raised as the graph ran: find the line with that name
         last["line"], last["text"] = line_with(near[1], near[0])
     record = error_record(error)
     if error is not outer:
@@ -65,9 +65,9 @@ def record_of(error: BaseException) -> ErrorRecord:
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """The exception of the learner's code that FX or PyTorch raised another one from.
+    """The exception of the learner's code from which FX or PyTorch raised another one.
 
-    FX raises a `KeyError` of a handler again as a `RuntimeError` that lacks the handler's line.
+    If a handler raises a `KeyError`, FX raises a `RuntimeError` that lacks the handler's line.
     """
     while error.__cause__ is not None and not _ends_in_learners(error):
         if not any(map(is_learners, _files(error.__cause__))):
@@ -86,7 +86,7 @@ def _files(error: BaseException) -> list[str]:
 
 
 def _generated_line(error: BaseException) -> str:
-    """The line of a graph's generated code that the exception comes from, or ``""``."""
+    """The line of a graph's generated code that raised the exception, or ``""``."""
     if isinstance(error, SyntaxError):
         generated = str(error.filename or "").startswith(_GENERATED)
         return str(error.text or "").strip()[:200] if generated else ""
@@ -103,7 +103,7 @@ def _whole_text(error: BaseException) -> str:
 
 
 def is_learners(filename: str) -> bool:
-    """Whether a frame is of a notebook's cell, or a file of the learner's; of no library."""
+    """Whether a file is a notebook's cell or a learner's file, not a library's."""
     if filename.startswith((_GENERATED, "<frozen", "<__array_function__")):
         return False
     return not any(filename.startswith(folder + os.sep) for folder in _LIBRARIES)
@@ -112,8 +112,8 @@ def is_learners(filename: str) -> bool:
 def is_stub(error: BaseException) -> bool:
     """Whether this is the ``raise NotImplementedError`` of an untouched stub.
 
-    It is a statement of a function's own body. In a branch, it is an answer's way to refuse what
-    it does not know.
+    That is a statement directly in a function's body. Inside a branch, it is the answer's way to
+    reject input that it does not support.
     """
     if type(error) is not NotImplementedError or str(error):
         return False
@@ -124,10 +124,10 @@ def is_stub(error: BaseException) -> bool:
 
 
 def _is_in_a_branch(filename: str, line: int) -> bool:
-    """Whether a `raise` stands deeper than in a function's own body, where its text is known."""
+    """Whether a `raise` is nested inside a statement of a function; false without its text."""
     try:
         tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):  # no text, or not Python's
+    except (SyntaxError, ValueError):  # no text, or not Python
         return False
     functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
     direct = {id(statement) for function in functions for statement in function.body}

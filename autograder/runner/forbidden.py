@@ -1,4 +1,4 @@
-"""Notes the use of attributes that a task forbids, without getting in the way."""
+"""Records the use of attributes that a task forbids, without preventing it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from unittest import mock
 from autograder.core.code_objects import codes_of
 
 Row = tuple[Any, ...]
-"""``(owner, name)``; use from within FX's own code does not count, unless the row goes on with
-``"anywhere"``: however a learner gets there."""
+"""``(owner, name)``. A use by FX's own code does not count, unless the row continues with
+``"anywhere"``, which counts every use."""
 
 
 _FX = ("torch.fx.", "autograder.speed.")
@@ -23,9 +23,9 @@ _FX = ("torch.fx.", "autograder.speed.")
 
 @cache
 def _codes_of_fx() -> Mapping[int, CodeType]:
-    """The code objects of FX, by their ids, as equal ones can be made.
+    """The code objects of FX by id, because a learner can make an equal code object.
 
-    They are collected once, before the first spy takes the place of a property.
+    They are collected once, before the first spy replaces a property.
     """
     modules = [each for key, each in list(sys.modules.items()) if f"{key}.".startswith(_FX)]
     values = [
@@ -39,14 +39,14 @@ def _codes_of_fx() -> Mapping[int, CodeType]:
 
 
 def _properties_of(value: Any) -> Iterator[Callable[..., Any]]:
-    """The functions behind the properties of a class."""
+    """The getter functions of a class's properties."""
     for part in vars(value).values() if isinstance(value, type) else ():
         if isinstance(part, property) and part.fget is not None:
             yield part.fget
 
 
 class _Spy:
-    """Stands before one attribute, and notes its use while somebody wants to know."""
+    """Replaces one attribute, and records its uses while `used` is a list."""
 
     def __init__(self, original: Any, name: str) -> None:
         self.name, self.anywhere = name, False
@@ -57,9 +57,9 @@ class _Spy:
         )
 
     def _noting(self) -> Callable[[], None]:
-        """A function that notes that the attribute is used by whoever called its caller.
+        """Make a function that records a use of the attribute by the caller of its caller.
 
-        What it needs is in its closure, and not under a name that a cell can give another meaning.
+        Its data is in its closure, because a cell could assign to a global name.
         """
         frame, codes = sys._getframe, _codes_of_fx()
 
@@ -88,24 +88,25 @@ def _call(original: Callable[..., Any], note: Callable[[], None]) -> Callable[..
     return call
 
 
-_standing: dict[tuple[int, str], _Spy] = {}
+_installed_spies: dict[tuple[int, str], _Spy] = {}
 
 
 def install_spies(forbidden: Iterable[Row]) -> None:
-    """Stand before these attributes from now on, for good.
+    """Replace these attributes by spies for the lifetime of the process.
 
-    In a process for students' code, so that none of it can keep the attribute itself for later.
+    This runs in processes for students' code, before that code can keep a reference to the
+    attribute.
     """
     for owner, name, *_ in forbidden:
-        if (id(owner), name) not in _standing:
+        if (id(owner), name) not in _installed_spies:
             watch = _Spy(getattr(owner, name), name)
-            _standing[id(owner), name] = watch
+            _installed_spies[id(owner), name] = watch
             setattr(owner, name, watch.stand_in)
 
 
 @contextmanager
 def spying_on(forbidden: tuple[Row, ...]) -> Iterator[list[str]]:
-    """Yield a list that grows by the name of each forbidden attribute as it is used.
+    """Yield a list to which the name of each forbidden attribute is added when it is first used.
 
     Args:
         forbidden: the attributes.
@@ -113,7 +114,7 @@ def spying_on(forbidden: tuple[Row, ...]) -> Iterator[list[str]]:
     used: list[str] = []
     with ExitStack() as stack:
         for owner, name, *where in forbidden:
-            watch = _standing.get((id(owner), name))
+            watch = _installed_spies.get((id(owner), name))
             if watch is None:
                 watch = _Spy(getattr(owner, name), name)
                 patched = mock.patch.object(owner, name, watch.stand_in, create=True)

@@ -1,4 +1,4 @@
-"""Where an answer was when it was stopped: its line, and the loop around it with its variables."""
+"""The place at which an answer was stopped: its line, the loop around it, and its variables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def interruption_record(error: BaseException) -> ErrorRecord:
 
 
 def _own_frames(error: BaseException) -> Iterator[tuple[FrameType, int]]:
-    """The learner's frames, the innermost first, each with the line that it had come to."""
+    """The learner's frames, innermost first, each with its current line."""
     walk = list(traceback.walk_tb(error.__traceback__))
     for frame, line in reversed(walk):
         if is_learners(frame.f_code.co_filename):
@@ -65,7 +65,7 @@ def _names(expression: ast.AST) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """A value in a few words; ``""`` for what says nothing in so few."""
+    """A value in a few words; ``""`` if a few words cannot describe it."""
     if isinstance(value, fx.Node):
         return f"the node {value.name}"
     if type(value) in (list, tuple, dict, set):

@@ -1,4 +1,4 @@
-"""What an answer keeps between its calls: class attributes, defaults, and names outside of it."""
+"""State that an answer keeps between its calls: class attributes, defaults, outer variables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PLAIN = (int, float, str, bool, type(None))
 
 @dataclass(frozen=True)
 class Kept:
-    """One thing that outlives a call, and was changed by calls.
+    """One object or variable that outlives a call and was changed by calls.
 
     Attributes:
-        name: under which the learner knows it.
-        words: what it is, for a sentence: ``a list outside of your function``.
+        name: its name in the learner's code.
+        words: a description for a sentence: ``a list outside of your function``.
         kind: ``"class"``, ``"default"`` or ``"outside"``.
     """
 
@@ -30,7 +30,7 @@ class Kept:
 
 
 @dataclass
-class _Held:
+class _SavedState:
     kept: Kept
     value: Any
     copy: Any
@@ -44,15 +44,15 @@ class _Held:
             return type(now) is not type(self.value) or now != self.value
         try:
             return len(now) != len(self.copy) or bool(now != self.copy)
-        except Exception:  # entries that cannot be compared, such as tensors
+        except Exception:  # items that cannot be compared, such as tensors
             return False
 
 
 class LastingState:
-    """Everything of the kind that an answer can reach, as it is before the first call.
+    """All lasting state that an answer can reach, saved before its first call.
 
     Args:
-        answer: what the learner wrote.
+        answer: the learner's function or class.
     """
 
     def __init__(self, answer: Any) -> None:
@@ -61,16 +61,16 @@ class LastingState:
         self._held = list({(held.kept.name, id(held.value)): held for held in found}.values())
 
     def changed(self) -> list[Kept]:
-        """What is not as it was at first."""
+        """The state that differs from the saved one."""
         return [held.kept for held in self._held if held.changed]
 
     def restore(self) -> None:
-        """Make it what it was at first, as far as containers and plain values go."""
+        """Restore the saved state of containers and plain values."""
         for held in self._held:
             held.put_back()
 
     def forgetful(self) -> Any:
-        """The answer, but for each call, or each object, everything is as it was at first."""
+        """Wrap the answer so that each call, or each new object, begins with the saved state."""
         answer, restore = self._answer, self.restore
         if isinstance(answer, type):
 
@@ -87,7 +87,7 @@ class LastingState:
         return call
 
 
-def _of(answer: Any, depth: int) -> Iterator[_Held]:
+def _of(answer: Any, depth: int) -> Iterator[_SavedState]:
     if isinstance(answer, type):
         for name, value in list(vars(answer).items()):
             if isinstance(value, _CONTAINERS):
@@ -102,7 +102,7 @@ def _of(answer: Any, depth: int) -> Iterator[_Held]:
         yield from _of_function(answer, depth)
 
 
-def _of_function(function: FunctionType, depth: int) -> Iterator[_Held]:
+def _of_function(function: FunctionType, depth: int) -> Iterator[_SavedState]:
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     defaults = function.__defaults__ or ()
     given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
@@ -124,9 +124,9 @@ def _of_function(function: FunctionType, depth: int) -> Iterator[_Held]:
         yield from _of_value(_outside(name, value), value, depth)
 
 
-def _of_name(names: dict[str, Any], name: str, value: Any, depth: int) -> Iterator[_Held]:
+def _of_name(names: dict[str, Any], name: str, value: Any, depth: int) -> Iterator[_SavedState]:
     if isinstance(value, _PLAIN):
-        yield _Held(
+        yield _SavedState(
             _outside(name, value),
             value,
             value,
@@ -137,7 +137,7 @@ def _of_name(names: dict[str, Any], name: str, value: Any, depth: int) -> Iterat
         yield from _of_value(_outside(name, value), value, depth)
 
 
-def _of_value(kept: Kept, value: Any, depth: int) -> Iterator[_Held]:
+def _of_value(kept: Kept, value: Any, depth: int) -> Iterator[_SavedState]:
     if isinstance(value, _CONTAINERS):
         yield _container(kept, value)
     elif depth and isinstance(value, FunctionType):
@@ -150,18 +150,18 @@ def _outside(name: str, value: Any) -> Kept:
     return Kept(name, f"a `{type(value).__name__}` outside of your function", "outside")
 
 
-def _container(kept: Kept, value: Any) -> _Held:
+def _container(kept: Kept, value: Any) -> _SavedState:
     copy = value.copy()
 
     def put_back() -> None:
         value.clear()
         (value.update if isinstance(value, (dict, set)) else value.extend)(copy)
 
-    return _Held(kept, value, copy, put_back, lambda: value)
+    return _SavedState(kept, value, copy, put_back, lambda: value)
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The names that a function's code speaks of, with those of functions inside of it."""
+    """The names that a function's code uses, including functions inside it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

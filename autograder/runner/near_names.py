@@ -1,6 +1,6 @@
-"""The name that was meant, where an exception comes from one that does not exist.
+"""Finds the name that a learner meant, if an exception comes from a name that does not exist.
 
-This looks at objects, so it runs where the answer runs. The judge puts it into words.
+It reads objects, so it runs in the process of the answer. The judge turns the names into a message.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from autograder.core.code_objects import codes_of
 from autograder.core.torch_private import schema_of
 
 Near = list[str]
-"""What kind of name it is, the name as written, whose it is, and the names that may be meant.
+"""The kind of name, the name as written, its owner, and the names that may be meant.
 
 Kinds: ``attribute``, ``name``, ``keyword``, ``key``, ``opcode``, ``path``; ``call`` for a method
-that is not called, and ``value`` for a value that is. Empty where no name is near.
+that is not called, ``value`` for a value that is called. Empty if no existing name is similar.
 """
 
 MOST = 3
-"""Names that are offered, at most."""
+"""Number of names to suggest, at most."""
 
-_HOMES: dict[str, Any] = {
+_NAMESPACES: dict[str, Any] = {
     "torch": torch, "nn": nn, "F": nn.functional, "fx": fx, "operator": operator,
     "fx.node": fx.node, "fx.graph": fx.graph, "torch.fx.proxy": fx.proxy,
 }  # fmt: skip
@@ -47,8 +47,8 @@ answer_being_tried: ContextVar[Any] = ContextVar("answer_being_tried", default=N
 
 
 def near_names(error: BaseException) -> Near:
-    """The names near to the one that does not exist, or ``[]``."""
-    with suppress(Exception):  # an object of the learner's may raise when it is looked at
+    """Names that are similar to the one that does not exist, or ``[]``."""
+    with suppress(Exception):  # reading an attribute of a learner's object may raise
         frame, segment = _last_place(error.__traceback__)
         for find in _FINDERS.get(_family(error), ()):
             found = find(error, str(error), frame, segment)
@@ -58,7 +58,7 @@ def near_names(error: BaseException) -> Near:
 
 
 def _is_own(near: Near, frame: FrameType | None, segment: str) -> bool:
-    """Whether the name stands in the answer, and is not one that a library asks for."""
+    """Whether the name is in the answer's text, and not one that a library looks up."""
     word = near[1].removesuffix("()")
     if frame is not None and not _is_generated(frame) and near[0] != "path":
         return word in segment
@@ -81,11 +81,11 @@ def _family(error: BaseException) -> str:
     return next((kind.__name__ for kind in kinds if isinstance(error, kind)), "RuntimeError")
 
 
-# ------------------------------------------------------------------ how near two names are
+# ------------------------------------------------------------------ similarity of names
 
 
 def nearest(typed: str, names: Iterable[str]) -> list[str]:
-    """The names that are nearest to one that was typed: the same word, misspelled."""
+    """The names that are most similar to a misspelled one."""
     known = {name for name in names if name and name != typed}
     public = {name for name in known if not name.startswith("_")}
     if typed.startswith("_"):
@@ -113,12 +113,12 @@ def _likeness(name: str, typed: str) -> float:
 
 
 def _allowed(typed: str) -> int:
-    """How many letters of a name may be wrong."""
+    """The number of letters of a name that may be wrong."""
     return 0 if len(typed) < 2 else 1 if len(typed) < 6 else 2 if len(typed) < 12 else 3
 
 
 def _distance(a: str, b: str, limit: int) -> int:
-    """How many letters are wrong, missing, too many or exchanged; ``limit + 1`` for more."""
+    """The number of wrong, missing, extra or swapped letters, at most ``limit + 1``."""
     if abs(len(a) - len(b)) > limit or len(set(a) ^ set(b)) > 2 * limit:
         return limit + 1
     before: list[int] = []
@@ -137,7 +137,7 @@ def _distance(a: str, b: str, limit: int) -> int:
 
 def _attribute(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     obj, name = getattr(error, "obj", None), getattr(error, "name", None)
-    if found := re.match(r"'super' object has no attribute '(\w+)'", says):  # it says no object
+    if found := re.match(r"'super' object has no attribute '(\w+)'", says):  # has no `error.obj`
         owner, name = (frame.f_locals.get("self") if frame else None), found[1]
         names = nearest(name, dir(owner)) if owner is not None else []
         return ["attribute", name, "super()", *names] if names else []
@@ -149,7 +149,7 @@ def _attribute(error: Any, says: str, frame: FrameType | None, segment: str) -> 
             return ["call", own, "", f"{own}()"]
     owner = obj.__name__ if isinstance(obj, (type, ModuleType)) else type(obj).__name__
     if isinstance(obj, torch.Tensor) and (frame is None or _is_generated(frame)):
-        if near := nearest(name, ("node", "tracer")):  # a Proxy records what it does not have
+        if near := nearest(name, ("node", "tracer")):  # a Proxy records any other attribute
             return ["attribute", name, "Proxy", *near]
     own_names = nearest(name, dir(obj))
     if isinstance(obj, ModuleType):
@@ -161,11 +161,11 @@ def _attribute(error: Any, says: str, frame: FrameType | None, segment: str) -> 
 
 
 def _in_modules(name: str, frame: FrameType | None, skip: Any = None) -> list[str]:
-    """Where else that very name is defined, such as ``F.gelu``, by the learner's own imports."""
+    """Other modules that define exactly that name, such as ``F.gelu``, as imported here."""
     own = frame.f_globals if frame is not None else {}
     homes = {key: value for key, value in own.items() if isinstance(value, ModuleType)}
     homes = {key: value for key, value in homes.items() if value.__name__.startswith("torch")}
-    homes |= {key: value for key, value in _HOMES.items() if value not in homes.values()}
+    homes |= {key: value for key, value in _NAMESPACES.items() if value not in homes.values()}
     found: dict[int, str] = {}
     for key, home in homes.items():
         value = getattr(home, name, None)
@@ -204,13 +204,13 @@ def _name(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     if not found and owner is not None:
         found = [f"self.{each}" for each in nearest(name, dir(owner))]
     if not found and len(name) > 3:
-        homes = {key: home for key, home in _HOMES.items() if "." not in key}
+        homes = {key: home for key, home in _NAMESPACES.items() if "." not in key}
         found = [f"{key}.{n}" for key, home in homes.items() for n in nearest(name, dir(home))]
     return ["name", name, "", *found[:MOST]] if found else []
 
 
 def _set_names(frame: FrameType, error: BaseException) -> list[str]:
-    """The names that a function sets, and those of the functions of its text that called it."""
+    """Local names of a function, and of the functions in the same file that called it."""
     file = frame.f_code.co_filename
     frames = [each for each, _ in _walk(error.__traceback__) if each.f_code.co_filename == file]
     return [name for each in frames for name in (*each.f_locals, *each.f_code.co_varnames)]
@@ -241,7 +241,7 @@ def _keyword(error: Any, says: str, frame: FrameType | None, segment: str) -> Ne
 
 
 def _parameters(called: Any, name: str) -> list[str]:
-    """The names of the parameters of a function; of a builtin those of its operator's schemas."""
+    """The names of a function's parameters; for a builtin, those of its operator's schemas."""
     if called is not None:
         with suppress(TypeError, ValueError):
             return list(inspect.signature(called).parameters)
@@ -272,8 +272,8 @@ def _key(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
     return ["key", key, "", *names] if names else []
 
 
-def _uncalled(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
-    """A method that is used as a value: its parentheses are missing."""
+def _missing_call(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
+    """Find a method that is used as a value, because its parentheses are missing."""
     if frame is None or not re.search(r"'?(?:method|function|builtin_function_or_method)\b", says):
         return []
     if _is_generated(frame):
@@ -291,8 +291,8 @@ def _uncalled(error: Any, says: str, frame: FrameType | None, segment: str) -> N
     return ["call", names[0], "", f"{names[0]}()"] if names else []
 
 
-def _class_itself(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
-    """A method that is called on a class: the parentheses of the class are missing."""
+def _uncalled_class(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
+    """Find a method that is called on a class, because the parentheses of the class are missing."""
     tree = _parsed(segment)
     owner = _owner(tree.func) if isinstance(tree, ast.Call) else tree
     kind = _value(owner, frame)
@@ -307,11 +307,11 @@ def _is_method(value: Any, name: str) -> bool:
 
 
 _VALUES = r"'(?:_node_list|torch\.\w+|Graph|dict|immutable_dict|tuple|immutable_list|list)' object"
-"""Attributes of these kinds are no methods."""
+"""Types whose attributes are values, not methods."""
 
 
 def _called_value(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
-    """A value that is called: it is no method."""
+    """Find a value that is called as if it were a method."""
     tree = _parsed(segment)
     called = tree.func if isinstance(tree, ast.Call) else None
     if not re.match(f"{_VALUES} is not callable", says) or not isinstance(called, ast.Attribute):
@@ -320,7 +320,7 @@ def _called_value(error: Any, says: str, frame: FrameType | None, segment: str) 
 
 
 def _opcode(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
-    """An opcode that is none, as a string in a call of `create_node`."""
+    """Find a misspelled opcode in a call of `create_node`."""
     texts = [n.value for n in ast.walk(_parsed(segment)) if isinstance(n, ast.Constant)]
     for text in texts:
         if isinstance(text, str) and text not in _OPCODES and (near := nearest(text, _OPCODES)):
@@ -329,7 +329,7 @@ def _opcode(error: Any, says: str, frame: FrameType | None, segment: str) -> Nea
 
 
 def _path(error: Any, says: str, frame: FrameType | None, segment: str) -> Near:
-    """A path that leads to no module or tensor, as a string in the answer."""
+    """Find a path in the answer that names no module or tensor."""
     found = re.search(r"nonexistent target ([\w.]+)|has no attribute [`'\"]?([\w.]+)", says)
     typed = next(filter(None, found.groups()), "") if found else ""
     frames = [frame for frame, _ in _walk(error.__traceback__)][::-1] if typed else []
@@ -348,14 +348,14 @@ _FINDERS: dict[str, tuple[Finder, ...]] = {
     "AttributeError": (_attribute, _path),
     "NameError": (_name,),
     "KeyError": (_key,),
-    "TypeError": (_keyword, _uncalled, _called_value, _class_itself),
+    "TypeError": (_keyword, _missing_call, _called_value, _uncalled_class),
     "ImportError": (_imported,),
     "AssertionError": (_opcode,),
     "RuntimeError": (_path,),
 }
 
 
-# ------------------------------------------------------------------ where it was
+# ------------------------------------------------------------------ place of the error
 
 
 def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, TracebackType]]:
@@ -365,11 +365,11 @@ def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, TracebackTyp
 
 
 _LIBRARIES = (sys.stdlib_module_names | {"torch", "autograder"}) - {"__main__"}
-"""Packages that call an answer, or that it calls."""
+"""Packages that call an answer, or that an answer calls."""
 
 
 def _last_place(trace: TracebackType | None) -> tuple[FrameType | None, str]:
-    """The innermost frame that is no library's, and the expression that it had come to."""
+    """The innermost frame outside the libraries, and the expression that it was evaluating."""
     found = [
         (frame, place)
         for frame, place in _walk(trace)
@@ -400,7 +400,7 @@ def _segment(file: str, positions: tuple[int | None, ...]) -> str:
 
 
 def _parsed(segment: str) -> ast.AST:
-    """An expression of the answer, or that of a `with`; an empty one where there is none."""
+    """The expression of the segment, or of its `with`; an empty tuple if it cannot be parsed."""
     if context := re.match(r"with (.+?)(?: as \w+)?:\s", segment):
         segment = context[1]
     try:
@@ -410,17 +410,17 @@ def _parsed(segment: str) -> ast.AST:
 
 
 def _owner(tree: ast.AST) -> ast.AST:
-    """What stands before the last dot."""
+    """The part before the last dot."""
     return tree.value if isinstance(tree, ast.Attribute) else tree
 
 
 def _word(tree: ast.AST) -> str:
-    """The name that an expression ends with."""
+    """The name at the end of an expression."""
     return getattr(tree, "attr", "") or getattr(tree, "id", "")
 
 
 def _value(tree: ast.AST, frame: FrameType | None) -> Any:
-    """The value of a name or an attribute in a frame; nothing is called for it."""
+    """The value of a name or an attribute in a frame, found without calling the learner's code."""
     if frame is None:
         return None
     if isinstance(tree, ast.Name):
@@ -429,7 +429,7 @@ def _value(tree: ast.AST, frame: FrameType | None) -> Any:
     if isinstance(tree, ast.Attribute):
         owner = _value(tree.value, frame)
         if owner is None or isinstance(owner, fx.Proxy):
-            return None  # a Proxy has every attribute
+            return None  # because a Proxy has every attribute
         return getattr(owner, tree.attr, None)
     return None
 

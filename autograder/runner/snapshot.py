@@ -1,4 +1,4 @@
-"""Notes a caller's objects before a call and says what the call changed."""
+"""Saves the state of a caller's objects before a call, and lists the changes afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.core.graph_record import _MODULE_INTERNALS
 from autograder.core.outcome import Change, Part
 from autograder.core.torch_private import is_exported, own_buffers, own_parameters
 
-# `symbolic_trace` and Dynamo register these on the model they trace; that is no one's fault.
+# `symbolic_trace` and Dynamo register these on the model they trace; the answer did not change it.
 _OF_TRACING = re.compile(
     r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$|_is_torch_compile$"
 )
@@ -30,7 +30,7 @@ class Snapshot:
         self._facts = _facts(value)
 
     def changes(self) -> list[Change]:
-        """What is different now."""
+        """The changes since the snapshot."""
         now = _facts(self._value)
         found = []
         for key in list(self._facts) + [key for key in now if key not in self._facts]:
@@ -49,7 +49,7 @@ Fact = tuple[Any, Any]
 """``(identity, value)``."""
 
 Facts = dict[tuple[Part, str], Fact]
-"""Of what they are, and its name for people."""
+"""Facts by the part that they are about, and its name for people."""
 
 
 def _verb(before: Fact, after: Fact) -> str:
@@ -57,7 +57,7 @@ def _verb(before: Fact, after: Fact) -> str:
 
 
 def _same(before: Fact, after: Fact) -> bool:
-    """Tensors are compared bit by bit; one on meta has none."""
+    """Whether two facts are equal; tensors are compared bit by bit, except on the meta device."""
     if before[0] != after[0]:
         return False
     a, b = before[1], after[1]
@@ -83,7 +83,7 @@ def _facts(value: Any) -> Facts:
             (Part.TENSOR, "an input tensor"): (id(value), value.detach().clone()),
             (Part.TENSOR, "`requires_grad` of an input tensor"): (0, value.requires_grad),
         }
-    encoder = _NotingGradients()
+    encoder = _GradientEncoder()
     plain = encoder.encode(value)
     facts: Facts = {(Part.ARGUMENT, "an argument"): (id(value), repr(plain))}
     for i, (tensor, needs) in enumerate(zip(encoder.tensors, encoder.needs, strict=True)):
@@ -92,21 +92,21 @@ def _facts(value: Any) -> Facts:
     return facts
 
 
-class _NotingGradients(Encoder):
-    """An encoder that notes which tensors ask for gradients."""
+class _GradientEncoder(Encoder):
+    """An encoder that records which tensors require gradients."""
 
     def __init__(self) -> None:
         super().__init__()
         self.needs: list[bool] = []
 
     def tensor(self, value: torch.Tensor) -> Encoded:
-        """Put a copy of a tensor on the table."""
+        """Add a copy of a tensor to the table."""
         self.needs.append(value.requires_grad)
         return super().tensor(value)
 
 
 def _random_facts() -> Facts:
-    """Of the global random state: PyTorch's, Python's, and NumPy's where that is imported."""
+    """Facts of the global random state: PyTorch's, Python's, and NumPy's if it is imported."""
     facts: Facts = {(Part.RANDOM_STATE, "the global random state"): (0, torch.get_rng_state())}
     facts[Part.RANDOM_STATE, "the state of `random`"] = (0, random.getstate())
     if numpy := sys.modules.get("numpy"):
@@ -116,8 +116,7 @@ def _random_facts() -> Facts:
 
 
 def _program_facts(program: Any) -> Facts:
-    """Of an exported program: its graph, what the signature says, the structure of its results,
-    which sizes may change, and the tensors that it holds."""
+    """Facts of an exported program: graph, signature, structure of results, sizes, tensors."""
     of_module = _module_facts(program.graph_module).items()
     facts = {
         (part, name.replace("the model", "the program")): fact for (part, name), fact in of_module
@@ -166,23 +165,23 @@ def _attribute_facts(module: nn.Module, path: str, label: str) -> Facts:
     for name, value in module.__dict__.items():
         if name.endswith("_hooks"):
             hooks += len(value)
-        if name in _NO_ATTRIBUTES or _OF_TRACING.match(name):
+        if name in _IGNORED_ATTRIBUTES or _OF_TRACING.match(name):
             continue
         if isinstance(value, torch.Tensor):
             facts[Part.MODULE, f"tensor `{name}` of {label}"] = _tensor_fact(value)
         else:
-            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, _in_words(value))
+            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, _comparable(value))
     facts[Part.MODULE, f"the list of hooks of {label}"] = (0, hooks)
     return facts
 
 
-_NO_ATTRIBUTES = _MODULE_INTERNALS | {
+_IGNORED_ATTRIBUTES = _MODULE_INTERNALS | {
     "_graph", "_code", "_lineno_map", "_prologue_start", "shape_env",
 }  # fmt: skip
 
 _NUMBERS = frozenset({bool, int, float, type(None)})
 
 
-def _in_words(value: Any) -> str:
-    """What is compared of an attribute; of numbers, sooner than by way of an `Encoder`."""
+def _comparable(value: Any) -> str:
+    """An attribute's value as text to compare; for numbers, this is faster than an `Encoder`."""
     return repr(value if type(value) in _NUMBERS else Encoder().encode(value))

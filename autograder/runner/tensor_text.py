@@ -1,4 +1,4 @@
-"""A tensor as the call that makes it."""
+"""A tensor as the text of a call that makes it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 import torch
 
 FEW_VALUES = 6
-"""Values of a tensor that a call may show."""
+"""Largest number of values that a call shows."""
 
 SHORT_VALUE = 8
-"""Characters of a value that a person wrote; a random one has more."""
+"""Largest number of characters of a value that a person wrote; a random one has more."""
 
 
 def tensor_text(tensor: torch.Tensor) -> str:
-    """A call that makes a tensor of this shape and kind; its values are shown if they are written.
+    """A call that makes a tensor of this shape and dtype, with the values if a person wrote them.
 
-    An answer may depend on them: `exp` of 800 is infinite, and that of 0 is not.
+    An answer may depend on the values: `exp` of 800 is infinite, `exp` of 0 is not.
     """
     more = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
     more += ", device='meta'" if tensor.is_meta else ""
@@ -29,7 +29,7 @@ def tensor_text(tensor: torch.Tensor) -> str:
 
 
 def _values_text(tensor: torch.Tensor) -> str:
-    """The beginning of a call with the values, or `""` if they are many, long, all 0 or unknown."""
+    """The beginning of a call with the values; `""` if they are many, long, all 0 or unknown."""
     plain = type(tensor) is torch.Tensor and tensor.layout is torch.strided
     if not plain or tensor.is_meta or tensor.is_quantized or tensor.numel() > FEW_VALUES:
         return ""

@@ -1,12 +1,11 @@
-"""The box in which code runs that nobody trusts: a forked process of its own, and a wire to it.
+"""The sandbox: runs untrusted code in a forked process, which is connected by a socket.
 
-`client` is the only part that is used from outside. Behind it, a `fork_server` has imported what is
-needed; for each request it forks a process that moves into `namespaces` of its own, puts
-`resource_limits` on itself, has the kernel refuse system calls (`seccomp`), and runs an entry point
-that it is told by name. Where one can be made, a control group (`cgroups`) holds it all. The box's
-`init_process` ends everything when memory or time is used up (`usage` counts). What comes out
-crosses the `wire`, and is a claim: plain data, read with limits. `unboxed` takes its place where
-there is no box.
+Other packages use only `client`. A `fork_server` has imported the modules that are needed. For each
+request it forks a process that enters its own `namespaces`, sets `resource_limits`, restricts its
+system calls (`seccomp`), and runs an entry point. If the user may make control groups (`cgroups`),
+one contains the whole sandbox. Its `init_process` ends everything when memory or time is used up,
+which `usage` measures. Results arrive over the `wire` as plain data of limited size, and must be
+validated. `unboxed` runs processes on machines without a sandbox.
 
-Nothing is imported here: the forked side must hold no more than it needs.
+This file imports nothing, because an untrusted process must contain no more than it needs.
 """

@@ -1,8 +1,8 @@
-"""A control group for each box, where the kernel lets this user make one (cgroup v2).
+"""A control group for each sandbox, if the kernel lets this user make one (cgroup v2).
 
-It counts all that a box takes, the kernel's own memory for it included, and ends all of it at
-once. Where there is none, or not every controller, what `resource_limits`, `seccomp` and
-`init_process` hold stays; it holds beside a group too.
+It counts everything that a sandbox uses, including kernel memory, and ends all of it at once. The
+limits of `resource_limits`, `seccomp` and `init_process` apply in any case, so a machine without
+control groups, or without some controllers, still has those.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from pathlib import Path
 
 from autograder.sandbox.resource_limits import SPARE, Bounds
 
-_PERIOD = 100_000  # microseconds; the kernel's own
-_OURS = 8  # processes: the keeper, and who starts it
+_PERIOD = 100_000  # microseconds, the kernel's default
+_OWN_PROCESSES = 8  # processes: process 1 of the sandbox, and those that start it
 _CONTROLLERS = ("memory", "pids", "cpu")
 _NAME = "fxcourse-box-"
 _GRADER = "fxcourse-grader"
 
 
 class Cgroup:
-    """The group of one box; `for_box` makes it.
+    """The group of one sandbox; `for_box` makes it.
 
     Args:
-        home: the group below which it lies, in the file system of control groups.
-        name: its own name there.
+        home: the parent group, in the file system of control groups.
+        name: its name there.
     """
 
     def __init__(self, home: Path, name: str) -> None:
-        # What is open serves where the folder itself cannot be seen any more, as in the box.
+        # Open folders still work in the sandbox, where their paths are not visible.
         self._name = name
         self._home = os.open(home, os.O_PATH | os.O_DIRECTORY)
         self._folder = os.open(name, os.O_PATH | os.O_DIRECTORY, dir_fd=self._home)
 
     @classmethod
     def for_box(cls, bounds: Bounds, home: Path | None = None) -> Cgroup | None:
-        """A new group that holds what runs in it to these bounds; ``None`` where none can be made.
+        """Make a group that enforces these limits; ``None`` if the user may not make one.
 
         Args:
-            bounds: what a box may take.
-            home: the group below which it is made; without it, one that this user may use.
+            bounds: the limits of a sandbox.
+            home: the parent group; by default, one that this user may use.
         """
         home = home or home_of_boxes()
         if home is None:
@@ -57,36 +57,36 @@ class Cgroup:
         for name, value in {
             "memory.max": bounds.memory,
             "memory.swap.max": 0,
-            "pids.max": bounds.processes + SPARE + _OURS,
+            "pids.max": bounds.processes + SPARE + _OWN_PROCESSES,
             "cpu.max": f"{int(bounds.cores * _PERIOD)} {_PERIOD}",
         }.items():
             made._tell(name, value)
         return made
 
     def add(self, process: int) -> None:
-        """Move a process here, 0 for this one; what it starts from now on is here too."""
+        """Move a process into the group, 0 for this one; its later children are in it, too."""
         self._tell("cgroup.procs", process)
 
     def spent(self) -> float | None:
-        """Processor seconds that all processes here have taken; ``None`` where nobody counts."""
+        """Processor seconds of all processes of the group; ``None`` without that controller."""
         microseconds = self._field("cpu.stat", "usage_usec")
         return None if microseconds is None else microseconds / 1e6
 
     def ran_out(self) -> bool:
-        """Whether the kernel has ended a process here for want of memory."""
+        """Whether the kernel has killed a process of the group because it was out of memory."""
         return bool(self._field("memory.events", "oom_kill"))
 
     def let_go(self) -> None:
-        """Close what this process has open of the group."""
+        """Close this process's open folders of the group."""
         os.close(self._folder)
         os.close(self._home)
 
     def kill(self) -> None:
-        """End everything here at once."""
+        """End all processes of the group at once."""
         self._tell("cgroup.kill", 1)
 
     def remove(self) -> None:
-        """Take the group away, once it is empty; what stays is taken away by the next box."""
+        """Remove the group once it is empty; otherwise, a later sandbox removes it."""
         for _ in range(20):
             with contextlib.suppress(OSError):
                 os.rmdir(self._name, dir_fd=self._home)
@@ -113,15 +113,15 @@ class Cgroup:
 
 @cache
 def home_of_boxes() -> Path | None:
-    """The group below which this user may make groups with controllers, or at least groups."""
+    """The group in which this user may make groups, if possible with controllers."""
     return find_home(Path("/proc/self/mountinfo"), Path("/proc/self/cgroup"))
 
 
 def find_home(mounts: Path, groups: Path) -> Path | None:
-    """Where groups can be made.
+    """Find the group in which groups can be made.
 
     Args:
-        mounts: what is mounted where, as in /proc/self/mountinfo.
+        mounts: a list of mounts, as in /proc/self/mountinfo.
         groups: the groups of this process, as in /proc/self/cgroup.
     """
     found = _own_group(mounts, groups)
@@ -131,7 +131,7 @@ def find_home(mounts: Path, groups: Path) -> Path | None:
     if not os.access(home, os.W_OK) or not os.access(home / "cgroup.procs", os.W_OK):
         return None
     if _words(home / "cgroup.controllers"):
-        _make_room(home)
+        _enable_controllers(home)
     return home
 
 
@@ -150,11 +150,11 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _make_room(home: Path) -> None:
-    """Let groups below have controllers: the kernel wants no processes beside them for that.
+def _enable_controllers(home: Path) -> None:
+    """Enable controllers for child groups, for which the kernel requires an empty parent.
 
-    Only a group that is left to us is changed, and only if it holds nothing but this program and
-    what started it. ``systemd-run --user --scope -p Delegate=yes`` makes such a group.
+    This changes only a group that is delegated to us and contains only this program and the
+    processes that started it. ``systemd-run --user --scope -p Delegate=yes`` makes such a group.
     """
     there = [int(word) for word in _words(home / "cgroup.procs")]
     if not _is_delegated(home) or not _is_one_family(there):
@@ -171,7 +171,7 @@ def _make_room(home: Path) -> None:
 
 
 def _is_delegated(home: Path) -> bool:
-    """Whether systemd leaves a group to us, or there is none above it, as in a container."""
+    """Whether systemd delegates a group to us, or it has no parent, as in a container."""
     for name in ("user.delegate", "trusted.delegate"):
         with contextlib.suppress(OSError):
             if os.getxattr(home, name) == b"1":
@@ -180,12 +180,12 @@ def _is_delegated(home: Path) -> bool:
 
 
 def _is_one_family(processes: list[int]) -> bool:
-    """Whether all these processes were started by the first that started this one, or are it."""
-    ancestors = [process for process in _line_of(os.getpid()) if process in processes]
-    return all(ancestors[-1:] and ancestors[-1] in _line_of(process) for process in processes)
+    """Whether one ancestor of this process, or this process itself, started all these processes."""
+    ancestors = [process for process in _ancestry_of(os.getpid()) if process in processes]
+    return all(ancestors[-1:] and ancestors[-1] in _ancestry_of(process) for process in processes)
 
 
-def _line_of(process: int) -> list[int]:
+def _ancestry_of(process: int) -> list[int]:
     """A process, its parent, the parent of that, and so on."""
     found = []
     with contextlib.suppress(OSError, IndexError):
@@ -197,7 +197,7 @@ def _line_of(process: int) -> list[int]:
 
 
 def _sweep(home: Path) -> None:
-    """Take away groups whose makers are gone."""
+    """Remove groups whose makers no longer run."""
     for left in home.glob(f"{_NAME}*"):
         if not Path(f"/proc/{left.name.removeprefix(_NAME)}").exists():
             with contextlib.suppress(OSError):  # something still runs there

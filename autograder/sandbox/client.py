@@ -1,4 +1,4 @@
-"""The client's side of the box: fork servers, and the boxed processes that they fork."""
+"""The client's side of the sandbox: fork servers, and the sandboxed processes that they fork."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, s
 from autograder.sandbox.zygote import NotForked, zygote
 
 PATIENCE = 300.0
-"""Seconds that a fork server may take to import everything."""
+"""Seconds in which a fork server must have imported everything."""
 
 SENDING = 30.0
-"""Seconds that a process may take to read what is sent: it has nothing else to do."""
+"""Seconds in which a process must read a message, because it has nothing else to do."""
 
 LOOK = 0.5
-"""Seconds between two looks at the time, while a process is waited for."""
+"""Seconds between two readings of the clock while waiting for a process."""
 
 REST = 10.0
-"""Seconds that a frame may take from its beginning on, at least."""
+"""Seconds that a frame may take after its first byte, at least."""
 
 _NOT_UP = "The process for notebooks did not come up: {said}"
 _SILENT = "It did not answer in time."
@@ -42,11 +42,11 @@ _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXP
 
 
 class NoBox(RuntimeError):
-    """Nothing can be run in a box here; the message says why, and what to do."""
+    """This machine cannot run a sandbox; the message says why, and what to do."""
 
 
 class ProcessLost(Exception):
-    """A process is gone; `ending` says how it ended, as far as that is known."""
+    """A process is gone; `ending` is the reason, as far as it is known."""
 
     def __init__(self, ending: ProcessExit) -> None:
         super().__init__(str(ending))
@@ -55,13 +55,13 @@ class ProcessLost(Exception):
 
 @dataclass(frozen=True)
 class Image:
-    """What a fork server gets ready, and what it can start.
+    """The setup of a fork server.
 
     Attributes:
-        entries: modules with an entry point, and what one box of each may take; by name.
-        config: what they are told, as plain data.
+        entries: for each name, a module with an entry point, and the limits of one sandbox.
+        config: plain data for the modules.
         blobs: bytes that go with it.
-        covered: folders that must not be seen from inside.
+        covered: folders that must not be visible from inside.
     """
 
     entries: Mapping[str, tuple[str, Bounds]]
@@ -71,7 +71,7 @@ class Image:
 
 
 class Source(Protocol):
-    """Where processes come from."""
+    """Starts processes."""
 
     def process(self, entry: str) -> Process: ...
 
@@ -79,10 +79,10 @@ class Source(Protocol):
 
 
 class ForkServer:
-    """A fork server; `process` forks one process, in a box.
+    """A fork server; `process` forks one process in a sandbox.
 
     Raises:
-        NoBox: it does not come up.
+        NoBox: it does not start.
     """
 
     def __init__(self, image: Image) -> None:
@@ -108,13 +108,13 @@ class ForkServer:
         try:
             send(self._control, *self._sent)
         except Broken:
-            pass  # what it said before it ended is told by `public`
+            pass  # `wait` reports the output of the process before its end
 
     def wait(self) -> list[bytes]:
-        """What the entries say in public, once they are ready; by their order.
+        """Wait until the entries are ready, and return their public bytes, in order.
 
         Raises:
-            NoBox: it does not come up.
+            NoBox: the fork server does not start.
         """
         try:
             return receive(self._control, time.monotonic() + PATIENCE)[1]
@@ -125,7 +125,7 @@ class ForkServer:
             raise NoBox(_NOT_UP.format(said=said[-2000:])) from None
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
-        """Tell the entries what is known only now.
+        """Send the entries data that was not known at the start.
 
         Raises:
             NoBox: the fork server is gone.
@@ -139,8 +139,8 @@ class ForkServer:
         self.wait()
 
     def work_ahead(self) -> None:
-        """From now on, do what every box would do again, while nobody asks for anything."""
-        with self._asking, contextlib.suppress(OSError):  # the next to ask is told that it is gone
+        """From now on, while there are no requests, do work that every sandbox would repeat."""
+        with self._asking, contextlib.suppress(OSError):  # the next request reports a lost server
             self._control.sendall(bytes([AHEAD]))
 
     @property
@@ -149,7 +149,7 @@ class ForkServer:
         return self._process.pid
 
     def wires(self, entry: str) -> tuple[socket.socket, socket.socket]:
-        """A new process in a box: what it talks over, and what its supervisor talks over.
+        """Start a sandboxed process; return its socket, and that of its supervisor.
 
         Raises:
             NoBox: the fork server is gone.
@@ -169,7 +169,7 @@ class ForkServer:
         return talk, word
 
     def process(self, entry: str) -> Process:
-        """A new process in a box.
+        """Start a sandboxed process.
 
         Raises:
             NoBox: the fork server is gone.
@@ -177,7 +177,7 @@ class ForkServer:
         return Process(*self.wires(entry))
 
     def close(self, patience: float = 5.0) -> None:
-        """End the process, and all that it has forked.
+        """End the fork server, and all processes that it has forked.
 
         Args:
             patience: seconds in which it may end by itself.
@@ -190,11 +190,11 @@ class ForkServer:
 
 
 class SubprocessServer:
-    """Starts a process each time; what runs there can do what the user can do.
+    """Starts a new process each time, without a sandbox: it may do whatever the user may do.
 
     Args:
-        image: what the processes run.
-        clock: measures how long a process takes to get ready.
+        image: the setup of the processes.
+        clock: measures the time that a process takes to start.
     """
 
     def __init__(self, image: Image, clock: SuspendAwareClock = CLOCK) -> None:
@@ -202,14 +202,14 @@ class SubprocessServer:
         self._more: tuple[dict[str, Any], list[bytes]] | None = None
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
-        """Have every process told this, too."""
+        """Send this to every later process, too."""
         self._more = head, blobs
 
     def process(self, entry: str) -> Process:
-        """A new process.
+        """Start a process.
 
         Raises:
-            NoBox: it does not come up.
+            NoBox: it does not start.
         """
         module, _ = self._image.entries[entry]
         made: Process | None = None
@@ -224,7 +224,7 @@ class SubprocessServer:
         return made
 
     def _get_ready(self, made: Process, module: str) -> None:
-        """Tell a process what it runs, and wait until it is ready.
+        """Tell a process its module, and wait until it is ready.
 
         Raises:
             Broken: the process is gone.
@@ -241,15 +241,15 @@ class SubprocessServer:
             send(made.talk, *self._more, time.monotonic() + SENDING)
 
     def close(self) -> None:
-        """Nothing is left between processes."""
+        """Do nothing, because no process is shared."""
 
 
 def _environment() -> dict[str, str]:
-    """What a student's code may know of the environment."""
+    """The environment variables that a student's code may see."""
     found = {name: os.environ[name] for name in _KEPT if name in os.environ}
     found |= dict.fromkeys(_SINGLE, "1")
     return found | {
-        "NBGRADER_EXECUTION": "autograde",  # as nbgrader says it; tests of instructors ask for it
+        "NBGRADER_EXECUTION": "autograde",  # as nbgrader sets it; instructors' tests may read it
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
         "PYTHONUTF8": "1",
@@ -258,16 +258,17 @@ def _environment() -> dict[str, str]:
 
 
 class Process:
-    """A process that does one step after the other.
+    """A process that does one step after another.
 
     Args:
-        talk: what it talks over.
-        word: over which the supervisor of its box says how it ended; closed, it ends the box.
-        process: the process itself, where there is no box.
-        public: what its entry says in public.
-        clock: measures how long it is waited for.
-        queued: for a process that another one of its box has forked: how many seconds it has waited
-            for a processor.
+        talk: the socket to the process.
+        word: the socket on which the sandbox's supervisor reports its end; closing it ends the
+            sandbox.
+        process: the process itself, if there is no sandbox.
+        public: the public bytes of its entry.
+        clock: measures the time that the client waits.
+        queued: for a process that another one in its sandbox has forked: returns the seconds that
+            it has waited for a processor.
     """
 
     def __init__(
@@ -294,21 +295,22 @@ class Process:
         tell: Callable[[dict[str, Any], list[bytes]], None] | None = None,
         meanwhile: Callable[[], object] | None = None,
     ) -> Frame:
-        """Have one step done.
+        """Send a step, and wait until it is done.
 
         Args:
             head: the step.
             blobs: bytes that go with it.
             patience: seconds until the process counts as lost; waiting for a processor does not
                 count, up to three times as long.
-            largest: bytes that the head of an answer may have.
-            hand_over: sockets of which it is given the other ends.
-            tell: is told what comes before the step is done; without it, nothing may come.
-            meanwhile: what is done here while the step begins there; its time does not count.
+            largest: maximum bytes of the head of an answer.
+            hand_over: sockets to send to the process.
+            tell: called with each frame before the step is done; without it, such a frame is an
+                error.
+            meanwhile: called here as soon as the step was sent; its time does not count.
 
         Raises:
-            ProcessLost: the process is gone, or does not answer as it must.
-            NoBox: it could not be boxed.
+            ProcessLost: the process is gone, or sends something else.
+            NoBox: the sandbox could not be made.
         """
         until = self._clock.now() + patience
         try:
@@ -339,12 +341,12 @@ class Process:
             raise ProcessLost(ending) from None
 
     def wait(self, until: float, patience: float) -> float:
-        """Wait for the beginning of a frame; until when the rest of it may take.
+        """Wait for the beginning of a frame; return the deadline for the rest of it.
 
-        Both times are those of its clock.
+        Both times are on the clock of this process.
 
         Raises:
-            TooLate: it is not there in time.
+            TooLate: it does not begin in time.
         """
         began = until - patience
         while not self._is_there(max(0.0, min(LOOK, until - self._clock.now()))):
@@ -360,10 +362,10 @@ class Process:
         return bool(select.select([self.talk], [], [], within)[0])
 
     def queued_of(self, pid: int = 0) -> float:
-        """Seconds that a process of the box has waited for a processor, as its supervisor says.
+        """Seconds that a process of the sandbox has waited for a processor, from its supervisor.
 
         Args:
-            pid: its number in the box; 0 for the first process.
+            pid: its number in the sandbox; 0 for the first process.
         """
         if self.word is None:
             return 0.0
@@ -371,14 +373,14 @@ class Process:
             self.word.send(f"?{pid or ''}\n".encode())
             if select.select([self.word], [], [], 2.0)[0]:
                 said = self.word.recv(100, socket.MSG_PEEK)
-                if said.startswith(b"queued "):  # otherwise how it ended
+                if said.startswith(b"queued "):  # otherwise it reports the end
                     line, _, _ = said.partition(b"\n")
                     self.word.recv(len(line) + 1)
                     return float(line.split()[1])
         return 0.0
 
     def ended(self, patience: float = 0.0) -> ProcessExit | None:
-        """How the box ended, as its supervisor says; ``None`` where it has not said."""
+        """The end of the sandbox, as its supervisor reports it; ``None`` without a report."""
         if self.word is None or self.word.fileno() < 0:
             return None
         if not select.select([self.word], [], [], patience)[0]:
@@ -390,13 +392,13 @@ class Process:
         return ProcessExit.of_line(lines[-1]) if lines else None
 
     def end_one(self, pid: int) -> None:
-        """Have one process of its box ended, by the number that it has in there."""
+        """End one process of the sandbox, by its number there."""
         if self.word is not None:
             with contextlib.suppress(OSError):
                 self.word.sendall(f"{pid}\n".encode())
 
     def close(self) -> None:
-        """End it, and everything that it has started."""
+        """End the process, and everything that it has started."""
         self.talk.close()
         if self.word is not None:
             self.word.close()

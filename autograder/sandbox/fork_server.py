@@ -1,16 +1,16 @@
-"""A process that has imported what is needed, and forks a boxed process for each request.
+"""A process that has imported the modules needed, and forks a sandboxed process for each request.
 
-What runs in the boxes it is told by name: modules with an entry point. It runs no line of a
-student's code itself. `main` is started by `client`, with a socket as its only way to the outside.
+The client names the modules to run, each with an entry point. The fork server itself never runs a
+student's code. `client` starts `main` with a socket, which is its only connection.
 
-An entry is a module with these functions; the first two run in the fork server, before anything
-untrusted is there:
+An entry is a module with these functions. All but ``serve`` run in the fork server, which contains
+nothing untrusted; the optional ones may be missing:
 
-* ``get_ready(config, blobs)`` imports what is needed, and returns what ``serve`` is given;
-* ``configure(state, head, blobs)``, if it is there, takes in what is known only later;
-* ``idle(state)``, if it is there, does a bit of work ahead, and says whether there is more;
-* ``public(state)``, if it is there, returns bytes for whoever started the server;
-* ``serve(state, wire)`` runs in the box.
+* ``get_ready(config, blobs)`` imports the modules needed, and returns the state for ``serve``;
+* ``configure(state, head, blobs)``, optional, takes data that the client has only later;
+* ``idle(state)``, optional, does one piece of work ahead, and returns whether there is more;
+* ``public(state)``, optional, returns bytes for the client;
+* ``serve(state, wire)`` runs in the sandbox.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import Broken, receive, send
 
 CONFIGURE, AHEAD = 0xFF, 0xFE
-"""The request that is followed by a frame for the entries, and the one to work ahead from now on;
-others are numbers of entries."""
+"""Requests: data for the entries follows in a frame; work ahead from now on. Any other number is
+the index of an entry to start."""
 
 
 SELDOM = 20_000, 100, 10
-"""When a process looks for garbage in circles. A box lives for seconds, and most that it makes is
-gone by itself. With five times as many objects at a time, each takes more than twice as long."""
+"""GC thresholds of sandboxed processes. They live for seconds, and reference counting frees most of
+their objects. With a first threshold five times as high, each takes more than twice as long."""
 
 
 @dataclass
 class Entry:
-    """What can be started in a box.
+    """A module that can be started in a sandbox.
 
     Attributes:
-        module: has the entry point.
-        state: what it has got ready.
-        limits: what one box may take.
-        plan: what is seen in the box.
+        module: the module with the entry point.
+        state: the result of its `get_ready`.
+        limits: the resources that one sandbox may use.
+        plan: the files that are visible in the sandbox.
     """
 
     module: ModuleType
@@ -70,21 +70,21 @@ class Entry:
 
 
 def main() -> None:
-    """Get ready, then fork for each request until the client hangs up."""
+    """Prepare the entries, then fork for each request until the client closes the socket."""
     control = socket.socket(fileno=int(sys.argv[1]))
     sys.argv = [""]
     syscalls.die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
-    gc.disable()  # what is imported stays
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client handles Ctrl-C
+    gc.disable()  # because imported objects stay alive
     head, blobs = receive(control)
-    states: dict[Callable[..., Any], Any] = {}  # entries that get ready alike share what they got
+    states: dict[Callable[..., Any], Any] = {}  # entries with the same `get_ready` share its result
     entries = []
     for row in head["entries"]:
         module = importlib.import_module(row["module"])
         if module.get_ready not in states:
             states[module.get_ready] = module.get_ready(head["config"], blobs)
         entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
-    gc.freeze()  # so that forked processes share what is here; of garbage there is little
+    gc.freeze()  # shares these objects with forked processes; imports leave little garbage
     gc.set_threshold(*SELDOM)
     gc.enable()
     os.environ["HOME"] = namespaces.HOME
@@ -108,7 +108,7 @@ def main() -> None:
         talk, word = (socket.socket(fileno=number) for number in wires)
         if os.fork() == 0:
             control.close()
-            _be_boxed(entries[request[0]], talk, word)
+            _run_sandboxed(entries[request[0]], talk, word)
         talk.close()
         word.close()
 
@@ -138,7 +138,7 @@ def _configure(control: socket.socket, entries: list[Entry]) -> None:
 
 
 def _ahead(entries: list[Entry]) -> Iterator[None]:
-    """Do what every box would otherwise do again, and make forks cheap, bit by bit."""
+    """Do work that every sandbox would otherwise repeat, and make forks cheap, piece by piece."""
     yield from huge_pages.gather()
     for entry in entries:
         idle = getattr(entry.module, "idle", None)
@@ -149,14 +149,14 @@ def _ahead(entries: list[Entry]) -> Iterator[None]:
 
 
 def _work_ahead(control: socket.socket, ahead: Iterator[None]) -> None:
-    """While nobody asks for anything, do some of what there is to do."""
+    """Work ahead until a request arrives."""
     while not select.select([control], [], [], 0)[0]:
         if next(ahead, ahead) is ahead:
             return
 
 
 def _reap() -> None:
-    """Bury the processes that have ended."""
+    """Collect the exit status of child processes that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -165,9 +165,10 @@ def _reap() -> None:
 
 
 def _print_to_nobody() -> None:
-    """Standard output and errors lead nowhere from here on.
+    """Redirect standard output and errors to the null device.
 
-    Nobody reads the server's pipe once it is up: whoever fills it would wait until time is up.
+    The client does not read the server's pipe after the start, so a full pipe would block its
+    writer.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -175,8 +176,8 @@ def _print_to_nobody() -> None:
     os.close(nowhere)
 
 
-def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
-    """Become the process of one box; never returns."""
+def _run_sandboxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
+    """Become the process of one sandbox; never returns."""
     try:
         syscalls.die_with_parent()
         _print_to_nobody()

@@ -1,8 +1,8 @@
-"""Has the kernel keep a fork server's memory in pages of 2 MiB, where it can.
+"""Moves a fork server's memory to pages of 2 MiB, if the kernel supports that.
 
-Each fork copies the table of pages, with an entry for 4 KiB; a box takes three forks, and each
-answer that is set aside another one. With large pages there is one entry in place of 512. A process
-that writes to such a page gets small ones of its own, as ever.
+Each fork copies the page table, which has an entry for every 4 KiB. A sandbox takes three forks,
+and each answer that is set aside takes another. A large page needs one entry instead of 512. A
+process that writes to one gets small pages of its own, as usual.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ SIZE = 2 << 20
 """Bytes of a large page."""
 
 PIECE = 4 * SIZE
-"""What is put together before somebody else has a turn."""
+"""Bytes to move before the caller gets control again."""
 
 
 def gather() -> Iterator[None]:
-    """Put this process's own memory together, a piece at a time.
+    """Move this process's private memory to large pages, a piece at a time.
 
-    A kernel that does not know how refuses, and nothing has changed.
+    A kernel without support rejects the call, and nothing changes.
     """
     for begin, end in _spans(Path("/proc/self/maps").read_text()):
         for at in range(begin, end, PIECE):
@@ -32,7 +32,7 @@ def gather() -> Iterator[None]:
 
 
 def _spans(maps: str) -> list[tuple[int, int]]:
-    """Where whole large pages fit into memory that can be written, and is no file's.
+    """The address ranges of whole large pages in private, writable memory.
 
     Args:
         maps: the text of a process's file of that name.

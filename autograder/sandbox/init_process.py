@@ -1,8 +1,8 @@
-"""Process 1 of the box: starts its first process, and ends everything with it.
+"""Process 1 of the sandbox: starts the first process, and ends everything with it.
 
-It runs no line of a student's code, and cannot be reached from there. It ends when that process
-does, when memory or time is used up, or when the client hangs up; with process 1, the kernel
-ends every other process of its namespace.
+It never runs a student's code, and that code cannot reach it. It ends when the first process ends,
+when memory or time is used up, or when the client closes its socket. The kernel then ends every
+other process of its namespace.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from autograder.sandbox.usage import (
 )
 
 EVERY = 0.1
-"""Seconds between two looks."""
+"""Seconds between two reads of the sandbox's usage."""
 
 SOON = 0.02
-"""Seconds between two looks while processes come and go."""
+"""Seconds between two reads while processes start and end."""
 
 
 def supervise(
     start: Callable[[], None], word: socket.socket, bounds: Bounds, group: Cgroup | None = None
 ) -> NoReturn:
-    """Let a process run, and say on `word` how it ended.
+    """Run a process, and report its end on `word`.
 
     Args:
-        start: what the process does.
-        word: a socket of which the process has no end; closed by the client, it ends everything.
-            The number of a process ends that one; ``?`` asks how long the first process has
-            waited for a processor, ``?17`` how long process 17 has.
-        bounds: what all processes in the box may take together.
-        group: the control group of the box, if it has one.
+        start: the work of the process.
+        word: a socket that the process does not get; everything ends when the client closes it. The
+            client sends the number of a process to end that process, ``?`` for the seconds that the
+            first process has waited for a processor, or ``?17`` for those of process 17.
+        bounds: the limits of all processes in the sandbox together.
+        group: the control group of the sandbox, if it has one.
     """
     syscalls.set_undumpable()
-    os.setsid()  # where the kernel shares processors among sessions, a box is one of them
+    os.setsid()  # the kernel may share processors among sessions, so a sandbox is one session
     child = os.fork()
     if child == 0:
-        syscalls.be_open()  # the keeper must see which memory is shared
+        syscalls.be_open()  # process 1 must see which memory is shared
         word.close()
         if group is not None:
             group.let_go()
@@ -78,11 +78,11 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], pause)[0] and not _obeys(word, child):
+        if select.select([word], [], [], pause)[0] and not _follow_client(word, child):
             return ProcessExit(ExitReason.EXITED, "as nobody asks any more")
         code = _reap(child)
         if code is not None:
-            return _why(code, group)
+            return _exit_of(code, group)
         now, passed = time.monotonic(), time.monotonic() - looked
         looked = now
         found, new = _processes(), started.since()
@@ -103,8 +103,8 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
             return ProcessExit(ExitReason.OUT_OF_MEMORY)
 
 
-def _obeys(word: socket.socket, child: int) -> bool:
-    """Do what is said over `word`; whether anybody is there."""
+def _follow_client(word: socket.socket, child: int) -> bool:
+    """Follow the client's instructions on `word`; return whether the client is still there."""
     with contextlib.suppress(OSError):
         said = word.recv(1000)
         for line in said.split():
@@ -118,14 +118,14 @@ def _obeys(word: socket.socket, child: int) -> bool:
     return False
 
 
-def _why(code: int, group: Cgroup | None) -> ProcessExit:
+def _exit_of(code: int, group: Cgroup | None) -> ProcessExit:
     if code == -signal.SIGKILL and group is not None and group.ran_out():
         return ProcessExit(ExitReason.OUT_OF_MEMORY)
     return ProcessExit(ExitReason.EXITED, f"by signal {-code}" if code < 0 else f"with {code}")
 
 
 def _reap(child: int) -> int | None:
-    """Bury what has ended; the first process's exit code if it did, below 0 for a signal."""
+    """Wait for ended children; return the first process's exit code, below 0 for a signal."""
     while True:
         try:
             ended, status = os.waitpid(-1, os.WNOHANG)
@@ -142,14 +142,14 @@ def _processes() -> list[int]:
 
 
 class Crowd:
-    """Puts behind what a box runs at the same time: together it weighs about half as much as one.
+    """Lowers the priority of concurrent processes: together they weigh about half as much as one.
 
-    One process that the first one waits for is not put behind. A process's children begin with
-    its priority: where many come and go, the first process is put behind with them.
+    A single process that the first one waits for keeps its priority. A child inherits the priority
+    of its parent. So if many processes start and end, the first process gets a lower priority, too.
 
     Args:
-        first: the process whose first thread keeps its priority otherwise.
-        many: how many may be started before that.
+        first: the process whose first thread otherwise keeps its priority.
+        many: number of processes that may start before that.
     """
 
     def __init__(self, first: int, many: int) -> None:
@@ -157,11 +157,11 @@ class Crowd:
         self._nice: dict[int, int] = {}
 
     def put_behind(self, processes: dict[Key, Look], started: int) -> None:
-        """Lower the priority of those that want to run, as far as there are many.
+        """Lower the priority of the runnable threads if there are many.
 
         Args:
-            processes: those that are there, and what they show.
-            started: how many were started since the last look.
+            processes: the living processes, and their state.
+            started: number of processes started since the last call.
         """
         self._left -= started
         tasks = [task for (number, _), look in processes.items() for task in _tasks(number, look)]
@@ -179,10 +179,10 @@ class Crowd:
 
 
 def niceness(size: int) -> int:
-    """The priority at which so many processes weigh about half as much as one at the usual one.
+    """The priority at which this many processes together weigh about half as much as a usual one.
 
-    A processor's time is shared out by weights, and 1.25 is the kernel's own ratio between two
-    priorities. What is above 19 runs when nobody else wants to.
+    The kernel shares a processor by weights, whose ratio between two neighboring priorities is
+    1.25. A priority above 19 stands for one that runs only when no other process wants to.
     """
     return 0 if size < 2 else min(syscalls.IDLE, math.ceil(math.log(2 * size, 1.25)))
 

@@ -1,8 +1,8 @@
-"""The walls: a process's own namespaces, and a file system with only what Python needs in it.
+"""Isolates a process: own namespaces, and a file system with only the files that Python needs.
 
-Works for any user where the kernel allows user namespaces, and for root without them. The
-forked process calls `unshare_all`, forks once more, and calls `enter` in the child, which is
-process 1 of the new process namespace.
+It works for any user if the kernel allows user namespaces, and for root without them. The forked
+process calls `unshare_all` and forks again. The child calls `enter`; it is process 1 of the new
+process namespace.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from autograder.sandbox import syscalls
 
 HOME = "/scratch/student"
 COMPILED = "/tmp/compiled"
-"""Where PyTorch keeps what it compiles. It wants this folder when nobody expects it, so it is
-there from the beginning, before a cell can use up the disk."""
+"""PyTorch's folder for compiled code. PyTorch may need it at any time, so it exists from the
+start, before a cell can use up the disk."""
 
 COURSE = str(PACKAGE_FOLDER)
-"""The course's own package, which is not to be read inside the walls."""
+"""The course's package, which must not be readable in the sandbox."""
 
 _NOBODY = 65534
 _INSIDE = 1000
 _FREE = ((2_000_000_000, 1 << 22), (61_184, 4_336))
-"""First numbers of users that nobody has, and how many: as many as there can be processes, or, in
-a container with few users, those that systemd keeps for services."""
+"""Ranges of unused user numbers, first number and count. The first has one for each possible
+process; the second, for containers with few users, is reserved by systemd for services."""
 _SYSTEM = (
     "/bin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64",
     "/usr/local/lib", "/usr/share/fonts", "/usr/share/zoneinfo", "/etc/alternatives",
     "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime",
 )  # fmt: skip
 _DEVICES = {name: name for name in ("null", "full", "random", "urandom")} | {"zero": "full"}
-"""Names of devices, and what they are in there: "full" reads like "zero", but cannot be mapped, and
-what is mapped of "zero" is shared memory that nobody counts."""
+"""Devices by their names in the sandbox: "full" reads like "zero", but cannot be mapped. A mapping
+of "zero" would be shared memory that nothing counts."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be seen inside the walls.
+    """The files that are visible in a sandbox.
 
     Attributes:
         root: an empty folder on which the new root is mounted.
-        shown: folders and files that are there, read-only.
+        shown: visible folders and files, read-only.
         covered: folders among them that look empty.
         disk: bytes that can be written, in all.
     """
@@ -59,20 +59,20 @@ class Plan:
 
 
 def plan(root: str, covered: tuple[str, ...], disk: int) -> Plan:
-    """What this Python needs to see, and no more.
+    """The plan with the files that this Python needs, and no others.
 
     Args:
         root: an empty folder.
         covered: folders that must look empty, wherever they are.
         disk: bytes that can be written.
     """
-    # What is mounted on a link would come to lie elsewhere: its real path is covered.
+    # A mount on a link would cover the link's target, so the real path is used.
     inside = [path for path in map(os.path.realpath, covered) if is_shown(path)]
     return Plan(root, _shown(), tuple(inside), disk)
 
 
 def is_shown(path: str) -> bool:
-    """Whether what is at a path can be seen inside the walls, if it is not covered."""
+    """Whether a path is visible in the sandbox, if it is not covered."""
     real = os.path.realpath(path)
     return any(_is_below(real, home) for home in _shown())
 
@@ -87,26 +87,26 @@ def _shown() -> tuple[str, ...]:
 
 
 def way_to(path: str) -> list[str]:
-    """A path, and every link on the way from it to its real path, and what each leads to."""
+    """A path, and every link between it and its real path, with the target of each."""
     path = os.path.abspath(path)
     found = [path]
     while link := next(filter(os.path.islink, _beginnings(path)), None):
         target = os.path.join(os.path.dirname(link), os.readlink(link))
         path = os.path.normpath(target + path[len(link) :])
-        if path in found:  # links in a circle
+        if path in found:  # a cycle of links
             break
         found += [link, path]
     return found
 
 
 def _beginnings(path: str) -> list[str]:
-    """The folders that a path leads through, outermost first, and itself."""
+    """The parent folders of a path, outermost first, and the path itself."""
     steps = path.strip("/").split("/")
     return ["/" + "/".join(steps[:n]) for n in range(1, len(steps) + 1)]
 
 
 def linked_packages(folder: str) -> set[str]:
-    """Where packages really lie whose files are links, as uv's and conda's links to a store."""
+    """The real folders of packages whose files are links, as uv and conda link to a store."""
     found = set()
     for entry in os.scandir(folder) if os.path.isdir(folder) else ():
         file = entry.name if entry.is_symlink() else f"{entry.name}/__init__.py"
@@ -127,7 +127,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def unshare_all() -> None:
-    """Leave the namespaces of the machine. The next child is process 1 of a namespace of its own.
+    """Leave the namespaces of the machine; the next child is process 1 of a new one.
 
     Raises:
         OSError: the kernel does not allow it.
@@ -135,7 +135,7 @@ def unshare_all() -> None:
     own = syscalls.NEW_MOUNTS | syscalls.NEW_HOST | syscalls.NEW_IPC
     own |= syscalls.NEW_PROCESSES | syscalls.NEW_NETWORK
     user, group = os.geteuid(), os.getegid()
-    if user == 0:  # gets a user namespace when it is enclosed, with nothing else in it
+    if user == 0:  # root enters an otherwise empty user namespace in `enter`
         syscalls.unshare(own)
         return
     syscalls.unshare(own | syscalls.NEW_USER)
@@ -143,7 +143,7 @@ def unshare_all() -> None:
 
 
 def _map_users(process: str, user: tuple[int, int], group: tuple[int, int]) -> None:
-    """Say which user and group there is in this process's new user namespace.
+    """Define the only user and group of a process's new user namespace.
 
     Args:
         process: its folder in /proc.
@@ -156,7 +156,7 @@ def _map_users(process: str, user: tuple[int, int], group: tuple[int, int]) -> N
 
 
 def enter(plan: Plan) -> None:
-    """Move into the new file system, and give up every privilege.
+    """Move into the new file system, and drop every privilege.
 
     Raises:
         OSError: the kernel does not allow it.
@@ -166,7 +166,7 @@ def enter(plan: Plan) -> None:
     syscalls.mount(
         "tmpfs", plan.root, "tmpfs", syscalls.NO_SUID | syscalls.NO_DEVICES, "mode=755,size=1m"
     )
-    _scratch(plan)  # first: Python itself may lie below /tmp or /home
+    _scratch(plan)  # first, because Python itself may be below /tmp or /home
     for path in plan.shown:
         _show(path, plan.root)
     for path in plan.covered:
@@ -185,7 +185,7 @@ def enter(plan: Plan) -> None:
     os.close(itself)
     syscalls.set_no_new_privs()
     syscalls.drop_capabilities()
-    syscalls.die_with_parent()  # again: whoever changes users is not told any more
+    syscalls.die_with_parent()  # again, because a change of user resets it
 
 
 def _show(path: str, root: str, *, as_: str = "", read_only: bool = True) -> None:
@@ -210,7 +210,7 @@ def _cover(target: str) -> None:
 
 
 def _scratch(plan: Plan) -> None:
-    """One file system for all that can be written, so that there is one limit."""
+    """Mount one file system for all writable folders, so that one limit holds for all."""
     store = plan.root + "/scratch"
     os.mkdir(store)
     flags = syscalls.NO_SUID | syscalls.NO_DEVICES
@@ -233,24 +233,24 @@ def _processes(root: str) -> None:
 
 
 def _become_nobody(user: int, process: str) -> None:
-    """Become a user of this box's own, in a user namespace of its own where the kernel allows it.
+    """Become a user that no other sandbox has, in a new user namespace if the kernel allows it.
 
-    The kernel counts processes, watches and what waits in pipes by user: boxes that share one
-    could use up what belongs to each other.
+    The kernel counts processes, watches and data in pipes for each user. Sandboxes with the same
+    user could use up each other's share.
 
     Args:
         user: the user's number outside, and the group's.
-        process: this process's folder in a /proc that can be written.
+        process: this process's folder in a writable /proc.
     """
     syscalls.become(user, user)
     syscalls.be_open()
-    with contextlib.suppress(OSError):  # without a namespace, the user is still its own
+    with contextlib.suppress(OSError):  # even without a namespace, no other sandbox has the user
         syscalls.unshare(syscalls.NEW_USER)
         _map_users(process, (_INSIDE, user), (_INSIDE, user))
 
 
 def _free_user(process: int) -> int:
-    """A number that no user has, and no other box that is there now.
+    """A user number that neither a user nor another running sandbox has.
 
     Args:
         process: the number of this process outside.

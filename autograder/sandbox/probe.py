@@ -1,4 +1,4 @@
-"""Says whether notebooks can be boxed on this machine, and if not, what to do about it."""
+"""Tests whether this machine can run the sandbox, and if not, says what to do."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _UNSEEN = (
     f"made the old one. {GIVES_AWAY}"
 )
 _NOT_SEEN = 3
-_READ = ("zipapp", "_ctypes", "typing_extensions")
-"""Modules that the box must have, one each from where Python's own lie, its compiled ones, and
-installed packages."""
+_PROBE_MODULES = ("zipapp", "_ctypes", "typing_extensions")
+"""Modules that the sandbox must find: one of Python's, one compiled module of Python's, and one
+of an installed package."""
 
 
 def why_no_box() -> str | None:
-    """Why notebooks cannot be boxed here, and what to do; ``None`` where they can."""
+    """The reason why the sandbox cannot run here, and what to do; ``None`` if it can."""
     if sys.platform != "linux":
         return _NOT_LINUX
     start = "from autograder.sandbox.probe import try_walls; try_walls()"
@@ -50,16 +50,16 @@ def why_no_box() -> str | None:
 
 
 def try_walls() -> None:
-    """Raise the walls around a child of this process, and end with what it ends with."""
+    """Run a child of this process in a sandbox, and exit with its status."""
     plan = namespaces.plan(temp_dirs.root(), (namespaces.COURSE,), 1 << 20)
     child = os.fork()
     if child == 0:
-        _go_in(plan)
+        _enter_sandbox(plan)
     _, status = os.waitpid(child, 0)
     sys.exit(os.waitstatus_to_exitcode(status))
 
 
-def _go_in(plan: namespaces.Plan) -> NoReturn:
+def _enter_sandbox(plan: namespaces.Plan) -> NoReturn:
     code = 1
     try:
         namespaces.unshare_all()
@@ -69,7 +69,7 @@ def _go_in(plan: namespaces.Plan) -> NoReturn:
         else:
             namespaces.enter(plan)
             seccomp.refuse_calls()
-            for name in _READ:
+            for name in _PROBE_MODULES:
                 sys.modules.pop(name, None)
                 importlib.import_module(name)
             code = 0

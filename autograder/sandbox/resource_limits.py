@@ -1,4 +1,4 @@
-"""How much a notebook may take of the machine, and the limits that the kernel itself holds."""
+"""Limits of the resources that a notebook may use, and those that the kernel enforces."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much one notebook may take.
+    """The resources that one notebook may use.
 
     Attributes:
-        memory: bytes, above those of the process that it is forked from.
+        memory: bytes, beyond those of the process that it is forked from.
         disk: bytes of files.
-        processes: processes and threads at a time.
+        processes: processes and threads at the same time.
         files: open files of a process.
-        cpu: processor seconds, of all its processes together.
+        cpu: processor seconds of all its processes together.
         wall: seconds from its first cell to its end.
-        cores: processors at a time, where control groups can be had.
+        cores: processors at the same time, if there is a control group.
     """
 
     memory: int = 2048 * MIB
@@ -38,11 +38,11 @@ class Bounds:
 
 
 SPARE = 24
-"""Processes that a box may have beyond those that its code may start; see `room_for_more`."""
+"""Processes that a sandbox may have in addition to those of its code; see `room_for_more`."""
 
 
 def apply_limits(bounds: Bounds) -> None:
-    """Set what the kernel holds this process to, and those that it starts."""
+    """Set the kernel's limits of this process and its children."""
     import resource  # not on Windows
 
     def hold(limit: int, value: int, spare: int = 0) -> None:
@@ -50,7 +50,7 @@ def apply_limits(bounds: Bounds) -> None:
         most = value + spare if hard == resource.RLIM_INFINITY else min(value + spare, hard)
         resource.setrlimit(limit, (min(value, most), most))
 
-    hold(resource.RLIMIT_CORE, 1)  # 0 would not keep it from a program that takes dumps
+    hold(resource.RLIMIT_CORE, 1)  # not 0, with which a core dump could still go to a program
     hold(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
     hold(resource.RLIMIT_FSIZE, bounds.disk)
     hold(resource.RLIMIT_NOFILE, bounds.files)
@@ -59,15 +59,15 @@ def apply_limits(bounds: Bounds) -> None:
     hold(resource.RLIMIT_MEMLOCK, 0)
     hold(resource.RLIMIT_MSGQUEUE, 0)
     hold(resource.RLIMIT_SIGPENDING, 4096)
-    hold(resource.RLIMIT_NICE, 0)  # no way back from a low priority
+    hold(resource.RLIMIT_NICE, 0)  # a lowered priority cannot be raised again
     hold(resource.RLIMIT_RTPRIO, 0)
     limit_memory(bounds.memory)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an error like others
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much raises an `OSError`
 
 
 @contextlib.contextmanager
 def room_for_more() -> Iterator[None]:
-    """Let this process start others although a cell has used up what cells may start."""
+    """Allow this process to start others, even if a cell has started all that cells may start."""
     import resource
 
     usual, most = resource.getrlimit(resource.RLIMIT_NPROC)
@@ -79,20 +79,20 @@ def room_for_more() -> Iterator[None]:
 
 
 def _counts_by_namespace() -> bool:
-    """Whether the kernel counts the processes of a box apart from others of the same user.
+    """Whether the kernel counts a sandbox's processes apart from others of the same user.
 
-    Before Linux 5.14 all that an instructor runs would count. The keeper ends a box with too many
-    there, and everywhere.
+    Before Linux 5.14, it would count all processes of the instructor. Process 1 of the sandbox
+    checks the number on every kernel.
     """
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     return found is not None and (int(found[1]), int(found[2])) >= (5, 14)
 
 
 def hold_processor_time(more: float) -> None:
-    """Have the kernel end this process when it has taken so many seconds more, for good.
+    """Permanently limit the processor time of this process to this many more seconds.
 
-    The time that the kernel works for it counts too, and nothing that runs in it can take this
-    back. The kernel looks once a second or so; what it starts has the same limit for itself.
+    The time that the kernel works for it counts, too. The kernel checks about once a second, and
+    children inherit the limit, each for itself.
     """
     import resource
 
@@ -104,14 +104,14 @@ def hold_processor_time(more: float) -> None:
 
 
 def limit_memory(more: int) -> None:
-    """Let this process have so many bytes of memory more than it has now."""
+    """Limit this process to this many bytes of memory in addition to its present memory."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_DATA, (_data_now() + more,) * 2)
 
 
 def _data_now() -> int:
-    """Bytes of writable memory of its own that this process has now."""
+    """Bytes of this process's private writable memory."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024

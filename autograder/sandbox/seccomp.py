@@ -1,8 +1,7 @@
-"""Which system calls a notebook may use: the kernel answers all others with an error.
+"""The filter of system calls for notebooks: the kernel rejects every call that is not allowed.
 
-A second wall behind `namespaces`, and a bound on what the kernel keeps for a box where nobody
-counts it. No call ends the process: a program is told "not implemented" or "not permitted", and
-goes on.
+It is a second barrier after `namespaces`, and limits kernel resources that no other part counts. A
+rejected call does not end the process: it fails with "not implemented" or "not permitted".
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from autograder.sandbox.syscall_numbers import ALLOWED, LOOKED_AT, REFUSED
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020000
-_FAMILIES = (1, 2, 10)  # unix, inet, inet6; others may lead out of a network namespace
+_FAMILIES = (1, 2, 10)  # unix, inet, inet6; others may reach outside a network namespace
 _SHARED_ANONYMOUS = 0x01 | 0x20
 _LOCKS_OF_FILES = (36, 37, 38)  # F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
 _SET_SECCOMP = 22
@@ -37,7 +36,7 @@ Line = tuple[int, int, int, int]
 
 
 def refuse_calls() -> None:
-    """Allow this process, and all that it starts, the calls of the list alone; for good."""
+    """Permanently limit this process and its children to the allowed system calls."""
     if platform.machine() in _ARCHITECTURES:
         syscalls.filter_calls(program(platform.machine()))
 
@@ -65,20 +64,20 @@ def program(machine: str) -> bytes:
 
 
 def _by_arguments() -> dict[str, list[Line]]:
-    """What is looked at of a call's arguments; every way through a block ends in an answer."""
+    """The checks of calls by their arguments; every path through a block ends with a return."""
     allow, refuse = (_RETURN, 0, 0, _ALLOW), _fail(errno.EPERM)
     families = [line for n in _FAMILIES for line in _if(_EQUAL, n, allow)]
     on_process_1 = [_argument(0), *_if(_EQUAL, 1, refuse), allow]
     return {
-        # Pages of shared memory without a file stay when nobody maps them any more, and are in
-        # nobody's resident memory. Files in /dev/shm serve, and their size is bounded.
+        # Anonymous shared memory stays allocated after it is unmapped, and does not count as
+        # resident memory. Programs can use files in /dev/shm, whose size is limited.
         "mmap": [
             _argument(3),
             (_MASK, 0, 0, _SHARED_ANONYMOUS),
             *_if(_EQUAL, _SHARED_ANONYMOUS, refuse),
             allow,
         ],
-        # Locks of open files belong to no process, so that nobody could count a box's own.
+        # Locks of open files belong to no process, so a sandbox's locks could not be counted.
         "fcntl": [
             _argument(1),
             *(line for n in _LOCKS_OF_FILES for line in _if(_EQUAL, n, _fail(errno.EINVAL))),
@@ -86,18 +85,19 @@ def _by_arguments() -> dict[str, list[Line]]:
         ],
         "prctl": [_argument(0), *_if(_EQUAL, _SET_SECCOMP, refuse), allow],
         "clone": [_argument(0), *_if(_ANY_OF, _NEW_NAMESPACES, refuse), allow],
-        "clone3": [_fail(errno.ENOSYS)],  # its flags cannot be seen; `clone` is used then
+        "clone3": [_fail(errno.ENOSYS)],  # a filter cannot see its flags; libc uses `clone` then
         "socket": [_argument(0), *families, refuse],
         "socketpair": [_argument(0), *families, refuse],
-        # What waits in a socket is the kernel's memory: its size stays the usual one.
+        # Data in sockets is kernel memory, so buffers must keep their usual size.
         "setsockopt": [
             *(line for pair in _SIZES for line in _option(pair, _fail(0))),
             *(line for pair in _OPTIONS for line in _option(pair, allow)),
             _fail(errno.ENOPROTOOPT),
         ],
-        # A session would be a scheduling group of its own, with as large a share as a whole box.
+        # A new session would be another scheduling group, with as large a share as the whole
+        # sandbox.
         "setsid": [_fail(0)],
-        # One's own only: the keeper has the same user, and must not be put behind.
+        # Only for the caller itself: process 1 has the same user, and must keep its priority.
         "setpriority": [
             _argument(0),
             (_EQUAL, 1, 0, 0),
@@ -116,7 +116,7 @@ def _numbers(calls: dict[str, tuple[int, int | None]], column: int) -> list[int]
 
 
 def _spans(numbers: list[int]) -> list[tuple[int, int]]:
-    """Runs of numbers that follow each other, each by its first and last."""
+    """Ranges of consecutive numbers, each by its first and last."""
     found: list[tuple[int, int]] = []
     for number in numbers:
         if found and number == found[-1][1] + 1:
@@ -127,11 +127,11 @@ def _spans(numbers: list[int]) -> list[tuple[int, int]]:
 
 
 def _argument(index: int) -> Line:
-    return (_LOAD, 0, 0, 16 + 8 * index)  # its lower half: both architectures are little-endian
+    return (_LOAD, 0, 0, 16 + 8 * index)  # the lower half: both architectures are little-endian
 
 
 def _fail(number: int) -> Line:
-    """Answer with an error; 0 says that all went well, though nothing was done."""
+    """Return an error; 0 pretends success without doing anything."""
     return (_RETURN, 0, 0, _ERROR | number)
 
 

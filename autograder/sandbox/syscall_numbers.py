@@ -1,8 +1,8 @@
-"""The numbers of system calls, by the names of the manual pages: those a notebook may use.
+"""The numbers of system calls for notebooks, by their names in the manual pages.
 
-Each name has two numbers: that of x86_64, and that of aarch64, where many older calls are missing.
-What stands nowhere here is answered with "not implemented", as an older kernel would do; programs
-are written for that. What is in `REFUSED` is known and refused: its answer is "not permitted".
+Each name has two numbers: for x86_64, and for aarch64, which lacks many older calls. A call that is
+not listed fails with "not implemented", as on an older kernel; programs are written for that. Calls
+in `REFUSED` fail with "not permitted".
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ REFUSED: dict[str, Numbers] = {
 }  # fmt: skip
 
 LOOKED_AT: dict[str, Numbers] = {
-    # allowed or refused by their arguments, see `seccomp`
+    # allowed or rejected by their arguments, see `seccomp`
     "fcntl": (72, 25), "prctl": (157, 167), "mmap": (9, 222), "clone": (56, 220),
     "clone3": (435, 435), "socket": (41, 198), "socketpair": (53, 199), "setsockopt": (54, 208),
     "setpriority": (141, 140), "prlimit64": (302, 261), "sched_setaffinity": (203, 122),

@@ -1,4 +1,4 @@
-"""The few system calls that the box needs and Python does not offer."""
+"""System calls that the sandbox needs and Python does not offer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def make_read_only(target: str) -> None:
 
 
 def change_root(new: str) -> None:
-    """Make a mount the root of the file system, and let go of the old one."""
+    """Make a mount the root of the file system, and detach the old one."""
     os.chdir(new)
     number = _PIVOT_ROOT.get(platform.machine())
     if number is None:
@@ -72,20 +72,20 @@ def change_root(new: str) -> None:
 
 
 def collapse(begin: int, size: int) -> bool:
-    """Have memory kept in large pages; whether the kernel knows how to do that.
+    """Make the kernel use large pages for some memory; return whether it supports that.
 
     Args:
-        begin: where the memory begins, at a large page.
+        begin: address of the memory, aligned to a large page.
         size: its bytes.
     """
     done = _libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _COLLAPSE)
-    # What has no pages yet, or is not there any more, is refused with other numbers.
+    # Other errors mean that the memory has no pages yet, or no longer exists.
     return done == 0 or ctypes.get_errno() != errno.EINVAL or _knows_how()
 
 
 @cache
 def _knows_how() -> bool:
-    """Whether the kernel knows that call at all: nothing of no size is refused if it does."""
+    """Whether the kernel supports the call: then it accepts a range of size 0."""
     return bool(_libc.madvise(None, ctypes.c_size_t(0), _COLLAPSE) == 0)
 
 
@@ -96,49 +96,49 @@ def _prctl(option: int, *values: int | ctypes.c_void_p) -> None:
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent process ends."""
+    """Make the kernel kill this process when its parent ends."""
     _prctl(_PR_SET_PDEATHSIG, 9)
 
 
 def set_undumpable() -> None:
-    """Let no other process of the same user look into this one."""
+    """Prevent other processes of the same user from inspecting this one."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def be_open() -> None:
-    """Let this process's files in /proc belong to its user; a fork begins as its parent was."""
+    """Make this process's files in /proc belong to its user; a fork inherits the setting."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
 def set_no_new_privs() -> None:
-    """Give up what set-uid programs could bring."""
+    """Renounce privileges that set-uid programs could give."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def become(user: int, group: int) -> None:
-    """Become another user for good, with the capabilities that this process has now."""
+    """Become another user permanently, and keep the present capabilities."""
     _prctl(_PR_SET_KEEPCAPS, 1)
     os.setgroups([])
     os.setresgid(group, group, group)
     os.setresuid(user, user, user)
     version, sets = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)()
     _checked(_libc.capget(version, sets), "capget")
-    sets[0], sets[3] = sets[1], sets[4]  # effective as permitted, in both halves
+    sets[0], sets[3] = sets[1], sets[4]  # effective = permitted, in both halves
     _checked(_libc.capset(version, sets), "capset")
 
 
 def drop_capabilities() -> None:
-    """Give up every privilege that a user namespace gave."""
+    """Drop all capabilities that a user namespace gave."""
     version = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
     _checked(_libc.capset(version, (ctypes.c_uint32 * 6)()), "capset")
 
 
 IDLE = 20
-"""Beyond the last priority: runs when nobody else wants to."""
+"""One more than the lowest priority: for threads that run only when no other thread wants to."""
 
 
 def put_behind(task: int, nice: int) -> None:
-    """Lower the priority of a process's thread; it cannot raise it again without a privilege."""
+    """Lower the priority of a thread, which cannot raise it again without a privilege."""
     with contextlib.suppress(OSError):  # it may have ended
         os.setpriority(os.PRIO_PROCESS, task, min(nice, IDLE - 1))
         if nice == IDLE:
@@ -146,7 +146,7 @@ def put_behind(task: int, nice: int) -> None:
 
 
 def filter_calls(program: bytes) -> None:
-    """Have the kernel ask a BPF program about every system call from now on."""
+    """Make the kernel check every later system call with a BPF program."""
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]

@@ -1,10 +1,10 @@
 """A process without a sandbox, for machines that have none.
 
-It can do whatever the user can do who grades. `client.SubprocessServer` starts it.
+It can do whatever the grading user can do. `client.SubprocessServer` starts it.
 
-It inherits its end of the socket to the client, so no other user can take its place. On Windows a
-process behind the launcher of a virtual environment inherits no socket. There it connects to the
-client, and sends a token first. It reads port and token from its standard input, because other
+It inherits its end of the socket to the client, so no other user can connect instead. On Windows, a
+process that the launcher of a virtual environment starts inherits no socket. There it connects to
+the client, and sends a token first. It reads port and token from its standard input, because other
 users can see a process's arguments.
 """
 
@@ -26,7 +26,7 @@ from autograder.core.limits import SuspendAwareClock
 from autograder.sandbox.wire import Broken, TooLate, receive, send
 
 LOOK = 0.5
-"""Seconds between two looks at the time, while the process connects."""
+"""Seconds between two readings of the clock while the process connects."""
 
 _COMMAND = [sys.executable, "-P", "-c", "from autograder.sandbox.unboxed import main; main()"]
 
@@ -98,13 +98,13 @@ def accept(
 ) -> socket.socket:
     """Return the first connection that begins with the token.
 
-    Every user of the machine can connect. A peer that says something else is dropped, and a peer
-    that says nothing keeps nobody else waiting.
+    Every user of the machine can connect. A peer that sends something else is disconnected, and a
+    peer that sends nothing does not delay the others.
 
     Args:
         door: the listening socket.
         token: the secret.
-        ended: returns the exit status of the process that is to connect, or ``None``.
+        ended: returns the exit status of the process that should connect, or ``None``.
         clock: measures the time.
         patience: seconds until `TooLate`.
 
@@ -124,7 +124,7 @@ def accept(
                     continue
                 silent.remove(ready)
                 if _says(ready, token):
-                    # All other peers are closed, this one is kept.
+                    # All other peers are closed.
                     return socket.socket(fileno=ready.detach())
                 ready.close()
     raise TooLate
@@ -155,14 +155,14 @@ def main() -> None:
 
 
 def _connect(arguments: list[str]) -> socket.socket:
-    """The process's end of the socket.
+    """Connect to the client.
 
     Args:
-        arguments: the number of the inherited socket, or nothing: then `start_and_accept` waits.
+        arguments: the number of the inherited socket, or nothing if `start_and_accept` listens.
     """
     if arguments:
         wire = socket.socket(fileno=int(arguments[0]))
-        wire.set_inheritable(False)  # not for the programs that a notebook starts
+        wire.set_inheritable(False)  # the notebook's child processes must not get it
         return wire
     port, token = sys.stdin.buffer.readline().split()
     wire = socket.create_connection(("127.0.0.1", int(port)))

@@ -1,8 +1,7 @@
-"""What the processes of a box take, as the keeper sees it in /proc: processor time and memory.
+"""Measures a sandbox's processor time and memory, which process 1 reads from /proc.
 
-The kernel tells a parent what its children have taken, unless the parent says that it does not
-want to know; and what waits in sockets, or is needed for page tables, is in nobody's resident
-memory. So the keeper counts for itself.
+The kernel reports the time of child processes to their parent only if the parent waits for them.
+And resident memory includes neither data in sockets nor page tables. So process 1 measures them.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from dataclasses import dataclass
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
-_MOST = 1 << 16
-"""Bytes of a file of /proc that are read at a time; most are whole then."""
+_READ_SIZE = 1 << 16
+"""Bytes of a file in /proc that are read at a time; most files are shorter."""
 
 _MAP = 256  # bytes, about
 _LOCKS = 1 << 19  # bytes of text: some ten thousand locks
-_LOOK_AT_LOCKS = 1.0
-"""Seconds between two looks: whoever reads them stops all locking of files on the machine."""
+_LOCK_READ_INTERVAL = 1.0
+"""Seconds between two reads, because a read blocks all file locking on the machine."""
 
 Key = tuple[int, str]
-"""A process: its number, and when it began, since numbers come again."""
+"""A process: its number and its start time, because the kernel reuses numbers."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Processor seconds that a process has taken, and those that its children have told it."""
+    """Processor seconds of a process, and those of the children that it has waited for."""
 
     own: float
     children: float
@@ -38,12 +37,12 @@ class Times:
 
 @dataclass(frozen=True)
 class Look:
-    """What a process shows of itself at one moment.
+    """The state of a process at one moment.
 
     Attributes:
-        times: what it has taken.
-        state: a letter, such as ``R`` where its first thread runs or wants to.
-        threads: how many it has.
+        times: its processor time.
+        state: a letter, such as ``R`` if its first thread is running or runnable.
+        threads: the number of its threads.
     """
 
     times: Times
@@ -52,15 +51,14 @@ class Look:
 
 
 class ProcessorTime:
-    """Processor seconds that all processes of a box have taken, those that are gone included.
+    """Processor seconds of all processes of a sandbox, including those that have ended.
 
-    Those that are there are read exactly. A process that ends between two looks leaves its time
-    with its parent, or, if the parent wants it so, nowhere: for those that came and went, half of
-    the time between two looks is taken where parents were told less. So forking short-lived
-    children saves nothing.
+    Living processes are read exactly. The time of a process that ends between two reads is added to
+    its parent's, or lost if the parent ignores it. For such processes, up to half of the time
+    between the reads is charged if their parents report less. So short-lived children hide no time.
 
     Args:
-        free: so many may come and go without that.
+        free: number of processes that may come and go without this charge.
     """
 
     def __init__(self, free: int) -> None:
@@ -70,16 +68,16 @@ class ProcessorTime:
         self._cores = os.cpu_count() or 1
 
     def look(self, now: dict[Key, Times], buried: float, started: int, passed: float) -> int:
-        """Take account of what there is now.
+        """Add the time since the last read.
 
         Args:
-            now: the processes that are there.
-            buried: seconds of processes that process 1 has buried since the last look.
+            now: the living processes.
+            buried: seconds of the processes that process 1 has waited for since the last read.
             started: processes and threads that were started since then.
             passed: seconds since then.
 
         Returns:
-            How many came or went.
+            The number of processes that started or ended.
         """
         nothing = Times(0.0, 0.0)
         before = {key: self._before.get(key, nothing) for key in now}
@@ -98,10 +96,10 @@ class ProcessorTime:
 
 
 class Waiting:
-    """Seconds for which a process of a box has wanted a processor and got none.
+    """Seconds for which a process of a sandbox has waited for a processor.
 
-    An answer is tried in a process of its own, while the first one sleeps: so of all processes,
-    the one that waited longest between two looks counts.
+    An answer runs in its own process while the first one sleeps. So between two reads, the process
+    that waited longest counts.
     """
 
     def __init__(self) -> None:
@@ -109,14 +107,14 @@ class Waiting:
         self._before: dict[int, float] = {}
 
     def look(self, now: dict[int, float]) -> None:
-        """Take account of the processes that are there, and how many seconds each has waited."""
+        """Add the time since the last read, from the total that each living process has waited."""
         grown = [seconds - self._before.get(process, 0.0) for process, seconds in now.items()]
         self.total += max([0.0, *grown])
         self._before = now
 
 
 def look_at(processes: Iterable[int]) -> dict[Key, Look]:
-    """What processes show; without those that have ended meanwhile."""
+    """Read the state of processes; those that have ended are left out."""
     found = {}
     for process in processes:
         with contextlib.suppress(OSError, IndexError):
@@ -128,7 +126,7 @@ def look_at(processes: Iterable[int]) -> dict[Key, Look]:
 
 
 def tasks_of(process: int) -> list[tuple[int, str]]:
-    """A process's threads, each with its state."""
+    """The threads of a process, each with its state."""
     found = []
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{process}/task"):
@@ -137,7 +135,7 @@ def tasks_of(process: int) -> list[tuple[int, str]]:
 
 
 def queued(process: int) -> float:
-    """Seconds that a process has wanted a processor and got none."""
+    """Seconds that a process has waited for a processor."""
     try:
         return int(_text(f"/proc/{process}/schedstat").split()[1]) / 1e9
     except (OSError, IndexError):
@@ -145,15 +143,15 @@ def queued(process: int) -> float:
 
 
 def _fields(stat: str) -> list[str]:
-    """What stands in such a file behind the process's name, which may be anything."""
+    """The fields of a stat file after the process's name, which may contain any character."""
     return _text(stat).rpartition(")")[2].split()
 
 
 def _text(path: str) -> str:
-    """The text of a file, read at once: `open` and `Path` take longer than the kernel does."""
+    """Read a file with one system call, because `open` and `Path` take longer than the kernel."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(file, _MOST).decode(errors="replace")
+        return os.read(file, _READ_SIZE).decode(errors="replace")
     finally:
         os.close(file)
 
@@ -165,9 +163,9 @@ class Started:
         self._last = self._latest()
 
     def since(self) -> int:
-        """How many since it was asked last."""
+        """The number of starts since the last call."""
         last, self._last = self._last, self._latest()
-        # Numbers begin again at the bottom when they have reached the top.
+        # Process numbers start again from the lowest after the highest.
         return self._last - last if self._last >= last else self._last
 
     def _latest(self) -> int:
@@ -175,25 +173,25 @@ class Started:
 
 
 class Memory:
-    """What the processes of a box take together, above what its first one began with."""
+    """The memory of all processes of a sandbox, beyond that of its first process at the start."""
 
     def __init__(self, first: int) -> None:
         self._resident, self._tables = _resident(first)
         self._sockets = _sockets()
-        self._socket = _room_of_a_socket()
+        self._socket = _socket_buffer_size()
         self._maps = Maps(_maps(first))
         self._locks_at = 0.0
 
     def exceeds(self, processes: list[int], most: int) -> bool:
-        """Whether it is more than so many bytes."""
+        """Whether it is more than this many bytes."""
         if self._holds_too_many_locks():
             return True
         found = [_resident(process) for process in processes]
         tables = sum(tables for _, tables in found) - self._tables
         sockets = (_sockets() - self._sockets) * self._socket
         kernel = max(0, tables) + max(0, sockets) + self._maps.size(processes)
-        # Pages that forked processes share count for each of them here; only where that is too
-        # much is it worth the time to ask how they are shared.
+        # Each process counts the pages that it shares with others. The exact share is slow to
+        # read, so it is only read if this sum is too high.
         above = sum(max(0, resident - self._resident) for resident, _ in found)
         if above + kernel <= most:
             return False
@@ -203,28 +201,28 @@ class Memory:
         now = time.monotonic()
         if now < self._locks_at:
             return False
-        self._locks_at = now + _LOOK_AT_LOCKS
+        self._locks_at = now + _LOCK_READ_INTERVAL
         return _too_many_locks()
 
     @staticmethod
     def _own(processes: list[int]) -> int:
-        """Bytes that are not shared with the fork server and its other boxes.
+        """Bytes that are not shared with the fork server and its other sandboxes.
 
-        How much of a process's share is what it began with, this process shows: it was forked
-        like them, and has not grown since.
+        This process was forked like the others, and has not grown since. So its own share is the
+        amount with which each of them began.
         """
         began = _share("self")
         return sum(max(0, _share(process) - began) for process in processes)
 
 
 class Maps:
-    """Bytes that the kernel needs for the maps of a box's processes.
+    """Bytes that the kernel needs for the memory maps of a sandbox's processes.
 
-    Counting takes long where there are many, so it is done for one process at each look. A few
-    processes alone cannot have enough of them.
+    Counting many maps is slow, so each read counts those of one process. A few processes alone
+    cannot have too many.
 
     Args:
-        usual: how many maps a process begins with.
+        usual: number of maps with which a process begins.
     """
 
     FEW = 8
@@ -234,7 +232,7 @@ class Maps:
         self._found: dict[int, int] = {}
 
     def size(self, processes: list[int]) -> int:
-        """What was found until now, the next process counted."""
+        """Count the maps of the next process; return the bytes of all that are counted."""
         if len(processes) <= self.FEW:
             return 0
         there = set(processes)
@@ -253,7 +251,7 @@ def _maps(process: int) -> int:
 
 
 def _too_many_locks() -> bool:
-    """Whether processes of this namespace hold more locks on parts of files than anybody needs."""
+    """Whether processes of this namespace have far more file locks than any notebook needs."""
     with open("/proc/locks", "rb") as file:
         return len(file.read(_LOCKS)) == _LOCKS
 
@@ -271,7 +269,7 @@ def _resident(process: int | str) -> tuple[int, int]:
 
 
 def _share(process: int | str) -> int:
-    """A process's memory; what is shared by several counts in parts."""
+    """Bytes of a process's memory, with shared pages divided among their processes."""
     try:
         lines = _text(f"/proc/{process}/smaps_rollup").splitlines()
     except OSError:
@@ -280,12 +278,12 @@ def _share(process: int | str) -> int:
 
 
 def _sockets() -> int:
-    """Sockets in this network namespace, those on their way between two processes included."""
+    """Number of sockets in this network namespace, including those in transit between processes."""
     line = _text("/proc/net/sockstat").partition("\n")[0]
     return int(line.split()[2])
 
 
-def _room_of_a_socket() -> int:
-    """Bytes that may wait in a socket before its writer must wait; a last piece comes on top."""
+def _socket_buffer_size() -> int:
+    """Bytes that a socket buffers before its writer blocks; the last write may exceed that."""
     with socket.socket(socket.AF_UNIX) as one:
         return 2 * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)

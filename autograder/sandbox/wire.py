@@ -1,7 +1,7 @@
-"""The wire between two processes, one of them in a box: frames of JSON and raw bytes.
+"""The protocol between two processes, one of them sandboxed: frames of JSON and raw bytes.
 
-Whoever reads does not trust whoever writes: every size is bounded, nothing is unpickled, and
-waiting has an end.
+A reader does not trust the writer: every size is limited, nothing is unpickled, and waiting has a
+deadline.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import time
 from typing import Any
 
 MAX_HEAD = 1024 * 1024
-"""Bytes of a head, where nothing else is said."""
+"""Maximum bytes of a head, by default."""
 
 MAX_OUTPUTS = 32 * 1024 * 1024
-"""Bytes of a head that brings what a cell has shown."""
+"""Maximum bytes of a head with the outputs of a cell."""
 
 MAX_CONTAINERS, MAX_COMMAS = 400_000, 2_000_000
-"""In a head: a list or an object takes many times the memory of its two characters, and so does
-what stands between commas."""
+"""Limits of a head, because a list or an object needs many times the memory of its two characters,
+and an item many times that of its comma."""
 
 TOGETHER = 1 << 16
-"""Bytes up to which a frame is sent in one piece: who waits for it is woken once."""
+"""Bytes up to which a frame is sent in one piece, so that its reader wakes up only once."""
 
 MAX_BLOBS = 256 * 1024 * 1024
 MAX_COUNT = 10_000
@@ -34,7 +34,7 @@ Frame = tuple[dict[str, Any], list[bytes]]
 
 
 class Broken(Exception):
-    """The other side has hung up, or sends what is not a frame."""
+    """The other side has closed the socket, or sent something that is not a frame."""
 
 
 class TooLate(Exception):
@@ -50,14 +50,14 @@ def send(
     """Send one frame.
 
     Args:
-        wire: where to.
-        head: what can be said in JSON.
+        wire: the socket.
+        head: the part that JSON can express.
         blobs: bytes that go with it.
-        until: when to give up, on the clock of `time.monotonic`.
+        until: the deadline, on the clock of `time.monotonic`.
 
     Raises:
-        Broken: the other side has hung up.
-        TooLate: it does not take the frame in time.
+        Broken: the other side has closed the socket.
+        TooLate: it does not read the frame in time.
     """
     blobs = blobs or []
     text = json.dumps(head | {"blobs": [len(blob) for blob in blobs]}).encode()
@@ -99,13 +99,13 @@ def receive(wire: socket.socket, until: float | None = None, largest: int = MAX_
     """Receive one frame.
 
     Args:
-        wire: where from.
-        until: when to give up, on the clock of `time.monotonic`.
-        largest: bytes that its head may have.
+        wire: the socket.
+        until: the deadline, on the clock of `time.monotonic`.
+        largest: maximum bytes of its head.
 
     Raises:
-        Broken: the other side has hung up, or this is not a frame within the limits.
-        TooLate: it is not there in time.
+        Broken: the other side has closed the socket, or this is not a frame within the limits.
+        TooLate: it does not arrive in time.
     """
     (length,) = _LENGTH.unpack(_exactly(wire, _LENGTH.size, until))
     if length > largest:
@@ -120,10 +120,10 @@ def receive(wire: socket.socket, until: float | None = None, largest: int = MAX_
 
 
 def as_plain(text: bytes) -> dict[str, Any]:
-    """A JSON object from bytes that anybody may have written.
+    """Parse a JSON object from an untrusted writer.
 
     Raises:
-        Broken: it is none.
+        Broken: it is not one.
     """
     containers = text.count(b"[") + text.count(b"{")
     if containers > MAX_CONTAINERS or text.count(b",") > MAX_COMMAS:

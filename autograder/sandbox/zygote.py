@@ -1,7 +1,7 @@
-"""The process that fork servers are forked from: what all of them import is imported once.
+"""The process from which fork servers are forked, so that common modules are imported once.
 
-For each fork server it is sent the environment, the server's end of a socket, and where its output
-goes.
+For each fork server, the client sends the environment, the server's end of a socket, and the pipe
+for its output.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from collections.abc import Mapping
 from autograder.sandbox import fork_server, syscalls, temp_dirs
 
 COMMON = "autograder.speed.imports"
-"""The module that imports it, with a function `import_common`."""
+"""The module whose function `import_common` imports the common modules."""
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""Has the C library ask for large pages for its own memory; others know no such variable.
+"""Makes glibc ask for large pages; other C libraries ignore the variable.
 
-Imports then cost the kernel about a third less, and forks half, until `huge_pages` has put the rest
-together.
+It saves about a third of the kernel's time for imports, and half of that for forks, until
+`huge_pages` has moved the rest to large pages.
 """
 
 MAX_ENVIRONMENT = 1 << 17
-"""Bytes that the environment of a fork server may have."""
+"""Maximum bytes of a fork server's environment."""
 
 
 class NotForked(Exception):
-    """A fork server was not forked; the message is what the process has printed before it ended."""
+    """A fork server was not forked; the message is the last output of the process."""
 
 
 class ForkedServer:
-    """A fork server, which is no child of this process.
+    """A fork server, which is not a child of this process.
 
     Attributes:
         pid: its process id.
@@ -55,21 +55,21 @@ class ForkedServer:
         self._end = os.pidfd_open(pid)
 
     def has_ended(self, patience: float) -> bool:
-        """Whether it ends within so many seconds."""
+        """Whether it ends within this many seconds."""
         return self._end < 0 or bool(select.select([self._end], [], [], patience)[0])
 
     def kill(self) -> None:
-        """End it, and all that it has forked."""
+        """End it, and all processes that it has forked."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._end, signal.SIGKILL)
         self.has_ended(patience=10.0)
 
     def said(self) -> str:
-        """What it has printed, once it has ended."""
+        """Its output; call this after its end."""
         return self._output.read().decode(errors="replace").strip()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the files of this process."""
         self._output.close()
         if self._end >= 0:
             os.close(self._end)
@@ -77,10 +77,10 @@ class ForkedServer:
 
 
 class Zygote:
-    """The client's side of the process that fork servers are forked from.
+    """The client's side of the process from which fork servers are forked.
 
     Args:
-        environment: what that process may know of the environment.
+        environment: the environment variables of that process.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -96,18 +96,18 @@ class Zygote:
             )  # fmt: skip
 
     def is_alive(self) -> bool:
-        """Whether it can fork."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def fork(self, environment: Mapping[str, str], wire: socket.socket) -> ForkedServer:
-        """A new fork server.
+        """Fork a server.
 
         Args:
-            environment: the server's.
-            wire: its end of the socket over which it is asked.
+            environment: the environment variables of the server.
+            wire: its end of the socket for requests.
 
         Raises:
-            NotForked: it is gone, or has never come up.
+            NotForked: the process is gone, or did not start.
         """
         output, theirs = os.pipe()
         try:
@@ -121,15 +121,15 @@ class Zygote:
             os.close(theirs)
         if not said:
             os.close(output)
-            raise NotForked(self._last_words())
+            raise NotForked(self._final_output())
         return ForkedServer(int(said), output)
 
-    def _last_words(self) -> str:
+    def _final_output(self) -> str:
         self._process.kill()
         return self._process.communicate()[0].decode(errors="replace").strip()
 
     def close(self) -> None:
-        """End it, and all that was forked from it."""
+        """End it, and all processes that were forked from it."""
         self._control.close()
         self._process.kill()
         self._process.wait()
@@ -139,13 +139,13 @@ class Zygote:
 
 
 _alive: dict[tuple[int, str], Zygote] = {}
-"""By this process and the environment; a process that was forked from this one has its own."""
+"""The running ones, by process id and environment; a forked copy of this process starts its own."""
 
 _starting = threading.Lock()
 
 
 def zygote(environment: Mapping[str, str]) -> Zygote:
-    """The process for servers with that environment; it is started when first asked for."""
+    """The process for servers with that environment, which the first call starts."""
     key = os.getpid(), json.dumps(dict(environment), sort_keys=True)
     with _starting:
         found = _alive.get(key)
@@ -156,25 +156,25 @@ def zygote(environment: Mapping[str, str]) -> Zygote:
 
 @atexit.register
 def let_go() -> None:
-    """End the processes that were started here."""
+    """End the processes that this process has started."""
     for pid, environment in list(_alive):
         found = _alive.pop((pid, environment))
         if pid == os.getpid():
             found.close()
 
 
-# ------------------------------------------------------------------ in that process
+# ------------------------------------------------------------------ inside that process
 
 
 def main() -> None:
-    """Import what fork servers begin with, then fork one for each request."""
+    """Import the common modules, then fork a server for each request."""
     control = socket.socket(fileno=int(sys.argv[1]))
     syscalls.die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
-    gc.disable()  # what is imported stays
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client handles Ctrl-C
+    gc.disable()  # because imported objects stay alive
     importlib.import_module(sys.argv[2]).import_common()
-    gc.freeze()  # without a search for garbage: of imports there is little, and somebody waits
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries who ends
+    gc.freeze()  # without a collection, which would find little and delay the client
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that ended children leave no zombies
     while True:
         request, fds, _, _ = socket.recv_fds(control, MAX_ENVIRONMENT, 2)
         if not request:
@@ -182,13 +182,13 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             control.close()
-            _be_a_server(json.loads(request), *fds)
+            _run_server(json.loads(request), *fds)
         for number in fds:
             os.close(number)
         control.send(str(pid).encode())
 
 
-def _be_a_server(environment: dict[str, str], wire: int, output: int) -> None:
+def _run_server(environment: dict[str, str], wire: int, output: int) -> None:
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in (1, 2):

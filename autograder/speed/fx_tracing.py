@@ -1,8 +1,8 @@
-"""Patches with which FX traces small models in less time, in the sandboxes of a class.
+"""Patches with which FX traces small models faster, in the sandboxes of a class.
 
-They are for processes that trace thousands of models, and are never applied in a learner's kernel.
-Without any of them, a class takes 1.58 times as long. Each part has its own ratio: the time of a
-class of 60 in chapter 03 without that part, by the time with it (2026-11-30).
+They are for processes that trace thousands of models, and never apply in a learner's kernel.
+Without any of them, a class takes 1.58 times as long. Each part states its own ratio: the time of a
+class of 60 in chapter 03 without that part, divided by the time with it (2026-11-30).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def patches() -> tuple[Patch, ...]:
 
 
 _END_OF_FILE = 100_000
-"""More lines than any of PyTorch's files has."""
+"""More lines than any file of PyTorch has."""
 
 
 def _defined_in(module: ModuleType, name: str, text: str, names: dict[str, Any]) -> Any:
@@ -101,7 +101,7 @@ def _defined_in(module: ModuleType, name: str, text: str, names: dict[str, Any])
 #
 # For each trace, FX sets two methods of `nn.Module`, and resets them afterwards. Each time, CPython
 # visits all classes that derive from it. Here both are set once, and call the function that FX
-# wants at the moment. Without this, a class takes 1.25 times as long.
+# currently wants. Without this, a class takes 1.25 times as long.
 
 _METHODS = ("__call__", "__getattr__")
 
@@ -149,9 +149,8 @@ def _is_ours(change: Any) -> bool:
 # ------------------------------------------------------------------ wrapped functions
 #
 # For each trace, FX makes a wrapper for each function of `math`, and for each one that was passed
-# to `fx.wrap`, of which torchvision has dozens. It puts them in place one by one. Here each wrapper
-# is made once, and all are put in place together. Without this, a class takes 1.16 times as
-# long.
+# to `fx.wrap`, of which torchvision has dozens. It installs them one by one. Here each wrapper is
+# made once, and all are installed together. Without this, a class takes 1.16 times as long.
 
 Table = dict[tuple[int, str], dict[str, Any]]
 """FX's table of functions that were passed to `fx.wrap`: the namespace, by its id and the name."""
@@ -190,11 +189,11 @@ class _MathPatch:
         return self._ids <= function_ids and tuple(self._names.values()) == self._values
 
     def patch(self) -> None:
-        """Put the wrappers in place."""
+        """Install the wrappers."""
         self._names.update(self._wrappers)
 
     def revert(self) -> None:
-        """Put the functions in place again."""
+        """Restore the functions."""
         self._names.update(self._functions)
 
 
@@ -223,7 +222,7 @@ class _WrapPatch:
         wrap: makes the wrapper of a function.
 
     Raises:
-        AttributeError: there is no function of a name.
+        AttributeError: a name has no function.
     """
 
     def __init__(self, table: Table, wrap: Callable[..., Any]) -> None:
@@ -243,12 +242,12 @@ class _WrapPatch:
         )
 
     def patch(self) -> None:
-        """Put the wrappers in place."""
+        """Install the wrappers."""
         for names, name, wrapper in self._wrappers:
             names[name] = wrapper
 
     def revert(self) -> None:
-        """Put the functions in place again."""
+        """Restore the functions."""
         for names, name, value in self._found:
             if value is _ABSENT:
                 del names[name]
@@ -257,7 +256,7 @@ class _WrapPatch:
 
 
 def _patching_together(patch_each: Callable[..., None], wrapper_of: Callable[..., Any]) -> Any:
-    """Return FX's function that puts wrappers in place, for all of them together."""
+    """Return FX's function that installs wrappers, for all of them together."""
     table = _symbolic_trace._wrapped_fns_to_patch
     methods = _symbolic_trace._wrapped_methods_to_patch
     known: _WrapPatch | None = None
@@ -280,17 +279,17 @@ def _patching_together(patch_each: Callable[..., None], wrapper_of: Callable[...
 
 # ------------------------------------------------------------------ generated code
 #
-# Each copy of a graph module compiles its code again, and asks for the signatures of the methods
-# that write it. Here a text is compiled once, and each method is asked once. Without these two, a
-# class takes 1.05 times as long.
+# Each copy of a graph module compiles its code again, and inspects the signatures of the methods
+# that write it. Here each text is compiled once, and each method inspected once. Without these two,
+# a class takes 1.05 times as long.
 
 
 def _compiling_once(loader: Any) -> Callable[..., None]:
-    """Return FX's function that runs a graph's code, which compiles equal texts once."""
+    """Return FX's function that runs a graph's code, changed to compile equal texts once."""
 
     @lru_cache(maxsize=1024)
     def compiled(source: str, fields: tuple[tuple[str, Any], ...]) -> CodeType:
-        # A traceback finds the text by this name. Any file with this text will do.
+        # A traceback finds the text by this name, and any file with this text will do.
         file = loader.cache(source, {}, dict(fields))
         return compile(source, file, "exec", dont_inherit=True)
 
@@ -310,22 +309,22 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
 def _call_with_known_keywords(
     self: graph.CodeGen, method: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Call a method with those keywords for which it has a parameter, as FX does."""
+    """Call a method with the keywords that it has parameters for, as FX does."""
     known = _parameters(getattr(method, "__func__", method))
     return method(*args, **{name: value for name, value in kwargs.items() if name in known})
 
 
 # ------------------------------------------------------------------ arguments and attributes
 #
-# For each argument of a node, and for each attribute of a module, PyTorch asks whether the value is
-# one of a few rare things. Here it does not ask that of numbers, names and the like.
-# Without these three, a class takes 1.03 times as long.
+# For each argument of a node, and for each attribute of a module, PyTorch tests for a few rare
+# types. Here numbers, names and the like skip these tests. Without these three, a class takes 1.03
+# times as long.
 
 _LEAVES = frozenset({type(None), bool, int, float, str, Node, Proxy})
 """Exact types of most arguments that contain no others."""
 
 _CONTAINERS = frozenset({tuple, list, dict, immutable_list, immutable_dict})
-"""Exact types of those that do."""
+"""Exact types of most arguments that do."""
 
 _PLAIN = frozenset({type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set, Graph})
 """Exact types of most attributes that are not parameters, buffers or modules."""
@@ -355,7 +354,7 @@ def __setattr__(self, name, value):
 
 
 def _pytree_with_fast_leaves() -> SimpleNamespace:
-    """Return the functions about trees that a graph uses; usual leaves are found at once."""
+    """Return the tree functions that a graph uses, with a faster one for the usual leaves."""
     trees: Any = graph.pytree  # type: ignore[attr-defined]
     return SimpleNamespace(**vars(trees) | {"tree_iter": _leaves_by(trees.tree_iter)})
 
@@ -375,7 +374,7 @@ def _leaves_by(tree_iter: Callable[..., Iterable[Any]]) -> Callable[..., Iterabl
 
 
 def _fast_create_arg() -> Any:
-    """Return a tracer's `create_arg` that takes a short way for values without tensors."""
+    """Return a tracer's `create_arg` with a faster path for values without tensors."""
     base = proxy.TracerBase
     usual = (_LEAVES | _CONTAINERS) & proxy._create_arg_bypass.keys()
     names = {
@@ -386,16 +385,15 @@ def _fast_create_arg() -> Any:
 
 
 def _fast_setattr() -> Any:
-    """Return a module's `__setattr__` that takes a short way for plain values."""
+    """Return a module's `__setattr__` with a faster path for plain values."""
     names = {"original": nn.Module.__setattr__, "Module": nn.Module, "plain": _PLAIN}
     return _defined_in(module_file, "__setattr__", _SETATTR, names)
 
 
 # ------------------------------------------------------------------ messages
 #
-# If a graph's code raises, FX asks the compiler not to look at the function that makes the message,
-# and so imports Dynamo, which takes half a second. Without this, a class takes 1.15 times as
-# long.
+# If a graph's code raises, FX excludes the function that makes the message from compilation, and so
+# imports Dynamo, which takes half a second. Without this, a class takes 1.15 times as long.
 
 
 def _message_without_dynamo() -> Any:
@@ -407,7 +405,7 @@ def _message_without_dynamo() -> Any:
 
     def message_about(summary: FrameSummary) -> str:
         if "torch._dynamo" not in sys.modules:
-            with suppress(AttributeError):  # another version asks `torch` for more
+            with suppress(AttributeError):  # another version uses more of `torch`
                 return str(quick(summary))
         return original(summary)
 

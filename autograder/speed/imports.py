@@ -1,6 +1,6 @@
-"""Imports of many modules in less time, and those that all fork servers have in common.
+"""Faster imports of many modules, and the imports that all fork servers share.
 
-This module imports no PyTorch: the process with the gradebook uses it.
+This module does not import PyTorch, because the process with the gradebook uses it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ FOR_CARDS = ("triton", "cuda.bindings")
 """A compiler for graphics cards, and a binding to a card's driver."""
 
 COMMON = ("nbformat", "nbconvert.preprocessors", "IPython.core.interactiveshell")
-"""Modules that the fork servers import besides PyTorch."""
+"""Modules that the fork servers import in addition to PyTorch."""
 
 
 @contextmanager
 def faster_imports() -> Iterator[None]:
-    """Within this, import without garbage collection, and without a grammar that nobody asks for.
+    """Import without garbage collection, and without a grammar that is not needed.
 
-    `jsonschema` can check formats that no schema of a notebook contains. For that it imports a
+    `jsonschema` can check formats that no schema of a notebook contains. For that, it imports a
     package with the grammar of internationalized addresses. Without the package, `jsonschema` does
-    not check these formats. An import of `nbformat` and `nbconvert` takes 5.2 times as long without
-    this context (2026-11-30).
+    not check these formats. Without this context, an import of `nbformat` and `nbconvert` takes 5.2
+    times as long (2026-11-30).
     """
     modules = cast("dict[str, object]", sys.modules)
     hidden, enabled = _GRAMMAR not in modules, gc.isenabled()
@@ -48,9 +48,9 @@ def faster_imports() -> Iterator[None]:
 def import_common() -> None:
     """Import the modules that all fork servers need, in the process that they are forked from.
 
-    A student's process is forked from it too, so none of these modules contains an answer. Some
+    Students' processes are forked from it too, so none of these modules contains an answer. Some
     builds of PyTorch import modules for graphics cards, which takes a tenth of the time. A sandbox
-    has no card, and the builds for processors do without these modules.
+    has no card, and builds for processors work without these modules.
     """
     for name in FOR_CARDS:
         cast("dict[str, object]", sys.modules)[name] = None  # Python then does not find the module

@@ -1,4 +1,4 @@
-"""Patches of a library: other values for names that it looks up when it is called."""
+"""Patches of a library: other values for names that it looks up at each call."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Patch:
         return vars(self.owner)[self.name]
 
     def apply(self) -> None:
-        """Replace the value, unless it is not the library's own any more."""
+        """Replace the value, unless it is no longer the library's own."""
         if self.now is self.before:
             setattr(self.owner, self.name, self.after)
 
     def revert(self) -> None:
-        """Restore the library's value, unless the name has another one by now."""
+        """Restore the library's value, unless it was replaced again."""
         if self.now is self.after:
             setattr(self.owner, self.name, self.before)
 

@@ -1,7 +1,7 @@
 """Work that PyTorch does when something is called for the first time, such as imports.
 
-Fork servers do it once. Without this, each forked process would do it again. Some of it is not only
-for speed: a sandbox cannot read the files of modules that are imported there.
+Fork servers do it once, so that forked processes need not repeat it. Some of it is not only for
+speed: a sandbox cannot read the files of modules that are imported there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LATE = (
     "functorch.dim._getsetitem", "torch._refs", "torch._subclasses.schema_check_mode",
     "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes", "torch.masked",
 )  # fmt: skip
-"""`torch.distributed.tensor` comes with the first `torch.testing.assert_close`, the others with
+"""`torch.distributed.tensor` is imported by the first `torch.testing.assert_close`, the others by
 operations."""
 
 DYNAMO = "torch._dynamo"
@@ -48,7 +48,7 @@ def import_torchvision() -> None:
         stand_in = ModuleType(name)
         vars(stand_in)["is_compile_supported"] = _is_compile_supported
         sys.modules[name] = stand_in
-        with contextlib.suppress(ImportError):  # another version, which has it for more
+        with contextlib.suppress(ImportError):  # another version, which needs it for more
             importlib.import_module("torchvision")
         del sys.modules[name]
     importlib.import_module("torchvision")
@@ -73,17 +73,18 @@ def import_late() -> None:
     for name in LATE:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    torch.overrides.is_tensor_method_or_property(torch.Tensor.add)  # makes its table of names
+    torch.overrides.is_tensor_method_or_property(torch.Tensor.add)  # caches a table of names
     with contextlib.suppress(AttributeError):
-        # `fx.Interpreter` makes a bar for each run, and the first one would start a thread.
+        # `fx.Interpreter` makes a progress bar for each run, and the first one would start a
+        # thread.
         interpreter.tqdm.monitor_interval = 0  # type: ignore[attr-defined]
 
 
 def start_autograd() -> None:
     """Run a backward pass once, before anything else of PyTorch is imported.
 
-    The first one starts a thread for each device that PyTorch knows. `torch._dynamo` adds devices
-    that are only names. After that, a forked process cannot run a backward pass any more. Here the
+    The first one starts a thread for each device that PyTorch knows, and `torch._dynamo` adds
+    devices that are only names. After that, a forked process cannot run a backward pass. Here the
     processor is the only device, and it needs no thread.
     """
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -91,7 +92,7 @@ def start_autograd() -> None:
 
 
 COMPILERS = ("torch._dynamo", "torch.export")
-"""Modules of which a chapter imports one if its answers are compiled or exported."""
+"""Modules of which a chapter imports at least one if its answers are compiled or exported."""
 
 
 def will_compile(imports: Iterable[str]) -> bool:
@@ -117,7 +118,7 @@ def brings_dynamo(imports: Iterable[str]) -> bool:
 
 
 def warm_up_compilers(imports: Iterable[str]) -> None:
-    """Compile and export something small, if a chapter's cells will: the first time takes seconds.
+    """Compile and export a small model if a chapter's cells will: the first time takes seconds.
 
     Args:
         imports: the modules that the chapter's cells import.
@@ -133,7 +134,7 @@ def warm_up_compilers(imports: Iterable[str]) -> None:
 def rehearse() -> None:
     """Try an answer once, and run the graph that it returns.
 
-    Something that is slow only the first time would be slow in each forked process.
+    Otherwise, work that is slow only the first time would be slow in each forked process.
     """
     outcome = run_trial("transform", fx.symbolic_trace, _toy, "a rehearsal")
     stream = io.BytesIO()
@@ -161,7 +162,7 @@ class _Toy(torch.nn.Module):
         self.eval()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Use each of them."""
+        """Use all of these parts."""
         y = F.gelu(self.layers(x)) * self.weight + math.sqrt(x.size(0))
         z = torch.cat([y, torch.add(y, x, alpha=2)]).view(-1).to(torch.float64)
         doubled: torch.Tensor = operator.mul(z, 2)
@@ -169,7 +170,7 @@ class _Toy(torch.nn.Module):
 
 
 class _Small(torch.nn.Module):
-    """A model with a condition, and so with a graph in a graph."""
+    """A model with a condition, so that its graph contains other graphs."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The sine, or the cosine."""

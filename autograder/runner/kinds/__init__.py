@@ -1,8 +1,8 @@
-"""The kinds of answers, one module each: how answers of that kind are run.
+"""The answer kinds: one module for each, with the function that runs answers of that kind.
 
-A module's docstring is the learner's page about its kind, without the first word's period.
-``RIGHT`` is the canary's right answer; in its wrong one, the first text of ``SPOILT`` is
-replaced by the second. Both are literals: the canary's notebook is made without PyTorch.
+A module's docstring becomes the learner's page on its kind; its first line is the kind's name.
+``RIGHT`` is the canary's right answer; the wrong one has the first text of ``SPOILT`` replaced by
+the second. Both must be literals, because the canary's notebook is made without PyTorch.
 `autograder.judge.kinds` has a module of the same name for the judge.
 """
 

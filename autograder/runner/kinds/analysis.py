@@ -29,7 +29,7 @@ SPOILT = ("nodes)", "nodes) + 1")
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a model whose result is data."""
+    """Run a function of a model whose result is data."""
     result = call_watched(answer, trial, outcome)
     if trial.meanwhile is not None:
         trial.meanwhile(answer)

@@ -37,10 +37,10 @@ def NAME(gm, example_inputs):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """An answer that the case itself puts to work.
+    """Run an answer that the case passes to PyTorch.
 
-    The case's one argument takes the answer, and gives what is run on the inputs, one after the
-    other; nothing that Dynamo has compiled before is used, and nothing is left behind.
+    The case's only argument takes the answer, and returns the callable to run on each of the
+    inputs. Dynamo's compiled code is discarded before and afterwards.
     """
     (drive,) = trial.args
 
@@ -56,7 +56,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 
 @contextmanager
 def fresh_dynamo() -> Iterator[None]:
-    """Begin without anything that Dynamo has compiled, and leave nothing."""
+    """Discard everything that Dynamo has compiled, at the beginning and at the end."""
     _forget()
     try:
         yield
@@ -65,19 +65,19 @@ def fresh_dynamo() -> Iterator[None]:
 
 
 def _forget() -> None:
-    """Reset Dynamo, where somebody has imported it: that takes seconds."""
+    """Reset Dynamo if it is already imported; the import takes seconds."""
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
 
 
 def _unwrapping(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call, with a backend's own exception in place of the one that PyTorch puts around it."""
+    """Wrap a call so that it raises a backend's own exception instead of PyTorch's wrapper."""
 
     def unwrapped(*args: Any) -> Any:
         try:
             return call(*args)
         except Exception as error:
-            known = sys.modules.get("torch._dynamo.exc")  # to import it here would take seconds
+            known = sys.modules.get("torch._dynamo.exc")  # not imported, because that takes seconds
             if known is None or not isinstance(error, known.BackendCompilerFailed):
                 _as_it_was_raised(error)
                 raise
@@ -87,7 +87,7 @@ def _unwrapping(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_it_was_raised(error: Exception) -> Exception:
-    """An exception without the advice that Dynamo adds to its message."""
+    """Remove the advice that Dynamo adds to an exception's message."""
     text, advice, _ = str(error).partition("\n\nSet TORCHDYNAMO_VERBOSE")
     if advice and type(error).__str__ is Exception.__str__:
         error.args = (text,) if text else ()
@@ -95,12 +95,12 @@ def _as_it_was_raised(error: Exception) -> Exception:
 
 
 class ByHand:
-    """Puts an answer to work as a backend: calls it with a trace of the small model."""
+    """Uses an answer as a backend by calling it with a trace of the small model."""
 
     says = "{name}(gm, [])"
 
     def __call__(self, answer: Answer) -> Any:
-        """What the answer makes of the trace."""
+        """The answer's result for the trace."""
         return answer(fx.symbolic_trace(Small()), [])
 
 

@@ -29,10 +29,10 @@ def NAME(model):
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A pass that returns ``(graph module, count)``.
+    """Run a pass that returns ``(graph module, count)``.
 
-    The description of the module becomes the value, as for a pass; the count stands beside
-    it, under ``"count"``. Anything else that comes back is recorded as it is.
+    The value is the module's description, as for a pass, and the count under ``"count"``. Any other
+    result is recorded as it is.
     """
     result = call_watched(answer, trial, outcome)
     outcome.value = encode_result(result, trial, encoder)

@@ -37,13 +37,12 @@ def NAME():
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function that returns a dictionary of rules.
+    """Run a function that returns a dictionary of rules.
 
-    For each call in the trace of the case's model of a function that has a rule, the rule is run
-    with what the call has. What it records, each time in a graph of its own, is described under
-    ``"rules"``, in the order of the calls; the functions that have rules stand under ``"keys"``.
-    If a rule raises, its exception is recorded instead. Nothing is put into the model's graph
-    here: the judge does that.
+    For each call, in the trace of the case's model, of a function with a rule, the rule runs on
+    Proxies for the call's arguments. The recorded graphs, one for each call, are described under
+    ``"rules"``, and the functions with rules are under ``"keys"``. If a rule raises, its exception
+    is recorded instead. The judge, not this function, puts the nodes into the model's graph.
     """
     found = call_watched(answer, trial, outcome)
     if not isinstance(found, dict):
@@ -54,22 +53,22 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     keys = {"list": [encoder.encode(key) for key in found]}
     calls = [node for node in fx.symbolic_trace(trial.model).graph.nodes if node.target in found]
     try:
-        graphs = [_recorded(found[call.target], call) for call in calls]
+        graphs = [_record_rule(found[call.target], call) for call in calls]
     except Exception as error:
         if is_stub(error):
             raise
         outcome.value = {"rule_error": record_of(error), "keys": keys}
         return
-    outcome.value = {"rules": [_said(graph, encoder) for graph in graphs], "keys": keys}
+    outcome.value = {"rules": [_describe(graph, encoder) for graph in graphs], "keys": keys}
 
 
-def _said(graph: fx.Graph, encoder: Encoder) -> list[CallRecord]:
-    """What a graph's nodes are; how they are linked, the judge works out."""
+def _describe(graph: fx.Graph, encoder: Encoder) -> list[CallRecord]:
+    """Describe a graph's nodes without their links, which the judge computes."""
     return [call_of(row) for row in describe_nodes(graph, encoder)]
 
 
-def _recorded(rule: Callable[..., Any], call: fx.Node) -> fx.Graph:
-    """What a rule records for the arguments of a call, and returns; nodes are its inputs."""
+def _record_rule(rule: Callable[..., Any], call: fx.Node) -> fx.Graph:
+    """Run a rule on a call's arguments, with Proxies for nodes, and return the recorded graph."""
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
     given: dict[fx.Node, Any] = {

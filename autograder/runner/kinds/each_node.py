@@ -29,13 +29,13 @@ SPOILT = ("node.op", "node.op.upper()")
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a node, called on every node of the case's graph module."""
+    """Run a function of a node on every node of the case's graph module."""
     (gm,) = trial.args
     nodes = nodes_of(gm.graph)
     index = {id(node): i for i, node in enumerate(nodes)}
     encoder.node = lambda n: {"node": index[id(n)]} if id(n) in index else {"foreign": str(n.name)}
     rows = []
-    with watching(trial, outcome):  # once: to look at the whole graph for each node takes long
+    with watching(trial, outcome):  # once, because comparing the whole graph is slow
         for node in nodes:
             rows.append(encoder.encode(answer(node, **trial.kwargs)))
             outcome.value = {"list": rows}

@@ -39,32 +39,32 @@ def NAME(model):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A pass; its own code is called on a tensor that wants a gradient, which the judge cannot."""
+    """Run a pass, and check the gradients of its own code, which the judge cannot call."""
     gm = transformed(answer, trial, outcome, encoder)
     if gm is not None:
-        outcome.value["cuts"] = dict(_cuts(gm, outcome.value["graph_module"]))
+        outcome.value["cuts"] = dict(_gradient_problems(gm, outcome.value["graph_module"]))
 
 
-def _cuts(gm: fx.GraphModule, description: GraphRecord) -> Iterator[tuple[str, str]]:
-    """Nodes whose own code does nothing for who wants a gradient: their names, and how it is so."""
+def _gradient_problems(gm: fx.GraphModule, description: GraphRecord) -> Iterator[tuple[str, str]]:
+    """The names of nodes whose own code stops a gradient, each with ``raises`` or ``loses``."""
     nodes = nodes_of(gm.graph)
     for i, _ in own_calls(description):
         call = nodes[i].target
         if isinstance(call, str):
             with suppress(AttributeError):
                 call = gm.get_submodule(call)
-        how = _how_it_cuts(call) if callable(call) else ""
+        how = _gradient_problem(call) if callable(call) else ""
         if how:
             yield str(nodes[i].name), how
 
 
-def _how_it_cuts(call: Callable[..., Any]) -> str:
-    """``raises`` or ``loses`` the gradient: what a function does to a tensor that wants one."""
+def _gradient_problem(call: Callable[..., Any]) -> str:
+    """``raises`` or ``loses`` if a function does so with a gradient; ``""`` if it passes it on."""
     start = torch.ones(2, 2, requires_grad=True)
     with torch.enable_grad():
         try:
             copies = list(_tensors(call(start * 2)))
-        except Exception:  # if it raises in any case, a run has told of it
+        except Exception:  # a function that raises without a gradient, too, has failed in a run
             return "raises" if _can_be_called(call, start.detach() * 2) else ""
         slopes = [
             torch.autograd.grad(one.sum(), start, retain_graph=True, allow_unused=True)[0]

@@ -32,10 +32,10 @@ def NAME(gm):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a graph module, the case's one argument, that changes it.
+    """Run a function that changes a graph module, the case's only argument.
 
-    The changed module is described and run; each node's ``meta`` says what its ``val`` is. Beside
-    it, under ``"returned"``, is what came back.
+    The changed module is described and run. Each node's ``meta`` contains a description of its
+    ``val``. The answer's return value is recorded under ``"returned"``.
     """
     (gm,) = trial.args
     mode = mode_of(gm.graph)

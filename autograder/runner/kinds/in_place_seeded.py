@@ -42,14 +42,13 @@ SPOILT = ("return model", "return model.layer")
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a model and a seed that changes the model, and returns it.
+    """Run a function of a model and a seed that changes the model, and returns it.
 
-    It is called on the case's model, on a copy of what has become of it, and on a copy of what it
-    was, with the seed, with the same seed, and with the next one, each time from another global
-    random state. The second call is as in another process, where texts have other hashes. Each
-    call is a run; beside what came back, its ``state`` says what has become of each parameter and
-    buffer, by name: whether it is the same object as before, the first name of that object,
-    whether it asks for gradients, and its values.
+    It is called on the case's model, on a copy of the changed model, and on a copy of the original:
+    with the seed, the same seed, and the next one, each time from another global random state. In
+    the second call, texts have other hashes, as in another process. Each call is a run. Its
+    ``state`` has for each parameter and buffer, by name: whether it is the same object as before,
+    the first name of that object, whether it requires gradients, and its values.
     """
     model, seed = trial.args
     models = [model, *(copy.deepcopy(model) for _ in CALLS[1:])]
@@ -63,7 +62,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         changes = [*watched.changes(), *_changed_modes(modes, _modes(each))]
         outcome.changed += [c for c in changes if c not in outcome.changed]
         if i == 0:
-            with suppress(Exception):  # of tensors that were computed there are no copies
+            with suppress(Exception):  # computed tensors cannot be copied
                 models[1] = copy.deepcopy(model)
         value = GIVEN if result is each else encode_result(result, trial, encoder)
         outcome.runs.append({"forward": {"value": value}, "state": _state(each, before, encoder)})
@@ -71,7 +70,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 
 @contextmanager
 def _other_hashes() -> Iterator[None]:
-    """Let `hash` give other numbers for texts, as it does in each new process."""
+    """Make `hash` return other numbers for texts, as in a new process."""
     known = builtins.hash
 
     def salted(value: Any) -> Any:
@@ -101,7 +100,7 @@ def _changed_modes(before: dict[str, bool], now: dict[str, bool]) -> list[Change
 
 
 def _tensors(model: nn.Module) -> dict[str, Any]:
-    """Every parameter and buffer by its path, under each name that it has."""
+    """Every parameter and buffer by its path, under each of its names."""
     return {
         f"{path}.{name}" if path else name: tensor
         for path, module in model.named_modules(remove_duplicate=False)

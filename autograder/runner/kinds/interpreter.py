@@ -35,7 +35,7 @@ class NAME(fx.Interpreter):
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A subclass of `fx.Interpreter`: one object of it runs all inputs, one after the other."""
+    """Run a subclass of `fx.Interpreter`: one object runs all inputs, one after the other."""
     if not is_made_from(fx.Interpreter, answer, outcome):
         return
 
@@ -48,7 +48,7 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
 
 
 def is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
-    """Whether the answer is a class of the right kind; if not, the outcome says what it is."""
+    """Whether the answer is a subclass of `base`; if not, the outcome's value says what it is."""
     if isinstance(answer, type) and issubclass(answer, base):
         return True
     name = f"`fx.{base.__name__}`"
@@ -60,7 +60,7 @@ def is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
 
 
 def record_run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) -> CallResult:
-    """The record of one run of an interpreter."""
+    """Run an interpreter once, and record the run."""
 
     def on_error(error: Exception) -> ErrorRecord:
         error = as_it_was_raised(error)
@@ -72,7 +72,7 @@ def record_run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Enc
 
 
 def as_it_was_raised(error: Exception) -> Exception:
-    """An untouched stub's error without the report that `Interpreter.run` adds to it."""
+    """Remove the report of `Interpreter.run` from an untouched stub's error."""
     if type(error) is NotImplementedError and str(error).startswith("While executing"):
         error.args = ()
     return error

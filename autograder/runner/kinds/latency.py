@@ -34,10 +34,10 @@ ON, OFF = "gradients on", "gradients off"
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function that measures callables of the case, which note in the trial's log what is done.
+    """Run a function that measures callables of the case, which log their calls in the trial's log.
 
-    An input of the case is one call: `ON` or `OFF`, for gradients before it, and its keywords. The
-    record of a run says, too, whether they are on ``afterwards``.
+    An input of the case is one call: `ON` or `OFF` for gradients, and the call's keywords. The
+    record of a run also has ``afterwards``: whether gradients are still on.
     """
     for inputs in trial.inputs:
         outcome.runs.append(_measured(answer, trial, outcome, encoder, *inputs))

@@ -27,13 +27,13 @@ def NAME(model):
 SPOILT = ("model.layer)", "model.layer).double()")
 
 LAYER = "result"
-"""The name under which a layer is part of the graph that calls it."""
+"""The name of the layer in the graph that calls it."""
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function whose result is a layer: a module of PyTorch's own, which is no graph.
+    """Run a function whose result is a layer: a module of PyTorch that is not a graph module.
 
-    It is described and run as the one call of a graph, so that the judge can run it again.
+    It is described and run as the only call of a graph, so that the judge can run it again.
     """
     result = call_watched(answer, trial, outcome)
     if not isinstance(result, nn.Module):
@@ -45,7 +45,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 
 
 def called_once(module: nn.Module) -> fx.GraphModule:
-    """A graph module that calls a module on its one input, and does nothing else."""
+    """A graph module whose only call is a module on its one input."""
     root, graph = nn.Module(), fx.Graph()
     root.add_module(LAYER, module)
     graph.output(graph.call_module(LAYER, (graph.placeholder("x"),)))

@@ -42,18 +42,18 @@ SPOILT = ("(z, 1)", "(z, 2)")
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a graph module, sets of names and a compiler, that returns a graph module.
+    """Run a function of a graph module, sets of names and a compiler that returns a graph module.
 
-    The compiler is the case's last argument. What it is given is described at once, since an answer
-    may edit it later: under ``pieces``, in the order of its calls, a graph module with the examples
-    beside it, or the class of what is none. ``compiled`` says at which paths of the result are the
-    modules that it gave, by the numbers of its calls; ``new``, whether the result has a graph of
-    its own.
+    The compiler is the case's last argument. Its arguments are described in each call, because an
+    answer may edit them later: ``pieces`` has, for each call, the graph module and the examples, or
+    the class of an object that is not a graph module. ``compiled`` has, by path in the result, the
+    number of the call that returned the module there. ``new`` says whether the result has a graph
+    of its own.
     """
     gm, parts, compiler = trial.args
     graph = gm.graph
     pieces: list[PieceRecord] = []
-    made: list[Any] = []  # kept: the address of what is gone comes again
+    made: list[Any] = []  # kept alive, so that no two objects get the same `id`
 
     def compile_noted(sub: Any, examples: Any) -> Any:
         pieces.append(_piece(sub, examples, trial, encoder))
@@ -77,7 +77,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 
 
 def _piece(sub: Any, examples: Any, trial: Trial, encoder: Encoder) -> PieceRecord:
-    """What the compiler was given in one call."""
+    """Describe the arguments of one call of the compiler."""
     given = encoder.encode(examples)
     if not isinstance(sub, fx.GraphModule):
         return {"kind": type(sub).__name__, "examples": given}
@@ -85,14 +85,14 @@ def _piece(sub: Any, examples: Any, trial: Trial, encoder: Encoder) -> PieceReco
 
 
 class Compiled(nn.Module):
-    """What a compiler gives that compiles nothing."""
+    """The result of a compiler that compiles nothing."""
 
     def __init__(self, sub: fx.GraphModule) -> None:
         super().__init__()
         self.sub = sub
 
     def forward(self, *values: torch.Tensor) -> Any:
-        """Run what was given."""
+        """Run the module that was passed to the compiler."""
         return self.sub(*values)
 
 

@@ -33,16 +33,16 @@ def NAME(model):
 """
 
 MAX_INSIDE = 4
-"""How many graph modules inside a module are run."""
+"""Number of graph modules inside a module to run, at most."""
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function whose result is an `nn.Module`, a graph module or not; it is run as it came.
+    """Run a function whose result is an `nn.Module`, which is run unchanged.
 
-    What is no graph module cannot be described; its class stands for it, and the graph modules
-    inside it are run beside it. The module is run once more while a graph module gives other
-    values: that shows whether its results come from there. No copy is run: where this kind is
-    used, PyTorch's own modules do not survive `copy.deepcopy`.
+    A module that is not a graph module cannot be described. Its class is recorded instead, and the
+    graph modules inside it are run as well. The module also runs while a graph module returns other
+    values, which shows whether the results come from there. No copy is run: PyTorch's modules of
+    this kind do not survive `copy.deepcopy`.
     """
     result = call_watched(answer, trial, outcome)
     traced = isinstance(result, fx.GraphModule)
@@ -61,7 +61,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
         if isinstance(result, fx.GraphModule):
             for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
                 record["interpreter"] = run(fx.Interpreter(result).run, inputs)
-            outcome.value["generated"] = is_generated(result)  # makes its code again: after runs
+            outcome.value["generated"] = is_generated(result)  # regenerates its code: after runs
         for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
             if isinstance(result, fx.GraphModule):
                 record["altered"] = run(altered(result, result), inputs)
@@ -73,7 +73,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 
 
 def is_generated(gm: fx.GraphModule) -> bool:
-    """Whether the `forward` of a graph module's class is the one that FX makes of its graph."""
+    """Whether the `forward` of a graph module's class is what FX generates from its graph."""
     try:
         before = type(gm).forward.__code__
         gm.recompile()
@@ -83,7 +83,7 @@ def is_generated(gm: fx.GraphModule) -> bool:
 
 
 def altered(module: nn.Module, part: fx.GraphModule) -> Answer:
-    """A call of a module during which one part of it gives each of its results plus one."""
+    """Make a call of a module during which each result of one part of it is increased by one."""
 
     def call(*args: Any) -> Any:
         output = next(node for node in part.graph.nodes if node.op == "output")
@@ -108,7 +108,7 @@ def altered(module: nn.Module, part: fx.GraphModule) -> Answer:
 
 
 def inside(module: nn.Module) -> list[fx.GraphModule]:
-    """The graph modules in a module, the first few of them, without those in one another."""
+    """The first few graph modules in a module, without those inside another graph module."""
     found: dict[str, fx.GraphModule] = {}
     for path, part in module.named_modules():
         within = any(path.startswith(f"{outer}.") for outer in found)

@@ -33,9 +33,9 @@ def NAME(x):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of tensors that draws random numbers: called twice in each run, and so its trace.
+    """Run a function of tensors that draws random numbers, and its trace, twice in each run.
 
-    Nothing is seeded between the two calls.
+    No seed is set between the two calls.
     """
 
     def twice(call: Answer) -> Answer:

@@ -33,11 +33,11 @@ SPOILT = ("()]", "()][::-1]")
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a model whose result is data, called on the models of `trial.watch` first.
+    """Run a function whose result is data, on the models of `trial.watch` and then on the case's.
 
-    Each earlier call is a run with a value or an error. A value is written down at once, as
-    ``then``, and again at the end: a later call must not change what an earlier one gave.
-    What is done `meanwhile` comes before the last call.
+    Each earlier call is a run with a value or an error. Its value is recorded twice: right after
+    the call as ``then``, and at the end as ``value``, because a later call must not change an
+    earlier result. `trial.meanwhile` runs before the last call.
     """
     earlier: list[tuple[bool, Any, Encoded]] = []
     for model in trial.watch:

@@ -31,13 +31,13 @@ def NAME(model):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A pass that is applied as often as the trial says; the last result is described and run."""
+    """Apply a pass as often as the trial says; describe and run the last result."""
 
     def repeated(value: Any) -> Any:
         for _ in range(trial.times):
             value = answer(value)
             if not isinstance(value, fx.GraphModule):
-                break  # what came back is the finding; a second call would only hide it
+                break  # this result is the mistake; another call would only hide it
         return value
 
     transform.run(repeated, trial, outcome, encoder)

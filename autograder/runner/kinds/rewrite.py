@@ -32,10 +32,10 @@ def NAME(gm):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of a graph module, the case's first argument, that returns another one.
+    """Run a function of a graph module, the case's first argument, that returns another one.
 
-    The nodes' ``meta`` is described too, as far as the case's own nodes have the keys; and it is
-    noted whether the result has a graph of its own.
+    The nodes' ``meta`` is described too, for the keys of the case's nodes. ``new`` says whether the
+    result has a graph of its own.
     """
     gm: fx.GraphModule = trial.args[0]
     graph = gm.graph

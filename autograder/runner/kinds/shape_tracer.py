@@ -45,11 +45,10 @@ _CONSTANT = re.compile(r"_tensor_constant\d+$")
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A subclass of `fx.Tracer` whose traces may raise, and which says what it was asked.
+    """Run a subclass of `fx.Tracer` whose traces may raise, and which lists its assumptions.
 
-    The trial's arguments are those of `tracer.run`. Of each turn a record says the nodes of the
-    ``graph`` and what the tracer has ``assumed``; or the exception, with the model's line that
-    ``asked``.
+    The trial's arguments are those of `tracer.run`. For each turn, the record has the nodes of the
+    ``graph`` and the tracer's ``assumed``; or the exception, with the model's line that ``asked``.
     """
     if not is_made_from(fx.Tracer, answer, outcome):
         return
@@ -77,9 +76,9 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
 
 
 def told(graph: fx.Graph, assumed: Any, encoder: Encoder, model: nn.Module) -> Encoded:
-    """A graph with the names of its nodes, and what its tracer was asked, in plain form.
+    """Describe a graph with its nodes' names, and the tracer's assumptions.
 
-    Besides, the names under which tracing has put tensors on the model that have no data.
+    ``empty`` has the names of tensors without data that tracing has added to the model.
     """
     kept = [call_of(row) for row in describe_nodes(graph, encoder)]
     constants = {name: value for name, value in vars(model).items() if _CONSTANT.match(name)}

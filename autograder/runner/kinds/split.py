@@ -40,11 +40,11 @@ SPOILT = ("(y, 1)", "(y, 2)")
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function that returns two graph modules, of which the second goes on from the first.
+    """Run a function that returns two graph modules; the second takes the results of the first.
 
-    The description of the first becomes the value, as for a pass; that of the second stands
-    beside it, under ``"tail"``. Anything else that comes back is recorded as it is. In each
-    record of a run, ``crossing`` is what the first module handed over.
+    The value is the first module's description, as for a pass, and the second's under ``"tail"``.
+    Any other result is recorded as it is. In each record of a run, ``crossing`` is the return value
+    of the first module.
     """
     result = call_watched(answer, trial, outcome)
     if not is_pair(result):

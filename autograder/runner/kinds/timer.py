@@ -42,13 +42,13 @@ class NAME(fx.Interpreter):
 """
 
 SLOWEST_ASKED = (1, 2, 3, 0, 1_000)
-"""The arguments with which a timer's `slowest` is asked."""
+"""The arguments of the calls of a timer's `slowest`."""
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """An interpreter that keeps times and counts, which are noted after each run.
+    """Run an interpreter that records times and counts, and read these after each run.
 
-    All inputs are run on one object, then the first one on another object of the class.
+    One object runs all inputs, then another object of the class runs the first one.
     """
     if not is_made_from(fx.Interpreter, answer, outcome):
         return

@@ -29,7 +29,7 @@ def NAME(x):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A function of tensors that is run as it is, then traced and run again."""
+    """Run a function of tensors, then its trace."""
     for inputs in trial.inputs:
         outcome.runs.append({"eager": run_recorded(answer, answer, inputs, trial, encoder)})
     graph_module = trace_of(answer, trial, outcome, encoder)
@@ -40,7 +40,7 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
 def trace_of(
     answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder
 ) -> fx.GraphModule | None:
-    """The trace of a function, which becomes the value; ``None`` if it cannot be traced."""
+    """Trace a function, and record the trace as the value; ``None`` if it cannot be traced."""
     try:
         graph_module = fx.symbolic_trace(answer)
     except Exception as error:

@@ -37,11 +37,11 @@ SPOILT = ("True", "False")
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A subclass of `fx.Tracer`: all tracers are made first, then each traces when its turn comes.
+    """Run a subclass of `fx.Tracer`: make all tracers first, then trace with each in turn.
 
-    The trial's arguments are how the tracers are made, pairs of positional and keyword arguments,
-    and who traces what, pairs of a tracer's place and a model. Names of nodes are not told: they
-    depend on what else a tracer has tried.
+    The trial's arguments are the positional and keyword arguments of each tracer, and the turns:
+    pairs of a tracer's index and a model. The record leaves out names of nodes, because they depend
+    on earlier attempts of a tracer.
     """
     if not is_made_from(fx.Tracer, answer, outcome):
         return
@@ -66,7 +66,7 @@ def instructions(graph: fx.Graph, encoder: Encoder) -> Encoded:
 
 
 def call(name: str, trial: Trial) -> str:
-    """How tracers are made, and what each of them traces, in the order in which that is done."""
+    """The calls that make the tracers, and their calls of `trace`, in order."""
     made, turns = trial.args
     models: list[nn.Module] = []
 

@@ -32,14 +32,14 @@ def NAME(model):
 
 
 def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A pass: its result is a graph module, which is described and run."""
+    """Run a pass; describe and run the graph module that it returns."""
     transformed(answer, trial, outcome, encoder)
 
 
 def transformed(
     answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder
 ) -> fx.GraphModule | None:
-    """What a pass gives, which is described and run; ``None`` if it is no graph module."""
+    """Run a pass, and return its result; ``None`` if it is not a graph module."""
     result = call_watched(answer, trial, outcome)
     if trial.then is not None and isinstance(result, fx.GraphModule):
         result = call_watched(answer, trial, outcome, trial.then(result))

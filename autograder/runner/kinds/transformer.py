@@ -34,9 +34,9 @@ class NAME(fx.Transformer):
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A subclass of `fx.Transformer`: what its `transform()` returns is a pass's result.
+    """Run a subclass of `fx.Transformer`; the result of its `transform()` is treated as a pass's.
 
-    The nodes' ``meta`` is described too, as far as the case's own nodes have the keys.
+    The nodes' ``meta`` is described too, for the keys of the case's nodes.
     """
     if not is_made_from(fx.Transformer, answer, outcome):
         return

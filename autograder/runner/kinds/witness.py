@@ -43,7 +43,7 @@ class NAME(torch.nn.Module):
 
 
 class _Failed(Exception):
-    """The model cannot be used; `step` says where that shows, `record` what was raised."""
+    """The model cannot be used; `step` names the step that failed, `record` is the exception."""
 
     def __init__(self, step: str, record: ErrorRecord) -> None:
         super().__init__(step)
@@ -51,15 +51,14 @@ class _Failed(Exception):
 
 
 def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A class of a model, with arguments for it as the class attribute ``inputs``.
+    """Run a model class, with its arguments as the class attribute ``inputs``.
 
-    The model is made under the trial's seed and traced once, in eval mode. Its trace becomes the
-    value as for a pass; beside it, ``given`` are the inputs, and ``ran`` is what came of the
-    model before it was traced, after that, and of the trace: each on copies of its own.
-    What is no such class is described in words; of a model that fails, ``failed`` says at which
-    step, and ``error`` what was raised.
+    The model is made under the trial's seed, and traced once, in eval mode. The value is its trace,
+    as for a pass; ``given`` are the inputs, and ``ran`` the results, each on copies of the inputs:
+    of the model before and after tracing, and of the trace. An answer that is not such a class is
+    described in words. If a model fails, ``failed`` names the step, and ``error`` is the exception.
     """
-    words = _unfit(answer)
+    words = _why_unusable(answer)
     if words:
         outcome.value = words
         return
@@ -76,8 +75,8 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
         outcome.value = {"failed": failed.step, "error": failed.record}
 
 
-def _unfit(answer: Any) -> str:
-    """What an answer is that is no model's class with inputs, in words; ``""`` if it is one."""
+def _why_unusable(answer: Any) -> str:
+    """A description of an answer that is not a model class with inputs; ``""`` if it is one."""
     if not isinstance(answer, type):
         return f"a `{type(answer).__name__}`, not a class"
     if not issubclass(answer, nn.Module):
@@ -93,7 +92,7 @@ def _unfit(answer: Any) -> str:
 def _traced(
     answer: type[nn.Module], inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
 ) -> dict[str, Encoded]:
-    """What came of a model of the class, before it was traced and after."""
+    """The trace of a model of the class, and the results before and after tracing."""
 
     def run(model: nn.Module) -> CallResult:
         return run_recorded(lambda *args: copy.deepcopy(model)(*args), None, inputs, trial, encoder)
@@ -106,7 +105,7 @@ def _traced(
     if "error" in before:
         raise _Failed("run", before["error"])
     traced = _attempt("traced", lambda: fx.symbolic_trace(model))
-    described = describe(traced, encoder)  # now: what runs may change it
+    described = describe(traced, encoder)  # before a run can change it
     return {
         "graph_module": described,
         "ran": {
@@ -118,7 +117,7 @@ def _traced(
 
 
 def _to_eval_mode(model: nn.Module) -> None:
-    """As `eval` does, also where the class has a method of its own under that name."""
+    """Switch to eval mode, even if the class has its own method `eval`."""
     for part in model.modules():
         part.training = False
 
