@@ -1,4 +1,4 @@
-"""Duels: their cases, which hold nothing but a seed, and what they have in common."""
+"""The declaration of duels, and their cases, which consist of a seed only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MadeUnder:
     seed: int
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
+        """Make a new trial."""
         return Trial(made_under=self.seed)
 
 
@@ -31,17 +31,17 @@ def duel(
     stars: int = 2,
     minutes: int = 8,
 ) -> Exercise:
-    """A duel.
+    """Declare a duel.
 
     Args:
-        name: the name of the class that is handed in.
+        name: the name of the class that the learner writes.
         number: its place in the chapter.
         title: a short heading.
         home: the package of its folder.
         hints: markdown.
         chapter: stem of the chapter's file.
-        stars: how hard it is; each is worth two points.
-        minutes: how long it should take.
+        stars: its difficulty; each star is worth two points.
+        minutes: the expected time.
     """
     return Exercise(
         name=name,

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 03 ask of an edited graph, beyond what all passes do."""
+"""Rules for the exercises of chapter 03 that edit additions, in addition to those of passes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,6 @@ def calls(row: CallRecord, *functions: Tagged) -> bool:
 def keyword(row: CallRecord, name: str) -> Encoded:
     """A node's keyword argument, or ``None``."""
     return next((value for key, value in row["kwargs"]["dict"] if key == name), None)
-
-
-# ------------------------------------------------------------------ retarget
 
 
 # ------------------------------------------------------------------ add_to_mul
@@ -65,7 +62,7 @@ _ALPHA_OF_ONE = (
 
 @rule("additions replaced", Stage.STRUCTURE)
 def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
-    """No addition that is meant is left, and none that is not meant is gone."""
+    """Every addition that the task names must be replaced, and no other one."""
     after = evidence.graph["nodes"]
     for row in after:
         if _is_addition(row) and not _has_other_alpha(row):
@@ -97,6 +94,3 @@ def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
 
 def _stays(row: CallRecord) -> bool:
     return _adds_in_place(row) or (_is_addition(row) and _has_other_alpha(row))
-
-
-# ------------------------------------------------------------------ relu_after_add

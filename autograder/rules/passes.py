@@ -1,4 +1,4 @@
-"""What every function has that takes a model and returns a graph module."""
+"""Rules for functions that take a model and return a graph module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @rule("returns a graph module", Stage.KIND)
 def returns_graph_module(evidence: Evidence) -> Iterable[Finding]:
-    """The result is a `GraphModule`, not a graph, a module, or nothing."""
+    """The result must be a `GraphModule`, not a graph, another module, or `None`."""
     value = evidence.outcome.value
     if evidence.has_graph:
         return
@@ -58,7 +58,7 @@ _NO_MODULE = {
 
 @rule("caller untouched", Stage.CALLER)
 def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
-    """Nothing of the caller's model or values is changed."""
+    """The answer must not change the caller's model or values."""
     changed = evidence.outcome.changed
     if not changed:
         return
@@ -94,7 +94,7 @@ _LOOK_FOR_CHANGE = {
     Part.META: "The nodes that you were given belong to somebody else, their `meta` too. Which "
     "line writes into the `meta` of a node that is not yours?",
 }
-"""Where to look for what changed a part of the caller's model."""
+"""Advice by the changed part of the caller's model."""
 
 _SHARED = (
     "A traced module shares its submodules, parameters and buffers with the original. Which line "
@@ -106,7 +106,7 @@ _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 
 
 def _written(parameters: Signature | None) -> str:
-    """Parameters as one writes them; what their annotations are is not told."""
+    """Parameters as in a `def` line, without annotations."""
     return ", ".join(
         _STARS.get(row[1], "") + row[0] + (f"={show(row[2])}" if len(row) > 2 else "")
         for row in parameters or []
@@ -115,7 +115,7 @@ def _written(parameters: Signature | None) -> str:
 
 @rule("signature kept", Stage.STRUCTURE)
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
-    """`forward` has the parameters of the traced model: names, order, defaults."""
+    """`forward` must have the parameters of the traced model: names, order, defaults."""
     want = evidence.traced_signature
     got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
@@ -132,7 +132,7 @@ def signature_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("runs", Stage.RUNS)
 def runs(evidence: Evidence) -> Iterable[Finding]:
-    """The result can be called, and an Interpreter can run it."""
+    """A call of the result, and a run by an Interpreter, must not raise."""
     for i in range(len(evidence.trial.inputs)):
         for how in ways_to_run(evidence):
             words, error = _CALLS[how], evidence.outcome.runs[i][how].get("error")
@@ -153,7 +153,7 @@ def _look_at(evidence: Evidence, error: ErrorRecord) -> str:
 
 
 def ways_to_run(evidence: Evidence) -> tuple[Way, ...]:
-    """How a result was run where the answer was: an Interpreter runs only graph modules."""
+    """The ways in which the runner ran a result: an Interpreter runs only graph modules."""
     return ("forward", "interpreter") if evidence.has_graph else ("forward",)
 
 
@@ -164,11 +164,11 @@ _CALLS: dict[Way, str] = {
 
 
 def same_result_by(*ways: Way, advice: Callable[[Evidence], str] | None = None) -> Rule:
-    """The result's value, and its effect on its arguments, are those of the reference.
+    """Require that the result's value and its effect on its arguments match the reference.
 
     Args:
-        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
-        advice: where to look first, for an exercise that knows; `""` if it does not.
+        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt`` by the judge.
+        advice: the exercise's own advice, which has precedence; `""` if there is none.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -176,7 +176,7 @@ def same_result_by(*ways: Way, advice: Callable[[Evidence], str] | None = None) 
             record = evidence.run_record(i)
             for how in ways:
                 if how not in record and how not in ways_to_run(evidence):
-                    continue  # what is no graph, or calls the learner's own code
+                    continue  # it has no graph, or calls the learner's own code
                 finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
                     known = "" if advice is None or finding.raised else advice(evidence)
@@ -221,7 +221,7 @@ def _compare_run(
 
 
 def _where_to_look(evidence: Evidence) -> str:
-    """Which calls of the model's trace are gone from the result, or what to compare."""
+    """Advice: the calls of the model's trace that the result lacks, or a comparison by hand."""
     if evidence.trial.model is None:
         given = next(iter(evidence.trial.args), None)
         what = "function" if isinstance(given, FunctionType) else "formula"
@@ -254,7 +254,7 @@ def _counted(kind: str, count: int) -> str:
 
 @rule("copies", Stage.COPY)
 def copies(evidence: Evidence) -> Iterable[Finding]:
-    """`copy.deepcopy` of the result works and computes the same."""
+    """`copy.deepcopy` of the result must work, and its copy must compute the same."""
     if not (evidence.trial.inputs and evidence.trial.copied):
         return
     record = evidence.outcome.runs[0]["copy"]
