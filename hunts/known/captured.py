@@ -1,4 +1,4 @@
-"""Bugs of exported programs, and of passes that make a trace themselves."""
+"""Bugs of exported programs, and of passes that trace their input themselves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from torch.fx.experimental import merge_matmul, normalize
 from hunts.bug import Bug, Variant, returning
 from hunts.known.mending import has_effect, instead, nodes_are
 
-# In `torch.export`, this name stands for a function.
+# In `torch.export`, this name refers to a function.
 unflatten = importlib.import_module("torch.export.unflatten")
 
 
 def _roots_noted() -> Any:
-    """Each node says that it lies in the root, as those of other programs do."""
+    """Record the root module in each node, as other programs do."""
 
     def make(original: Any) -> Any:
         def fixed(graph: fx.Graph) -> None:
@@ -38,7 +38,7 @@ _SIZED = (torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn)
 
 
 def _sizes_stay() -> Any:
-    """Sizes that are given one by one are left as they are."""
+    """Leave sizes unchanged that are passed one by one."""
 
     def make(original: Any) -> Any:
         def normalized(target: Any, args: Any, *more: Any, **kwargs: Any) -> Any:
@@ -64,7 +64,7 @@ def _merges_nothing_over_effects() -> Any:
 
 @contextmanager
 def _sorts_the_same_graph() -> Iterator[None]:
-    """Nodes are put into order without a new graph."""
+    """Sort the nodes without making a new graph."""
 
     def make(original: Any) -> Any:
         def sorted_in_place(gm: fx.GraphModule) -> fx.GraphModule:

@@ -21,7 +21,7 @@ def _powers() -> Any:
 
 
 def _interpreted(taken: frozenset[str]) -> Any:
-    """Graphs with a parameter of such a name are run by an Interpreter, which knows no names."""
+    """Run graphs with such a parameter name by an Interpreter, which does not use names."""
 
     def make(original: Any) -> Any:
         def recompile(gm: fx.GraphModule) -> Any:
@@ -68,7 +68,7 @@ def _keywords() -> Any:
 
 @contextmanager
 def _calls_in_place() -> Any:
-    """Operators in place are written as calls: no name is bound anew."""
+    """Write operators in place as calls, which bind no names."""
     left = {name: text for name, text in fx_graph.inplace_methods.items() if name == "setitem"}
     with mock.patch.object(fx_graph, "inplace_methods", left):
         yield

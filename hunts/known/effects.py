@@ -1,4 +1,4 @@
-"""Bugs of passes that do not know what a call changes."""
+"""Bugs of passes that ignore the effects of a call."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ _NORMS = (torch.ops.aten.batch_norm.default, torch.ops.aten.instance_norm.defaul
 
 
 def _norms_of_programs(node: fx.Node) -> bool:
-    """Whether a norm of ATen writes to its statistics: the sixth argument says so."""
+    """Whether a norm of ATen writes to its statistics, according to its sixth argument."""
     return node.target in _NORMS and node.args[3] is not None and node.args[5] is True
 
 
 @contextmanager
 def _nothing_fused_over_effects() -> Iterator[None]:
-    """Where something is written or drawn, nothing is fused."""
+    """Fuse nothing if the graph writes or draws random numbers."""
 
     def make(original: Any) -> Any:
         def fused(gm: fx.GraphModule, partitions: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Bugs of constant folding, and of the passes that put calls into a normal form."""
+"""Bugs of constant folding, and of the passes that normalize calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _passes_keywords_on() -> Any:
 
 @contextmanager
 def _folds_to_a_copy() -> Iterator[None]:
-    """What was folded is put back before each call."""
+    """Restore the folded values before each call."""
 
     def run_folding(original: Any) -> Any:
         def run(self: Any) -> None:
@@ -53,7 +53,7 @@ def _folds_to_a_copy() -> Iterator[None]:
 
 
 def _numbers_stay() -> Any:
-    """What is no tensor is not folded."""
+    """Do not fold values that are not tensors."""
 
     def make(original: Any) -> Any:
         def split(module: Any, skip_folding_node_fn: Any = None, *args: Any, **kwargs: Any) -> Any:

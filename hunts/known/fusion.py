@@ -1,4 +1,4 @@
-"""Bugs of passes that make one call of several: fusion, and common subexpressions."""
+"""Bugs of passes that merge several calls into one: fusion, and common subexpressions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hunts.known.mending import instead
 
 
 def _own_modules() -> Any:
-    """Each call has a module of its own before anything is fused."""
+    """Give each call a module of its own before anything is fused."""
 
     def make(original: Any) -> Any:
         def fuse(model: nn.Module, inplace: bool = False, no_trace: bool = False) -> nn.Module:
@@ -37,7 +37,7 @@ def _own_modules() -> Any:
 
 
 def _matches_only(allowed: Callable[[nn.Module, nn.Module], bool]) -> Any:
-    """Pairs of layers are fused only where this is said of them."""
+    """Fuse only pairs of layers that pass a test."""
 
     def make(original: Any) -> Any:
         def matches(pattern: Any, node: fx.Node, modules: dict[str, nn.Module]) -> bool:
@@ -52,7 +52,7 @@ def _matches_only(allowed: Callable[[nn.Module, nn.Module], bool]) -> Any:
 
 
 def _has_channels_in_common(layer: nn.Module, norm: nn.Module) -> bool:
-    """Layers of which one cannot tell without shapes whether both speak of one dimension."""
+    """Whether layer and norm share a dimension; for some this depends on unknown shapes."""
     return not isinstance(norm, nn.BatchNorm1d)
 
 
@@ -61,7 +61,7 @@ def _without_hooks(layer: nn.Module, norm: nn.Module) -> bool:
 
 
 def _exact_literals() -> Any:
-    """Numbers are compared with their types and signs: they are replaced by their text."""
+    """Compare numbers with their types and signs, by their text."""
 
     def make(original: Any) -> Any:
         def flatten(tree: Any) -> Any:
@@ -74,7 +74,7 @@ def _exact_literals() -> Any:
 
 
 class _Exactly:
-    """A number that equals no other, whatever Python says of `1` and `True`."""
+    """A number that equals only the same literal, although Python says `1 == True`."""
 
     def __init__(self, value: float) -> None:
         self.text = repr(value)
@@ -87,7 +87,7 @@ class _Exactly:
 
 
 class _Method(str):
-    """The name of a method, which no other kind of call has for its target."""
+    """The name of a method, which differs from the target of any other kind of call."""
 
     __slots__ = ()
 
@@ -102,7 +102,7 @@ class _Method(str):
 
 
 def _kinds_told_apart() -> Any:
-    """The names of methods are marked while calls are compared."""
+    """Mark the names of methods while calls are compared."""
 
     def make(original: Any) -> Any:
         def call(self: Any, graph_module: fx.GraphModule) -> Any:

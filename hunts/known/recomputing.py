@@ -1,4 +1,4 @@
-"""Bugs of the pass that computes values again in the backward part of a training step."""
+"""Bugs of the pass that recomputes values in the backward part of a training step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rematerialized(gm, again, backward):
 
 
 def _keeps(test: Any) -> Any:
-    """Nodes of a kind are kept, even if they are tagged."""
+    """Keep nodes of a kind, even if they are tagged."""
 
     def make(original: Any) -> Any:
         return lambda node: original(node) and not test(node)
@@ -40,7 +40,7 @@ def _keeps(test: Any) -> Any:
 
 
 _NORMS = (torch.ops.aten.native_batch_norm.default,)
-"""Calls that write running statistics, which their schema does not say."""
+"""Calls that write running statistics although their schema does not say so."""
 
 
 def _norms_are_kept() -> Any:

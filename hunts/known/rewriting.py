@@ -16,7 +16,7 @@ from hunts.known.mending import instead, writes
 
 
 def _nothing_written_between() -> Any:
-    """A match is left alone if something is written between it and the first who reads it."""
+    """Leave a match alone if something is written between it and its first reader."""
 
     def fits(match: Any, graph: fx.Graph, pattern: fx.Graph) -> bool:
         place = {node: number for number, node in enumerate(graph.nodes)}
@@ -39,7 +39,7 @@ def _nothing_written_between() -> Any:
 
 @contextmanager
 def _lists_followed() -> Iterator[None]:
-    """What a list holds is looked up when it is copied: it may have been replaced since."""
+    """Look up the items of a list when it is copied: they may have been replaced since."""
     became: dict[fx.Node, fx.Node] = {}
 
     def follow(node: fx.Node) -> fx.Node:
@@ -71,7 +71,7 @@ def _lists_followed() -> Iterator[None]:
 
 
 def _names_that_are_free() -> Any:
-    """Attributes of the replacement get names that nobody has."""
+    """Give attributes of the replacement names that are not used yet."""
 
     def make(original: Any) -> Any:
         def replaced(

@@ -1,4 +1,4 @@
-"""Bugs of passes that cut a module in pieces."""
+"""Bugs of passes that split a module into pieces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hunts.known.mending import has_effect, instead, nodes_are
 
 @contextmanager
 def _no_two_alike() -> Iterator[None]:
-    """Each module has a name that stays its own when dots become underscores."""
+    """Give each module a name that stays unique if dots become underscores."""
 
     def make(original: Any) -> Any:
         def split(m: fx.GraphModule, root_m: Any, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +39,7 @@ def _no_two_alike() -> Iterator[None]:
 
 
 def _in_the_order_that_there_was() -> Any:
-    """Where something is written or drawn, parts are neighbours, and stay in order."""
+    """Keep parts contiguous and in order if the graph writes or draws random numbers."""
 
     def make(original: Any) -> Any:
         def split(m: fx.GraphModule, root_m: Any, callback: Any, *args: Any, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ def _parameters_kept() -> Any:
 
 
 def _only_of_tuples() -> Any:
-    """What picks by an index that is computed does not count as an entry of a tuple."""
+    """Do not treat an access with a computed index as an entry of a tuple."""
 
     def make(original: Any) -> Any:
         def propose(self: Any) -> Any:
@@ -99,11 +99,11 @@ def _only_of_tuples() -> Any:
 
 
 def _picked(values: Any, index: Any) -> Any:
-    """As `operator.getitem`, under another name."""
+    """Call `operator.getitem`, under another name."""
     return operator.getitem(values, index)
 
 
-_picked.__name__ = "getitem"  # a backend that goes by names takes it for what it is
+_picked.__name__ = "getitem"  # so that a backend that compares names recognizes it
 
 
 SPLIT = "from torch.fx.passes.split_module import split_module"
