@@ -50,7 +50,7 @@ class Variant:
 class Bug:
     """A bug of a pass or a transport of the pinned PyTorch.
 
-    Two bugs are different if the fix of one does not fix the other: `mend` is such a fix, and a
+    Two bugs are different if the fix of one does not fix the other: `fix` is such a fix, and a
     test tries each on all others.
 
     Attributes:
@@ -67,7 +67,7 @@ class Bug:
         instead: the alternative until the bug is fixed.
         cure: an expression for this alternative, to replace `change`, if one is enough; a test
             tries it.
-        mend: a context in which PyTorch is fixed.
+        fix: a context in which PyTorch is fixed.
         imports: the imports of the code, in addition to `PRELUDE`.
         issues: upstream's numbers, if there are any.
         says: the warning in the documentation, if there is one.
@@ -88,7 +88,7 @@ class Bug:
     file: str
     line: str
     instead: str
-    mend: Callable[[], AbstractContextManager[Any]]
+    fix: Callable[[], AbstractContextManager[Any]]
     show: str = "f(x)"
     cure: str = ""
     imports: str = ""
@@ -131,10 +131,10 @@ class Bug:
         """The expression to evaluate, for one of the two results."""
         return re.sub(r"\bf\b", name, self.show)
 
-    def outcome(self, *, mended: bool = False) -> tuple[str, str]:
+    def outcome(self, *, fixed: bool = False) -> tuple[str, str]:
         """The right result and the actual one, as text."""
         right, _ = self._evaluated(self.right)
-        with self.mend() if mended else nullcontext():
+        with self.fix() if fixed else nullcontext():
             got, _ = self._evaluated("changed")
         return right, got
 

@@ -81,7 +81,7 @@ def text() -> str:
     )]  # fmt: skip
     for module, heading in HEADINGS:
         parts.append(f"## {heading}\n")
-        own = [bug for bug in BUGS if bug.mend.__module__ == f"hunts.known.{module}"]
+        own = [bug for bug in BUGS if bug.fix.__module__ == f"hunts.known.{module}"]
         parts += ["\n".join(_section(bug)) for bug in own]
     return "\n".join([*parts, END])
 

@@ -31,7 +31,7 @@ from autograder.hunt.behaviour import (
     PARAMETER_GRADIENTS,
 )
 from autograder.hunt.trying import Question
-from hunts.known.mending import has_effect, nodes_are
+from hunts.known.fixes import has_effect, nodes_are
 
 Inputs = tuple[tuple[Any, ...], ...]
 

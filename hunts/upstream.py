@@ -192,9 +192,9 @@ def _is_about(bug: Bug, suspect: Suspect) -> bool:
 
 def _outcome_with(bugs: Sequence[Bug], model: Drawn, question: Question) -> Failure | None:
     """The failure on a model while these bugs are fixed; ``None`` if there is none."""
-    with ExitStack() as mended:
+    with ExitStack() as fixed:
         for bug in bugs:
-            mended.enter_context(bug.mend())
+            fixed.enter_context(bug.fix())
         return outcome(model, question)
 
 

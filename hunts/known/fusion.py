@@ -13,7 +13,7 @@ from torch.fx.experimental import optimization
 from torch.fx.passes.dialect.common import cse_pass
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 
 def _own_modules() -> Any:
@@ -167,7 +167,7 @@ class Model(nn.Module):
         issues=(197539, 104593),
         instead="Give each call a layer of its own first: add a copy with `gm.add_submodule` and "
         "have the node call that.",
-        mend=_own_modules,
+        fix=_own_modules,
     ),
     Bug(
         name="fused-channels",
@@ -201,7 +201,7 @@ class Model(nn.Sequential):
         file="fx/experimental/optimization.py",
         line="(nn.Linear, nn.BatchNorm1d),",
         instead="Look at the shapes first, with `ShapeProp`, and fuse by hand.",
-        mend=lambda: _matches_only(_has_channels_in_common),
+        fix=lambda: _matches_only(_has_channels_in_common),
     ),
     Bug(
         name="fused-hooks",
@@ -222,7 +222,7 @@ class Model(nn.Sequential):
         file="fx/experimental/optimization.py",
         line="new_graph.erase_node(node)",
         instead="Remove the hooks first, or leave such layers out.",
-        mend=lambda: _matches_only(_without_hooks),
+        fix=lambda: _matches_only(_without_hooks),
     ),
     Bug(
         name="equal-literals",
@@ -247,7 +247,7 @@ class Model(nn.Sequential):
         line="if hash_val_in_hash_env and token_map[hash_val] == token:",
         cure="CSEPass({operator.add})(gm).graph_module",
         instead="Have numbers of one type in a graph, or ban the operators that take them.",
-        mend=_exact_literals,
+        fix=_exact_literals,
     ),
     Bug(
         name="equal-names",
@@ -272,7 +272,7 @@ class Model(nn.Module):
         instead="Give the pass graphs of functions alone, such as those of `make_fx`.",
         says="A comment in the code says that methods and modules should never come. The "
         "documentation does not say it, and the pass does not look.",
-        mend=_kinds_told_apart,
+        fix=_kinds_told_apart,
     ),
     Bug(
         name="equal-draws",
@@ -294,7 +294,7 @@ class Model(nn.Module):
         instead="Pass a list of your own, with all that draws random numbers.",
         says="The documentation says that random operations must be banned. This list is what it "
         "gives for that.",
-        mend=_all_random,
+        fix=_all_random,
     ),
     Bug(
         name="cse-without-codegen",
@@ -312,6 +312,6 @@ class Model(nn.Module):
         instead="Call `result.graph_module.graph.set_codegen(gm.graph._codegen)`, then "
         "`recompile()`.",
         raises=True,
-        mend=_codegen_kept,
+        fix=_codegen_kept,
     ),
 )

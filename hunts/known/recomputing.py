@@ -11,7 +11,7 @@ from torch._functorch._activation_checkpointing import (
 )
 
 from hunts.bug import Bug
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 _IMPORTS = """
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -77,7 +77,7 @@ class Model(nn.Module):
         file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
         line="dup = new_graph.node_copy(dep, remat_input)",
         instead="Do not tag calls that write, or functionalize the graph first.",
-        mend=_norms_are_kept,
+        fix=_norms_are_kept,
     ),
     Bug(
         name="recomputed-write",
@@ -98,6 +98,6 @@ class Model(nn.Module):
         file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
         line="dup = new_graph.node_copy(dep, remat_input)",
         instead="Do not tag calls in place, or functionalize the graph first.",
-        mend=_writes_are_kept,
+        fix=_writes_are_kept,
     ),
 )

@@ -12,7 +12,7 @@ from torch.fx import subgraph_rewriter
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from hunts.bug import Bug, returning
-from hunts.known.mending import instead, writes
+from hunts.known.fixes import instead, writes
 
 
 def _nothing_written_between() -> Any:
@@ -156,7 +156,7 @@ def replaced(gm):
         file="fx/subgraph_rewriter.py",
         line="first_user_node if first_user_node is not None else first_next_node",
         instead="Use `replace_pattern_with_filters`, with a filter that refuses such matches.",
-        mend=_nothing_written_between,
+        fix=_nothing_written_between,
     ),
     Bug(
         name="replaced-in-a-list",
@@ -181,7 +181,7 @@ def replaced(gm):
         issues=(159613,),
         instead="Replace one match at a time, by a filter, until there is none.",
         raises=True,
-        mend=_lists_followed,
+        fix=_lists_followed,
     ),
     Bug(
         name="replaced-attribute",
@@ -213,7 +213,7 @@ def replaced(gm):
         file="fx/subgraph_rewriter.py",
         line="# result GraphModule. Whether or not it exists in",
         instead="Choose names that no model has.",
-        mend=_names_that_are_free,
+        fix=_names_that_are_free,
     ),
     Bug(
         name="replaced-too-early",
@@ -240,7 +240,7 @@ def replaced(gm):
         line="first_user_node if first_user_node is not None else first_next_node",
         instead="Write one pattern for each value, and call `gm.graph.lint()` after a rewriting.",
         raises=True,
-        mend=_inputs_before_the_first_reader,
+        fix=_inputs_before_the_first_reader,
     ),
     Bug(
         name="match-hidden-by-a-refused-one",
@@ -265,6 +265,6 @@ def replaced(gm):
         line="remove_overlapping_matches=True,",
         instead="If a filter may refuse one of two overlapping matches, write a loop over the "
         "nodes.",
-        mend=_filters_first,
+        fix=_filters_first,
     ),
 )

@@ -13,7 +13,7 @@ from torch.fx.passes import split_module, split_utils
 from torch.fx.passes.infra import partitioner
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import has_effect, instead, nodes_are
+from hunts.known.fixes import has_effect, instead, nodes_are
 
 
 @contextmanager
@@ -152,7 +152,7 @@ class Model(nn.Module):
         file="fx/passes/split_module.py",
         line='target = node.target.replace(".", "_")',
         instead="Rename one of them first.",
-        mend=_no_two_alike,
+        fix=_no_two_alike,
     ),
     Bug(
         name="split-order",
@@ -174,7 +174,7 @@ class Model(nn.Module):
         cure='split_module.split_module(gm, gm, lambda node: int(node.name == "add"), '
         "keep_original_order=True)",
         instead="Pass `keep_original_order=True`, and number parts in the order of the graph.",
-        mend=_in_the_order_that_there_was,
+        fix=_in_the_order_that_there_was,
     ),
     Bug(
         name="tags-and-parameters",
@@ -191,7 +191,7 @@ class Model(nn.Module):
         line="main_remapping[node] = main_g.placeholder(node.name, type_expr=node.type)",
         instead="Set `target` and `args` of the new placeholders from the old ones, then "
         "`recompile()`.",
-        mend=_parameters_kept,
+        fix=_parameters_kept,
     ),
     Bug(
         name="partition-without-end",
@@ -208,7 +208,7 @@ class Model(nn.Module):
         line="nodes_reassignment[user] = id  # type: ignore[assignment]",
         instead="Say of such a `getitem` and of what computes its index that the backend does not "
         "take them.",
-        mend=_only_of_tuples,
+        fix=_only_of_tuples,
         raises=True,
     ),
 )

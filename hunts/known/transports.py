@@ -13,7 +13,7 @@ from torch import fx
 from torch.fx import graph as fx_graph
 
 from hunts.bug import Bug, Variant
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 
 def _recorded_in_place() -> Any:
@@ -132,7 +132,7 @@ gm = fx.GraphModule(nn.Module(), graph)
         cure="copy.deepcopy(gm)",
         instead="Copy it: `copy.deepcopy` does not trace. To save it, record the method "
         "`add_` and no operator.",
-        mend=_recorded_in_place,
+        fix=_recorded_in_place,
     ),
     Bug(
         name="hooks-of-a-copied-trace",
@@ -158,7 +158,7 @@ def hooked(module):
         line="# hooks, to reduce bc-related issues, we can copy forward/backward related",
         cure="hooked(copy.deepcopy(gm))",
         instead="Register the hooks on the copy again.",
-        mend=_hooks_copied,
+        fix=_hooks_copied,
     ),
     Bug(
         name="folder-of-new-layers",
@@ -181,7 +181,7 @@ class Model(nn.Sequential):
         line='return f"{module.__repr__()}"',
         cure="to_folder(gm, ()).eval()",
         instead="Call `.eval()` on what was imported; where dtypes differ, use `torch.save`.",
-        mend=lambda: _written(_as_they_were),
+        fix=lambda: _written(_as_they_were),
     ),
     Bug(
         name="folder-without-imports",
@@ -202,7 +202,7 @@ class Model(nn.Module):
         cure="pickle.loads(pickle.dumps(gm))",
         instead="Use pickle or `torch.save`, which import what they need.",
         raises=True,
-        mend=lambda: _written(_with_names),
+        fix=lambda: _written(_with_names),
     ),
     Bug(
         name="folder-of-wrapped-functions",
@@ -224,6 +224,6 @@ class Model(nn.Module):
         cure="pickle.loads(pickle.dumps(gm))",
         instead="Use pickle or `torch.save`.",
         raises=True,
-        mend=lambda: _written(_wraps_nothing),
+        fix=lambda: _written(_wraps_nothing),
     ),
 )
