@@ -270,7 +270,7 @@ def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
             return _lost(exercise, tried)
     message = f"`{exercise.name}` could not be tried: Python had ended, or was broken by a cell."
     advice = "Restart the kernel, run the notebook from top to bottom, and see where it ends."
-    return _nothing(exercise, "failed", "untried", message, advice)
+    return _verdict(exercise, "failed", "untried", message, advice)
 
 
 def is_missing(verdict: Verdict) -> bool:
@@ -284,14 +284,14 @@ def _undefined(exercise: Exercise) -> Verdict:
         "Restart the kernel and run the notebook from top to bottom: the cell that defines it "
         "may be missing, or may raise an error."
     )
-    return replace(_nothing(exercise, "failed", "undefined", message, advice), defined=False)
+    return replace(_verdict(exercise, "failed", "undefined", message, advice), defined=False)
 
 
 def _not_callable(exercise: Exercise, kind: str) -> Verdict:
     kind = kind if kind.isidentifier() else "object"
     message = f"`{exercise.name}` is not a function or class but a `{kind[:80]}`."
     advice = "Look for a line that gives this name to something else."
-    return _nothing(exercise, "failed", "wrong-kind", message, advice)
+    return _verdict(exercise, "failed", "wrong-kind", message, advice)
 
 
 def _lost(exercise: Exercise, tried: Tried) -> Verdict:
@@ -301,34 +301,34 @@ def _lost(exercise: Exercise, tried: Tried) -> Verdict:
     if tried.how is ExitReason.OUT_OF_TIME:
         message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
         advice = "Look for a loop that never ends, with a `try` in it that catches everything."
-        return _nothing(exercise, "crashed", "out-of-time", message, advice)
+        return _verdict(exercise, "crashed", "out-of-time", message, advice)
     if tried.how is ExitReason.OUT_OF_MEMORY:
         message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
         advice = "Look for a list or a tensor that grows with every step."
-        return _nothing(exercise, "crashed", "out-of-memory", message, advice)
+        return _verdict(exercise, "crashed", "out-of-memory", message, advice)
     message = f"`{exercise.name}` ended Python itself while it was tried{where}."
     advice = "Look for calls that end the process, such as `os._exit`, and for endless recursion."
-    return _nothing(exercise, "crashed", "ended-python", message, advice)
+    return _verdict(exercise, "crashed", "ended-python", message, advice)
 
 
-def _nothing(exercise: Exercise, status: Status, code: str, message: str, advice: str) -> Verdict:
+def _verdict(exercise: Exercise, status: Status, code: str, message: str, advice: str) -> Verdict:
     return Verdict(exercise.name, status, 0.0, (Finding(code, message, advice),))
 
 
-def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
+def _judged(exercise: Exercise, compute: Callable[[], Verdict]) -> Verdict:
     """Compute a verdict; errors in an outcome give a verdict too, and not an exception."""
     try:
         with time_limit(JUDGING):
-            verdict = work_out()
+            verdict = compute()
     except MissingReference:
         raise
     except OutOfTime:
         message = f"What `{exercise.name}` did could not be judged in reasonable time."
-        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
+        return _verdict(exercise, "failed", "unreadable", message, "Ask the person who grades.")
     except Exception:  # any fault in the data that a student's process has sent
         _log.exception("The answer to %s could not be judged", exercise.name)
         message = f"What `{exercise.name}` did could not be judged."
-        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
+        return _verdict(exercise, "failed", "unreadable", message, "Ask the person who grades.")
     if verdict.passed or verdict.findings:
         return verdict
     message = f"What `{exercise.name}` did on some cases was not recorded."

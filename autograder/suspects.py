@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def _exchanged(gm: fx.GraphModule, old: fx.Node, new: fx.Node) -> None:
+def _replace_node(gm: fx.GraphModule, old: fx.Node, new: fx.Node) -> None:
     """Let all readers of one node read another one, and erase the first."""
     old.replace_all_uses_with(new)
     gm.graph.erase_node(old)
@@ -56,7 +56,7 @@ def by_name(gm: fx.GraphModule) -> fx.GraphModule:
             given = node.args[0] if node.args else node.kwargs["input"]
             with gm.graph.inserting_after(node):
                 gelu = gm.graph.call_function(F.gelu, (given,))
-            _exchanged(gm, node, gelu)
+            _replace_node(gm, node, gelu)
     gm.recompile()
     return gm
 
@@ -69,7 +69,7 @@ def relu_rule(gm: fx.GraphModule) -> fx.GraphModule:
             with gm.graph.inserting_before(node):
                 positive = gm.graph.call_function(operator.gt, (x, 0))
                 product = gm.graph.call_function(operator.mul, (positive, x))
-            _exchanged(gm, node, product)
+            _replace_node(gm, node, product)
     gm.recompile()
     return gm
 
@@ -90,7 +90,7 @@ def plus_zero(gm: fx.GraphModule) -> fx.GraphModule:
     """Removes `x + 0`, `x - 0` and `x * 1`."""
     for node in list(gm.graph.nodes):
         for kept in _without_effect(node):
-            _exchanged(gm, node, kept)
+            _replace_node(gm, node, kept)
             break
     gm.recompile()
     return gm
@@ -168,7 +168,7 @@ def _in_one_graph(pieces: fx.GraphModule) -> fx.Graph:
     made: dict[fx.Node, Any] = {}
     for node in pieces.graph.nodes:
         if node.op == "call_module":
-            made[node] = _put_in(graph, pieces, node, made)
+            made[node] = _inline_piece(graph, pieces, node, made)
         elif node.target is operator.getitem:  # one of several results of a piece
             piece, index = node.args
             made[node] = made[piece][index]
@@ -177,7 +177,7 @@ def _in_one_graph(pieces: fx.GraphModule) -> fx.Graph:
     return graph
 
 
-def _put_in(
+def _inline_piece(
     graph: fx.Graph, pieces: fx.GraphModule, node: fx.Node, made: dict[fx.Node, Any]
 ) -> Any:
     """Copy the calls of a piece into a graph, and return its result there."""

@@ -32,7 +32,7 @@ COMMIT = os.environ.get("BENCH_COMMIT", "935fb6d")
 
 CHAPTER = "03_manipulation"
 
-_LOOK = 0.02
+_POLL_SECONDS = 0.02
 """Seconds between two checks for the first result."""
 
 Points = dict[str, dict[str, float | None]]
@@ -67,7 +67,7 @@ def report(console: Console) -> None:
         if not _checked_out(theirs):
             console.print(f"This clone does not have the commit {COMMIT}: nothing is compared.")
             return
-        if missing := _put_beside(theirs):
+        if missing := _install_missing(theirs):
             console.print(f"{COMMIT} needs what cannot be installed here: {missing}.")
             return
         for way in grading.WAYS:
@@ -107,7 +107,7 @@ def _checked_out(folder: Path) -> bool:
     return all(subprocess.run(step, capture_output=True).returncode == 0 for step in steps)
 
 
-def _put_beside(root: Path) -> str:
+def _install_missing(root: Path) -> str:
     """Install the packages that only the other commit needs into its folder, and compile it.
 
     An installed course is compiled. Without compiled files that can be written, each process would
@@ -117,7 +117,7 @@ def _put_beside(root: Path) -> str:
         The packages that could not be installed.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    missing = [line for line in project["dependencies"] if not _is_here(line)]
+    missing = [line for line in project["dependencies"] if not _is_installed(line)]
     if missing:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(root), *missing]
         if subprocess.run(pip).returncode:
@@ -126,7 +126,7 @@ def _put_beside(root: Path) -> str:
     return ""
 
 
-def _is_here(requirement: str) -> bool:
+def _is_installed(requirement: str) -> bool:
     """Whether the package of a requirement such as ``torch==2.14.1`` is installed."""
     try:
         return bool(version(re.split(r"[^\w.-]", requirement)[0]))
@@ -151,7 +151,7 @@ def _graded(root: Path, room: Path, way: grading.Way) -> Run:
     first = 0.0
     while process.poll() is None:
         first = first or (time.time() - began if commands.done(room) else 0.0)
-        time.sleep(_LOOK)
+        time.sleep(_POLL_SECONDS)
     seconds = time.time() - began
     found = grading.rate(room, CHAPTER, seconds)
     return Run(seconds, first, found.steady, rooms.points(room, CHAPTER))

@@ -53,10 +53,10 @@ class Watcher(threading.Thread):
     def run(self) -> None:
         """Measure repeatedly."""
         while self.grading.is_running():
-            self._look()
+            self._measure()
             time.sleep(EVERY)
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         done = len(commands.done(self.grading.room))
         largest: dict[str, float] = {}
         for process, part in parts(self.grading.pid).items():

@@ -35,7 +35,7 @@ def main() -> None:
     hunt = UpstreamHunt(suspects, BUGS, vocabularies, wanted.seed)
     until = time.perf_counter() + 60 * wanted.minutes
     torch.set_num_threads(1)
-    with _watched(console) as show:
+    with _Progress(console) as show:
         try:
             for state in hunt.steps(lambda: time.perf_counter() < until):
                 show(state)
@@ -56,7 +56,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-class _watched:
+class _Progress:
     """Prints the progress of a hunt from time to time, in a terminal on one line."""
 
     def __init__(self, console: Console) -> None:

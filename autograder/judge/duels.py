@@ -36,7 +36,7 @@ MOST_CALLS = 50
 
 JOB = "results on own inputs"
 
-_HANDMADE = frozenset(
+_NEVER_TRACED = frozenset(
     "operator.iadd operator.iand operator.iconcat operator.ifloordiv operator.ilshift "
     "operator.imatmul operator.imod operator.imul operator.ior operator.ipow operator.irshift "
     "operator.isub operator.itruediv operator.ixor".split()
@@ -124,10 +124,10 @@ class Duel:
             raise NotAdmitted("it holds too many numbers")
         program = admitted(_in_eval_mode(self.evidence.graph), tensors, {})
         for row in self.evidence.graph["nodes"]:
-            if isinstance(row["target"], dict) and row["target"].get("function") in _HANDMADE:
+            if isinstance(row["target"], dict) and row["target"].get("function") in _NEVER_TRACED:
                 raise NotAdmitted("no trace holds an operator in place")
         with nothing_compiled():
-            return fx.GraphModule(program.root, _named_anew(program.graph))
+            return fx.GraphModule(program.root, _with_traced_names(program.graph))
 
     @cached_property
     def size(self) -> int:
@@ -212,7 +212,7 @@ def _in_eval_mode(description: GraphRecord) -> GraphRecord:
     return {**description, "modules": modules}
 
 
-_UNWRITTEN: dict[Any, Any] = {
+_INITIALIZED: dict[Any, Any] = {
     torch.empty: torch.zeros,
     torch.empty_like: torch.zeros_like,
     "new_empty": "new_zeros",
@@ -220,7 +220,7 @@ _UNWRITTEN: dict[Any, Any] = {
 """Uninitialized memory has any values: it is replaced by zeros, in every run."""
 
 
-def _named_anew(graph: fx.Graph) -> fx.Graph:
+def _with_traced_names(graph: fx.Graph) -> fx.Graph:
     """A copy of a graph with the names that tracing gives; claimed names may be arbitrary."""
     copied = fx.Graph()
     made: dict[fx.Node, fx.Node] = {}
@@ -228,16 +228,16 @@ def _named_anew(graph: fx.Graph) -> fx.Graph:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
         made[node] = copied.create_node(node.op, node.target, args, kwargs)
         if node.op in ("call_function", "call_method"):
-            made[node].target = _written(node.target)
+            made[node].target = _initialized(node.target)
     return copied
 
 
-def _written(target: Any) -> Any:
+def _initialized(target: Any) -> Any:
     """The replacement of a call that returns uninitialized memory; other targets unchanged."""
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
-    if target not in _UNWRITTEN and "empty" in name:
+    if target not in _INITIALIZED and "empty" in name:
         raise NotAdmitted(f"`{name}` gives memory that nobody has written")
-    return _UNWRITTEN.get(target, target)
+    return _INITIALIZED.get(target, target)
 
 
 def _raised(error: Exception) -> Ran:

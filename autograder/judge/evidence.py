@@ -182,16 +182,16 @@ class Evidence:
         plain = self.case.recipe is not None and self.case.expect.trace is None
         return model if plain and model is not None else self.traced
 
-    def known(self, what: str, work_out: Callable[[], Any]) -> Any:
+    def known(self, what: str, compute: Callable[[], Any]) -> Any:
         """Return a cached fact about the case, computed for the first answer that is judged.
 
         Args:
             what: its key in the case's cache.
-            work_out: computes it.
+            compute: computes it.
         """
         key = what, self._seed
         if key not in self.case.cache:
-            self.case.cache[key] = work_out()
+            self.case.cache[key] = compute()
         return self.case.cache[key]
 
     @cached_property

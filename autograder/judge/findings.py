@@ -55,7 +55,7 @@ def findings_of(
         if found and rule.stage != stage:
             break
         stage = rule.stage
-        found += _look(rule, evidence)
+        found += _apply(rule, evidence)
     return found or _unlisted(evidence)
 
 
@@ -103,10 +103,10 @@ def _findings_after_exception(evidence: Evidence, key: AnswerKey) -> list[Findin
     """Findings after the exception that the case expects: only its `still_holds` rules apply."""
     still = evidence.case.expect.still_holds
     rules = (rule for rule in key.rules if rule.name in still)
-    return [finding for rule in rules for finding in _look(rule, evidence)]
+    return [finding for rule in rules for finding in _apply(rule, evidence)]
 
 
-def _look(rule: Rule, evidence: Evidence) -> list[Finding]:
+def _apply(rule: Rule, evidence: Evidence) -> list[Finding]:
     """Apply a rule. If it cannot read the data, this is a finding, too."""
     try:
         return list(rule(evidence))
@@ -214,7 +214,7 @@ def _advice(evidence: Evidence, error: ErrorRecord) -> str:
     )
 
 
-_ASKED = {
+_NODE_QUESTIONS = {
     "decompose": "Has your loop passed it already? If it has, the loop may have reached nodes that "
     "a rule has recorded: in which graph does your tracer record?",
     "split_at": "If the tail reads it and it was computed before the cut, it has to cross, too.",
@@ -232,7 +232,7 @@ def _missing_node(evidence: Evidence, error: ErrorRecord) -> str:
         known = any(row["name"] == name for row in evidence.traced_graph["nodes"])
     except Exception:
         return ""  # a model whose trace raises
-    asked = _ASKED.get(
+    asked = _NODE_QUESTIONS.get(
         evidence.exercise.name, "Which nodes read it, and where is it among their arguments?"
     )
     return f"`{name}` is a node of the trace, and has no value there. {asked}" if known else ""

@@ -29,7 +29,7 @@ LONGEST = 60
 """Most characters of a text that may be a name."""
 PIECE = 16
 """Length of a substring that is enough to recognize a text, wherever a message was cut."""
-_SPEAKERS = tuple(f"autograder.{room}" for room in ("core.codec", "judge", "rules"))
+_PACKAGES = tuple(f"autograder.{package}" for package in ("core.codec", "judge", "rules"))
 """Packages that word messages of any exercise; its own rules are in modules named ``rubric``."""
 _WORD, _PATH = re.compile(r"\w+"), re.compile(r"[\w.]+")
 _LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, torch.Tensor,
@@ -133,9 +133,9 @@ class Redaction:
         case = evidence.case
         expected = [value for value in vars(case.expect).values() if isinstance(value, str)]
         records: list[Any] = [evidence.exercise.name, case.name, expected, list(trial.functions)]
-        for work_out in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
-            records.append(_tried(work_out))
-        records.append(_tried(lambda: evidence.reference.value))
+        for compute in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
+            records.append(_result_or_none(compute))
+        records.append(_result_or_none(lambda: evidence.reference.value))
         given = [
             value for value in (*trial.args, trial.model) if isinstance(value, torch.nn.Module)
         ]
@@ -145,10 +145,10 @@ class Redaction:
         return frozenset(word for text in _texts(records) for word in _WORD.findall(text))
 
 
-def _tried(work_out: Callable[[], Any]) -> Any:
+def _result_or_none(compute: Callable[[], Any]) -> Any:
     """The result of a function; ``None`` if it raises, as a model may not be traceable."""
     try:
-        return work_out()
+        return compute()
     except Exception:
         return None
 
@@ -181,7 +181,7 @@ def own_words(key: str) -> frozenset[str]:
     chapter = ".".join(key.split(".")[:-2])
     own = key, f"{chapter}.rubric"
     modules = [
-        module for name, module in sys.modules.items() if name.startswith((*_SPEAKERS, *own))
+        module for name, module in sys.modules.items() if name.startswith((*_PACKAGES, *own))
     ]
     # `__builtins__` is not the module's own; if code has run in `vars(builtins)`, that dictionary
     # contains itself.

@@ -70,7 +70,7 @@ _STEPS = {
     "run": "The model itself raises {error} for its `inputs`.",
     "traced": "`fx.symbolic_trace({name}())` raised {error}.",
 }
-_LOOK_AT_STEP = {
+_STEP_ADVICE = {
     "made": "The class is made without arguments.",
     "copied": "Keep layers, parameters and buffers in the model, and nothing else.",
     "run": "Call it yourself: `{name}()(*{name}.inputs)`. A model that fails convicts nobody.",
@@ -92,7 +92,7 @@ def _a_model_with_inputs(evidence: Evidence) -> Iterable[Finding]:
         step, error = said["failed"], said["error"]
         text = _STEPS.get(step, "{error}").format(name=name, error=error_text(error))
         advice = advice_for(evidence.exercise, error, "trace") if step == "traced" else ""
-        advice = advice or _LOOK_AT_STEP.get(step, "").format(name=name)
+        advice = advice or _STEP_ADVICE.get(step, "").format(name=name)
         yield evidence.finding("model-fails", f"{text}{came_from(error)}", advice, error=error)
     elif not evidence.has_graph:
         yield evidence.finding("wrong-kind", f"{evidence.you} gave no trace.", "Hand in a class.")

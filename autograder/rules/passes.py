@@ -64,7 +64,7 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
         return
     part = changed[0].part
     more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-    what, advice = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
+    what, advice = "the model it was given", _CHANGE_ADVICE.get(part, _SHARED)
     if any(is_exported(value) for value in (*evidence.trial.args, *evidence.trial.watch)):
         what, advice = "the program it was given", _OF_A_PROGRAM
     elif part in (Part.ARGUMENT, Part.TENSOR):
@@ -83,7 +83,7 @@ _OF_A_VALUE = (
     "The arguments belong to somebody else. Which line of yours writes into one of them, and not "
     "into a copy?"
 )
-_LOOK_FOR_CHANGE = {
+_CHANGE_ADVICE = {
     Part.ARGUMENT: _OF_A_VALUE,
     Part.TENSOR: _OF_A_VALUE,
     Part.RANDOM_STATE: "What draws random numbers or sets a seed, and what puts the state back?",
@@ -141,13 +141,13 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
                     "result-raises" if how == "forward" else "interpreter-disagrees",
                     f"{words} on {evidence.inputs_text(i)} raised {error_text(error)}."
                     f"{came_from(error)}",
-                    _look_at(evidence, error),
+                    _error_advice(evidence, error),
                     error=error,
                 )
                 return
 
 
-def _look_at(evidence: Evidence, error: ErrorRecord) -> str:
+def _error_advice(evidence: Evidence, error: ErrorRecord) -> str:
     known = advice_for(evidence.exercise, error, "result")
     return known or "Print `gm.code` and read what it computes line by line."
 
@@ -197,7 +197,7 @@ def _compare_run(
             "result-raises",
             f"Running the result on {evidence.inputs_text(i)} raised "
             f"{error_text(got['error'])}.{came_from(got['error'])}",
-            _look_at(evidence, got["error"]),
+            _error_advice(evidence, got["error"]),
             error=got["error"],
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
@@ -207,7 +207,7 @@ def _compare_run(
         return evidence.finding(
             found.code if how != "interpreter" else "interpreter-disagrees",
             f"On {evidence.inputs_text(i)}{via}, {found.text}.",
-            _where_to_look(evidence),
+            _value_advice(evidence),
         )
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
@@ -220,7 +220,7 @@ def _compare_run(
     return None
 
 
-def _where_to_look(evidence: Evidence) -> str:
+def _value_advice(evidence: Evidence) -> str:
     """Advice: the calls of the model's trace that the result lacks, or a comparison by hand."""
     if evidence.trial.model is None:
         given = next(iter(evidence.trial.args), None)

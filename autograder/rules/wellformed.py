@@ -290,13 +290,13 @@ def known_targets(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "unknown-target",
             f"`{name}` calls `{called}`, which only your notebook knows.",
-            _LOOK_OWN[evidence.exercise.own_code],
+            _OWN_CODE_ADVICE[evidence.exercise.own_code],
             nodes=(name,),
         )
 
 
 _PYTORCH = "The graph must be made of operations and modules of PyTorch and of Python's operators"
-_LOOK_OWN = {
+_OWN_CODE_ADVICE = {
     "refused": f"{_PYTORCH}.",
     "copies": f"{_PYTORCH}; code of your own may only copy its one argument.",
 }

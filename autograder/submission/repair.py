@@ -17,7 +17,7 @@ from autograder.submission.seeds import NOTES
 from autograder.submission.tampering import within_budget
 
 _log = logging.getLogger(__name__)
-_OF_A_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+_CONFLICT_MARK = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 
 
 def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") -> list[Repair]:
@@ -34,17 +34,17 @@ def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") ->
     Returns:
         The repairs, in order.
     """
-    repairs = [_mended(why_unread)] if why_unread else []
-    repairs += map(_mended, put_in_form(nb))
+    repairs = [_repaired(why_unread)] if why_unread else []
+    repairs += map(_repaired, put_in_form(nb))
     with within_budget(cell.source for cell in nb.cells if cell.cell_type == "code"):
         for step in STEPS:
             repairs += step(nb, source_cells)
-    repairs += map(_mended, clean_notebook(nb))
+    repairs += map(_repaired, clean_notebook(nb))
     nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
     return repairs
 
 
-def _mended(sentence: str) -> Repair:
+def _repaired(sentence: str) -> Repair:
     return Repair(RepairKind.REPAIRED, sentence)
 
 
@@ -72,7 +72,7 @@ def _decoded(data: bytes) -> str:
 
 def _line_of_a_merge(text: str) -> int:
     """The number of the line with conflict markers of a git merge; 0 if there is none."""
-    marks = _OF_A_MERGE.search(text)
+    marks = _CONFLICT_MARK.search(text)
     return text.count("\n", 0, marks.start()) + 1 if marks else 0
 
 

@@ -55,7 +55,7 @@ SourceCells = Mapping[str, SourceCell]
 Step = Callable[[NotebookNode, SourceCells], Iterator[Repair]]
 
 
-def _mended(sentence: str) -> Repair:
+def _repaired(sentence: str) -> Repair:
     return Repair(RepairKind.REPAIRED, sentence)
 
 
@@ -83,7 +83,7 @@ def forget_unknown(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repa
             claimed = grade_id(cell) is not None
             del cell.metadata["nbgrader"]
             if claimed:
-                yield _mended(
+                yield _repaired(
                     f"Cell {number} came from another notebook, or from an earlier release; "
                     "it counts as an ordinary cell."
                 )
@@ -97,17 +97,17 @@ def recognise(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     ]
     if not missing:
         return
-    looks = _Looks(nb.cells)
+    unnamed = _UnnamedCells(nb.cells)
     for source_cell in missing:
-        found = looks.last_like(source_cell)
+        found = unnamed.last_like(source_cell)
         if found is not None:
             found.metadata["nbgrader"] = NotebookNode(source_cell.metadata())
-            yield _mended(
+            yield _repaired(
                 f"The cell `{source_cell.name}` had lost its metadata; it was recognised."
             )
 
 
-class _Looks:
+class _UnnamedCells:
     """An index of the cells without a name by id, text and defined names."""
 
     def __init__(self, cells: list[NotebookNode]) -> None:
@@ -163,7 +163,7 @@ def join_halves(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]
                 nb.cells[start].source = whole
                 del nb.cells[start + 1 : end]
                 end = start + 1
-                yield _mended(
+                yield _repaired(
                     f"The cell `{name}` was split within its code; its parts were joined."
                 )
         start = end
@@ -196,7 +196,7 @@ def keep_one_of_each(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Re
         dropped |= {id(cell) for cell in as_given if cell is not keep}
         kind = "as given" if source_cell.locked else "with work"
         which = "the last one" if keep is cells[-1] else f"the last one {kind}"
-        yield _mended(f"The cell `{name}` was there {len(cells)} times; {which} counts.")
+        yield _repaired(f"The cell `{name}` was there {len(cells)} times; {which} counts.")
     nb.cells = [cell for cell in nb.cells if id(cell) not in dropped]
 
 
@@ -211,7 +211,7 @@ def restore_type(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair
     for cell, source_cell in _tracked(nb, source_cells):
         if cell.cell_type != source_cell.cell_type:
             now, then = cell.cell_type, source_cell.cell_type
-            yield _mended(
+            yield _repaired(
                 f"The cell `{source_cell.name}` had been made a {now} cell; "
                 f"it is a {then} cell again."
             )
@@ -298,7 +298,7 @@ def restore_source(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repa
         else:
             own, answer = _own_cell(source, source_cell, source_cells, present)
             cells += [cell, own] if source_cell.cell_type == "markdown" else [own, cell]
-            yield _about(source, source_cell, answer)
+            yield _repair_of_text(source, source_cell, answer)
     nb.cells = [cell for cell in cells if cell is not None]
 
 
@@ -327,10 +327,10 @@ def _defines_as(source_cell: SourceCell, names: frozenset[str]) -> bool:
     return bool(own) and own <= names
 
 
-def _about(source: str, source_cell: SourceCell, answer: SourceCell | None) -> Repair:
+def _repair_of_text(source: str, source_cell: SourceCell, answer: SourceCell | None) -> Repair:
     name = source_cell.name
     if answer is not None:
-        return _mended(
+        return _repaired(
             f"The cells `{answer.name}` and `{name}` had been merged; they are two again."
         )
     if pretends(source, source_cell):
@@ -363,7 +363,7 @@ def add_missing(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]
         nb.cells.insert(place, cell)
         names.insert(place, frozenset())
         more = " A person must look for the answer." if source_cell.solution else ""
-        yield _mended(f"The cell `{source_cell.name}` was missing; it was put back.{more}")
+        yield _repaired(f"The cell `{source_cell.name}` was missing; it was put back.{more}")
 
 
 _WAS_MISSING = {

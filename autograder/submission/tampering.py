@@ -21,9 +21,11 @@ _MAX_MAGIC_SQUARES = 250_000
 """Limit for the sum of squared line counts of cells with magic commands: the time of IPython's
 parser grows with the square of a cell's lines, some 40 microseconds each."""
 
-_BEYOND: ContextVar[frozenset[str]] = ContextVar("cells beyond the budget", default=frozenset())
+_OVER_BUDGET: ContextVar[frozenset[str]] = ContextVar(
+    "cells beyond the budget", default=frozenset()
+)
 
-_OURS = frozenset(("check", "grade"))
+_CHECKING = frozenset(("check", "grade"))
 """The names of the functions that check answers."""
 
 _CALL = re.compile(r"\bcheck\s*\(")
@@ -47,17 +49,19 @@ def within_budget(sources: Iterable[str]) -> Iterator[None]:
             left -= (source.count("\n") + 1) ** 2
             if left < 0:
                 beyond.add(source)
-    token = _BEYOND.set(frozenset(beyond))
+    token = _OVER_BUDGET.set(frozenset(beyond))
     try:
         yield
     finally:
-        _BEYOND.reset(token)
+        _OVER_BUDGET.reset(token)
 
 
 def is_long(source: str) -> bool:
     """Whether a cell is too long to be parsed as Python."""
     return (
-        len(source) > _MAX_CHARACTERS or source.count("\n") > _MAX_LINES or source in _BEYOND.get()
+        len(source) > _MAX_CHARACTERS
+        or source.count("\n") > _MAX_LINES
+        or source in _OVER_BUDGET.get()
     )
 
 
@@ -114,7 +118,7 @@ def pretends(source: str, source_cell: SourceCell) -> bool:
     if tree is None or not tree.body or source_cell.cell_type != "code":
         return False
     names = {name for node in ast.walk(tree) for name in _bound(node)}
-    if source_cell.exercise and names & _OURS:
+    if source_cell.exercise and names & _CHECKING:
         return True
     if not is_replaced(source, source_cell):
         return False
@@ -138,11 +142,13 @@ def own_code(source: str, source_cell: SourceCell) -> str:
 
 def _added_to(text: str, source_cell: SourceCell) -> str | None:
     """The lines added to the released text; ``None`` if parts of that text are missing."""
-    found = (_beside(text.split("\n"), given.split("\n")) for given in source_cell.texts if given)
+    found = (
+        _added_lines(text.split("\n"), given.split("\n")) for given in source_cell.texts if given
+    )
     return next((added for added in found if added is not None), None)
 
 
-def _beside(lines: list[str], given: list[str]) -> str | None:
+def _added_lines(lines: list[str], given: list[str]) -> str | None:
     added, at = [], 0
     for line in lines:
         wanted = given[at] if at < len(given) else None
@@ -194,11 +200,11 @@ def _does_something(node: ast.stmt) -> bool:
         return True
     called = node.value.func if isinstance(node.value, ast.Call) else node.value
     if isinstance(called, ast.Name):
-        return isinstance(node.value, ast.Call) and called.id not in _SAY
+        return isinstance(node.value, ast.Call) and called.id not in _DISPLAYING
     return not (isinstance(called, ast.Constant) or _is_magic(called))
 
 
-_SAY = frozenset(("check", "grade", "hint", "print", "display", "progress"))
+_DISPLAYING = frozenset(("check", "grade", "hint", "print", "display", "progress"))
 
 
 def _is_magic(called: ast.expr) -> bool:

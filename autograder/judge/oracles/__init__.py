@@ -74,12 +74,12 @@ def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:
     return oracle
 
 
-def answer_of(work_out: Callable[..., Any]) -> Oracle:
+def answer_of(compute: Callable[..., Any]) -> Oracle:
     """Make the oracle of an analysis: it computes the value from the answer's arguments."""
 
     def oracle(trial: Trial) -> Reference:
         encoder = Encoder(trial.functions)
-        value = encoder.encode(work_out(*trial.args, **trial.kwargs))
+        value = encoder.encode(compute(*trial.args, **trial.kwargs))
         return Reference(value, [], encoder.tensors)
 
     return oracle

@@ -7,7 +7,7 @@ from typing import Any
 from torch import fx, nn
 
 
-class _Noting(fx.Tracer):
+class _RecordingTracer(fx.Tracer):
     """A tracer that records each node that it creates."""
 
     def __init__(self) -> None:
@@ -23,6 +23,6 @@ class _Noting(fx.Tracer):
 
 def nodes_made(model: nn.Module) -> list[fx.Node]:
     """Trace the model, and return the nodes in the order of their creation."""
-    tracer = _Noting()
+    tracer = _RecordingTracer()
     tracer.trace(model)
     return tracer.made

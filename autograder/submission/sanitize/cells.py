@@ -32,30 +32,30 @@ def taken_ids(nb: NotebookNode) -> frozenset[str]:
     )
 
 
-class _Watch(IPythonRenderer):
+class _CheckingRenderer(IPythonRenderer):
     """Renders markdown like the templates, and checks every part that they do not escape."""
 
     def __init__(self, taken: frozenset[str]) -> None:
         super().__init__(escape=False)
         self.html = Html(taken=taken)
-        self.mended: list[tuple[str, str]] = []
+        self.repaired: list[tuple[str, str]] = []
         self.taken, self.headings = taken, list[str]()
         self.rendered = ""
         self.urls: list[str] = []
         self.calls: list[str] = []
         self.pictures: list[str] = []
 
-    def _see(self, raw: str) -> str:
-        mended = self.html.read(raw)
-        if mended != raw:
-            self.mended.append((raw, mended))
+    def _check_html(self, raw: str) -> str:
+        repaired = self.html.read(raw)
+        if repaired != raw:
+            self.repaired.append((raw, repaired))
         return raw
 
     def inline_html(self, html: str) -> str:
-        return self._see(html)
+        return self._check_html(html)
 
     def block_html(self, html: str) -> str:
-        return self._see(html)
+        return self._check_html(html)
 
     def block_code(self, code: str, info: str | None = None) -> str:
         # Highlighting takes half of a notebook's time, and only adds tags around words.
@@ -65,7 +65,7 @@ class _Watch(IPythonRenderer):
         return super().block_code(code, info)
 
     def block_mermaidjs(self, code: str) -> str:
-        self._see(code.strip())
+        self._check_html(code.strip())
         if _LOADS.search(code):
             self.html.found["a diagram that loads something"] = None
         return super().block_mermaidjs(code)
@@ -112,8 +112,8 @@ def _languages() -> frozenset[str]:
     return frozenset(name for _, names, _, _ in get_all_lexers(plugins=False) for name in names)
 
 
-def _watched(source: str, taken: frozenset[str] = frozenset()) -> _Watch | None:
-    watch = _Watch(taken)
+def _watched(source: str, taken: frozenset[str] = frozenset()) -> _CheckingRenderer | None:
+    watch = _CheckingRenderer(taken)
     try:
         watch.rendered = MarkdownWithMath(renderer=watch).render(source)
     except Exception:  # the templates cannot render such a text either
@@ -147,7 +147,7 @@ def _clean_markdown(source: str, taken: frozenset[str]) -> tuple[str, list[str]]
     if watch is None or watch.found():
         attempts = [_fenced(plain), NOT_SHOWN]
         if watch is not None:
-            attempts = [*_mended(plain, watch), *attempts]
+            attempts = [*_repaired(plain, watch), *attempts]
         plain = next(text for text in attempts if (w := watched(text)) and not w.found())
     return plain, list(dict.fromkeys(found))
 
@@ -182,16 +182,16 @@ _MOST = 100
 """Most places that are repaired one by one; a cell with more is shown as plain text."""
 
 
-def _mended(source: str, watch: _Watch) -> Iterator[str]:
+def _repaired(source: str, watch: _CheckingRenderer) -> Iterator[str]:
     """Yield repaired sources: first with pictures turned into links, then without them."""
-    places = [*watch.mended, *watch.urls, *watch.calls, *watch.headings]
+    places = [*watch.repaired, *watch.urls, *watch.calls, *watch.headings]
     if len(places) > _MOST:
         return
     for words in watch.headings:  # a zero-width space gives it another id
         line = re.compile(rf"^([ \t>#*+-]*{re.escape(words)})(?=[ \t#]*$)", re.M)
         source = line.sub(r"\1&#8203;", source)
-    for raw, mended in watch.mended:
-        source = source.replace(raw, mended)
+    for raw, repaired in watch.repaired:
+        source = source.replace(raw, repaired)
     closers = "".join(f"</{tag}>" for tag in watch.html.closers())
     end = f"\n\n{closers}" if closers else ""
     as_links = source

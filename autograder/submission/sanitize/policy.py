@@ -48,7 +48,7 @@ _RELATIONS = frozenset("external help license nofollow noopener noreferrer".spli
 PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)
 
 
-_BESIDE = re.compile(
+_LOCAL_PICTURE = re.compile(
     rf"(?:[\w-][\w .-]{{0,99}}/){{0,9}}[\w-][\w .-]{{0,99}}\.({'|'.join(sorted(PICTURES))})", re.I
 )
 
@@ -60,7 +60,7 @@ def harmless_picture(url: str) -> bool:
     """
     if url.startswith("attachment:") or PICTURE.fullmatch(url):
         return True
-    return bool(_BESIDE.fullmatch(unquote(url))) and "%" not in unquote(url)
+    return bool(_LOCAL_PICTURE.fullmatch(unquote(url))) and "%" not in unquote(url)
 
 
 def harmless_url(url: str) -> bool:
