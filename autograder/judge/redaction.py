@@ -59,7 +59,7 @@ class Redaction:
         )
 
     def text(self, text: str) -> str:
-        """Replace the secret parts of a text by `LEFT_OUT`."""
+        """Replace the student's own words in a text by `LEFT_OUT`."""
         told = [character.isascii() for character in text]
         for start, end in (*self._pieces(text), *self._words(text)):
             told[start:end] = [False] * (end - start)
