@@ -54,7 +54,7 @@ class Tried:
         outcomes: one for each case that was tried.
         found: findings about outcomes that were judged earlier, by case; empty for a case that
             passed.
-        sealed: cases tried after a hidden one: the process could know the hidden case by then,
+        sealed: cases tried after a hidden one: the process could already know that case,
             so none of its own words about them are shown.
     """
 

@@ -196,7 +196,7 @@ class Evidence:
 
     @cached_property
     def graph_to_run(self) -> GraphRecord:
-        """The description to run: allowed own code replaced by what it may be, subgraphs inlined.
+        """The description to run, with stand-ins for permitted own code, and subgraphs inlined.
 
         A compiled call is replaced by the subgraph that the case's compiler received for it.
         """
