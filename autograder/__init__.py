@@ -1,4 +1,4 @@
-"""All that a learner calls, such as `check`, `hint`, `draw`, `drill` and `progress`."""
+"""The functions that a learner calls, such as `check`, `hint`, `draw`, `drill` and `progress`."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _HOME = dict.fromkeys(__all__, "autograder.api") | {
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first asked for: the command `fxcourse` starts without torch, and can say
-    # what is wrong with a broken one; grading does not wait for matplotlib.
+    # Imported on first use: so the command `fxcourse` starts without torch, and can report a broken
+    # installation of it; and grading does not wait for matplotlib.
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(_HOME[name])
-    if name == "check" and getattr(home, "__file__", None):  # where a class is graded, it has none
+    if name == "check" and getattr(home, "__file__", None):  # the stub used in grading has no file
         from autograder.environment.tried_versions import name_other_torch
 
         name_other_torch()

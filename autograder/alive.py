@@ -50,7 +50,7 @@ class VacuousComparison(AssertionError):
 def images(count: int = 4, size: int = 64, seed: int = 0) -> torch.Tensor:
     """Random pictures that differ from each other: coarse colors, and noise on them.
 
-    White noise alone would not do: after the first average two noises look the same.
+    White noise alone is not enough: after the first average, two noise pictures look the same.
 
     Args:
         count: the number of pictures.
@@ -81,7 +81,7 @@ def make_alive(model: nn.Module, *inputs: Any, seed: int = 0) -> nn.Module:
             Other parameters are drawn only if all their numbers are equal, such as ConvNeXt's
             layer scale of 1e-6. Layers that do not run are drawn by their fan-in.
         *inputs: the arguments of the run; four pictures of 64×64 by default.
-        seed: the seed of a generator of its own. The global random state stays as it was.
+        seed: the seed of a generator of their own. The global random state is not changed.
 
     Returns:
         `model`, in eval mode.
@@ -131,7 +131,7 @@ class _Drawing:
             self.draw_statistics(module, next(iter((*args, *kwargs.values()))))
 
     def draw_constants(self, module: nn.Module) -> None:
-        """Draw what needs no run: embeddings, scales of norms, parameters that are constant."""
+        """Draw weights that need no run: embeddings, scales of norms, constant parameters."""
         if isinstance(module, nn.Embedding):
             self.draw(module.weight)
         elif isinstance(module, _SCALES) or getattr(module, "running_mean", None) is not None:
@@ -212,9 +212,9 @@ def difference(
 ) -> float:
     """Measure the distance of two results, in units of the change that other inputs make.
 
-    For each floating tensor of the result it is ``max|actual - expected| / signal``, with
+    For each floating-point tensor of the result it is ``max|actual - expected| / signal``, with
     ``signal = max|expected(*inputs) - expected(*other)|``. So 0.01 means: the error is a hundredth
-    of what the result says about its input. In units of the result's size, an error would be small
+    of the change that other inputs make. In units of the result's size, an error would be small
     for every network whose result is mostly a constant.
 
     Args:
@@ -358,7 +358,7 @@ def _differences(
 
 
 def _signals(want: list[Any], moved: list[Any], constant: Collection[int]) -> dict[int, float]:
-    """What other inputs change, for each floating tensor that is not constant, by position."""
+    """The change that other inputs make to each non-constant floating-point tensor, by position."""
     found, shares = {}, [0.0]
     for index, (value, elsewhere) in enumerate(zip(want, moved, strict=True)):
         if not isinstance(value, torch.Tensor):
@@ -407,7 +407,7 @@ def _run(function: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
 def _moved(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Other inputs of the same kind: mirrored in all axes but the first, and 0.8 times as large.
 
-    So they stay where the values of a model's inputs are: in 0 … 1, positive, whole, smooth.
+    So they keep the properties of a model's usual inputs: in 0 … 1, positive, integer, smooth.
     """
 
     def move(value: Any) -> Any:
@@ -420,7 +420,7 @@ def _moved(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _signal(value: torch.Tensor, moved: Any) -> tuple[float, float]:
-    """What other inputs change of a result: as a share of its size, and as a number."""
+    """The change that other inputs make to a result: as a fraction of its size, and absolute."""
     if not isinstance(moved, torch.Tensor) or moved.shape != value.shape or not value.numel():
         return 0.0, 0.0
     if not value.is_floating_point():
@@ -434,7 +434,7 @@ def _signal(value: torch.Tensor, moved: Any) -> tuple[float, float]:
 
 
 def _largest(a: torch.Tensor, b: torch.Tensor) -> float:
-    """The largest difference; equal infinities and NaN in the same place are no difference."""
+    """The largest difference; equal infinities, and NaN in the same place, count as zero."""
     same = (a == b) | (a.isnan() & b.isnan())
     gap = torch.where(same, 0.0, (a.double() - b.double()).abs())
     return float("inf") if bool(gap.isnan().any()) else float(gap.max())

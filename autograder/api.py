@@ -68,19 +68,19 @@ class CheckFailed(AssertionError):
     """An answer did not pass its check. The card above it says why."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback through the grader's own code.
+        # IPython shows this instead of a traceback through the grader's own code.
         return [f"CheckFailed: {self}"]
 
 
 def grade(name: str, answer: Any) -> Verdict:
-    """Judge an answer on all cases of an exercise, hidden ones too.
+    """Judge an answer on all cases of an exercise, including hidden ones.
 
     Args:
         name: the exercise's name.
-        answer: what the learner wrote.
+        answer: the learner's function or class.
 
     Returns:
-        The verdict. Nothing that the answer does raises an exception here.
+        The verdict. Exceptions of the answer are part of it, and are not raised here.
 
     Raises:
         KeyError: if there is no exercise of that name.
@@ -93,9 +93,9 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
 
     Args:
         exercise: the exercise.
-        answer: what the learner wrote.
-        hidden: try the cases that are used when a submission is graded, too.
-        seed: picks the random models; 0 in a notebook, the student's own in a classroom.
+        answer: the learner's function or class.
+        hidden: also try the cases that only grading uses.
+        seed: selects the random models; 0 in a notebook, the student's own in a classroom.
     """
     return _judged(exercise, answer, hidden=hidden, seed=seed)[0]
 
@@ -103,11 +103,11 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
 def _judged(
     exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0
 ) -> tuple[Verdict, list[Case]]:
-    """The verdict, and the cases that were tried, random models among them."""
+    """The verdict, and the cases that were tried, including random models."""
     try:
         with closing_figures(), restoring_functions():
             return _judged_now(exercise, answer, hidden=hidden, seed=seed)
-    except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
+    except ModuleNotFoundError as error:  # raised by a case: an answer's error is in its verdict
         if not (needs := extras.advice(error)):
             raise
         return Verdict(exercise.name, "not judged", 0.0, (Finding(MISSING_PACKAGE, needs),)), []
@@ -131,20 +131,20 @@ def _judged_now(
 
 
 def _names() -> set[str]:
-    """The names of all exercises; none of them is imported."""
+    """The names of all exercises, without importing any of them."""
     course = {each for chapter in course_map().chapters for each in chapter.exercises}
     return course | own_exercises.names()
 
 
 class Check:
-    """Check what you wrote, and show a card that says how it went: ``check(add_to_mul)``.
+    """Check your answer, and show a card with the result: ``check(add_to_mul)``.
 
     It also runs when you run the cell of an answer. `check.on_run(False)` turns that off.
     """
 
     def __init__(self) -> None:
         self._cells = CheckOnRun(_names, self._check_cell)
-        self._check_cells: dict[str, dict[str, Any]] = {}  # the request of each, by its exercise
+        self._check_cells: dict[str, dict[str, Any]] = {}  # the latest request from it, by exercise
 
     def __call__(
         self, answer: Any = None, *, hidden: bool = False, points: float | None = None
@@ -153,13 +153,13 @@ class Check:
 
         Args:
             answer: your function or class, or its name.
-            hidden: try the cases that are used when a submission is graded, too.
-            points: full marks, where a class gives others than the course.
+            hidden: also try the cases that only grading uses.
+            points: full points, if a class gives another number than the course.
 
         Raises:
-            CheckFailed: your answer is not right. Where you have not begun, there is only the card,
-                unless this is a grading run: nbgrader gives points to what raises nothing.
-            NoSuchExercise: this is not an answer to an exercise.
+            CheckFailed: if your answer is not right. An exercise that you have not begun only shows
+                the card, unless this is a grading run: nbgrader gives points if nothing is raised.
+            NoSuchExercise: if this is not an answer to an exercise.
         """
         if isinstance(answer, str):
             answer = _defined_as(exercise_called(answer).name)
@@ -179,9 +179,9 @@ class Check:
             raise CheckFailed(_short(verdict))
 
     def on_run(self, on: bool = True) -> None:
-        """Turn on or off that running the cell of an answer checks it, until the kernel ends.
+        """Turn the check that runs after an answer's cell on or off, until the kernel ends.
 
-        ``"check_on_run": false`` in ``.fxcourse/settings.json`` turns it off for good.
+        ``"check_on_run": false`` in ``.fxcourse/settings.json`` turns it off permanently.
         """
         self._cells.turn(on)
 
@@ -190,15 +190,15 @@ class Check:
         offer_solutions(on)
 
     def begin(self) -> None:
-        """In a notebook, begin to check answers when their cells run, and to color figures."""
+        """In a notebook, start checking answers when their cells run, and coloring figures."""
         shell = notebook_kernel.shell()
         self._cells.begin(shell)
         chart.begin(shell)
 
     def _check_cell(self, name: str, answer: Any) -> bool:
-        """Check an answer whose cell has run; returns whether it has passed.
+        """Check an answer whose cell has run; return whether it has passed.
 
-        The card in the check cell is about an earlier answer then, so a line replaces it.
+        The card in the check cell is about an earlier answer, so a line of text replaces it.
         """
         verdict = self._show(exercise_called(name), answer, ANSWER_CELL, stub=False)
         if verdict.status != "not attempted":
@@ -217,15 +217,15 @@ class Check:
         points: float | None = None,
         stub: bool = True,
     ) -> Verdict:
-        """Judge an answer, note its verdict, and show the card.
+        """Judge an answer, record its verdict, and show the card.
 
         Args:
-            exercise: what it answers.
-            answer: what the learner wrote.
-            place: where the card is shown.
-            hidden: try the hidden cases, too.
-            points: full marks, where a class gives others than the course.
-            stub: show the card of an exercise that is not attempted.
+            exercise: the exercise.
+            answer: the learner's function or class.
+            place: the place of the card.
+            hidden: also try the hidden cases.
+            points: full points, if a class gives another number than the course.
+            stub: also show the card of an exercise that is not attempted.
         """
         self._cells.note(answer)
         verdict, tried = _checked(exercise, answer, hidden=hidden)
@@ -253,7 +253,7 @@ check = Check()
 def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict, bool]:
     """The verdict, and whether the answer was tried.
 
-    It is not if it differs from the one in the cells, or if the learner stops the check.
+    It was not if it differs from the one in the cells, or if the learner stopped the check.
     """
     global _last_checked, _last_failed
     _last_checked, _last_failed = exercise.name, None
@@ -271,13 +271,13 @@ def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> tuple[Verdict,
 
 
 def _is_first_try(exercise: Exercise, answer: Any) -> bool:
-    """Whether an answer is the wrong one that its cell contains at first."""
+    """Whether an answer is still the wrong one that its cell contains at first."""
     source = source_of_answer(answer) if exercise.first_try else None
     return source is not None and exercise.first_try in source.cell
 
 
 def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
-    """The finding that the reader stopped a check, and where the answer was then."""
+    """The finding that the learner stopped a check, with the line that was running."""
     record = interruption_record(stop)
     at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
     loop, *values = record["values"] or [["", ""]]
@@ -305,7 +305,7 @@ def hint(exercise: Any = None, number: int | None = None) -> None:
     """Show the hints of an exercise, folded; or print one of them.
 
     Args:
-        exercise: its name, or what you wrote for it; by default, the one that you checked last.
+        exercise: its name, or your answer; by default, the exercise that you checked last.
         number: the hint to print, from 1.
     """
     from autograder.cards.hints import Hints
@@ -314,25 +314,25 @@ def hint(exercise: Any = None, number: int | None = None) -> None:
 
 
 def debrief(exercise: Any = None) -> None:
-    """After your own pass, show the reference solution, another right answer, and a trap.
+    """After your answer has passed, show the reference solution, another right answer, and a trap.
 
     Args:
-        exercise: its name, or what you wrote for it; by default, the one that you checked last.
+        exercise: its name, or your answer; by default, the exercise that you checked last.
     """
     show_debrief(_exercise_of(exercise, "debrief"))
 
 
 def solution(exercise: Any = None) -> None:
-    """When you are stuck, show a solution: after three different answers that have failed.
+    """If you are stuck, show a solution: after three different answers that have failed.
 
     Args:
-        exercise: its name, or what you wrote for it; by default, the one that you checked last.
+        exercise: its name, or your answer; by default, the exercise that you checked last.
     """
     show_solution(_exercise_of(exercise, "solution"))
 
 
 def progress(about: Any = None) -> None:
-    """Show which exercises you have passed, your predictions, and where to go on.
+    """Show which exercises you have passed, your predictions, and where to continue.
 
     Args:
         about: a chapter such as ``"02"``, or an exercise of it; by default, all chapters.
@@ -360,21 +360,21 @@ def progress_so_far(chapter: str | None = None) -> Progress:
 
 
 class NoSuchExercise(KeyError):
-    """There is no exercise of the name given, or nothing that names one was given."""
+    """There is no exercise of this name, or the argument does not name one."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback through the grader's own code.
+        # IPython shows this instead of a traceback through the grader's own code.
         return [f"NoSuchExercise: {self}"]
 
 
 def exercise_called(name: str) -> Exercise:
-    """The exercise of that name.
+    """The exercise of this name.
 
     Raises:
-        NoSuchExercise: there is none; the message names the nearest ones.
+        NoSuchExercise: if there is none; the message lists similar names.
     """
     if name in EXERCISES:
         return EXERCISES[name]
@@ -384,14 +384,14 @@ def exercise_called(name: str) -> Exercise:
 
 
 def _exercise_of(exercise: Any, call: str) -> Exercise:
-    """The exercise that a learner names, by a string or by the answer."""
+    """The exercise that a learner names by a string or by the answer."""
     if exercise is None and _last_checked:
         exercise = _last_checked
     return exercise_called(exercise if isinstance(exercise, str) else _name_of(exercise, call))
 
 
 def _chapter_of(about: Any) -> str:
-    """The chapter that a learner names: by its number, by its name, or by an exercise of it."""
+    """The chapter that a learner names by its number, its name, or one of its exercises."""
     word = str(about).removesuffix(".ipynb")
     for chapter in course_map().chapters:
         if word in (chapter.name, chapter.name.partition("_")[0], chapter.number):
@@ -403,7 +403,7 @@ def _chapter_of(about: Any) -> str:
 
 
 def _name_of(answer: Any, call: str) -> str:
-    """The name of the exercise that something answers: its own, or the one that it has here."""
+    """The name of the exercise that an object answers: its own, or that of its variable."""
     name = getattr(answer, "__name__", None)
     if isinstance(name, str) and name in EXERCISES:
         return name
@@ -418,7 +418,7 @@ def _name_of(answer: Any, call: str) -> str:
 
 
 def _meant() -> str:
-    """The exercise that a call is about: named in this cell, or checked last, or an example."""
+    """The exercise to suggest: named in this cell, or checked last, or an example."""
     shell = notebook_kernel.shell()
     try:
         tree = ast.parse(str(shell.user_ns["In"][-1])) if shell else None
@@ -429,7 +429,7 @@ def _meant() -> str:
 
 
 def _defined_as(name: str) -> Any:
-    """The answer that has a name in the notebook."""
+    """The answer of this name in the notebook."""
     found = vars(sys.modules["__main__"]).get(name)
     if found is None:
         raise NoSuchExercise(f"`{name}` is not defined yet. Run the cell with your answer first.")

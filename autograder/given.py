@@ -1,8 +1,8 @@
-"""What the course gives you to build with: modules and functions that your graphs may call.
+"""Modules and functions that the course provides and that your graphs may call.
 
 ``from autograder.given import LinearReLU``, or ``import quantize, dequantize``. The import alone
 registers an operator, ``torch.ops.fxcourse.rms_norm``. The networks and comparisons of
-`autograder.alive` are here, too.
+`autograder.alive` are also here.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = [
 class LinearReLU(nn.Module):
     """A linear layer and the ReLU after it, as one module.
 
-    It stands for a fused kernel: one call in the graph instead of two. It holds the linear
-    layer that it is given, not a copy, so the parameters stay shared with the model.
+    It represents a fused kernel: one call in the graph instead of two. It contains the given
+    linear layer itself, not a copy, so the parameters stay shared with the model.
 
     Attributes:
         linear: the linear layer.
@@ -54,16 +54,16 @@ class LinearReLU(nn.Module):
 
 
 def quantize(x: torch.Tensor, scale: float) -> torch.Tensor:
-    """The values of a tensor as whole numbers from -128 to 127, in units of `scale`."""
-    # A Proxy answers for itself, as in PyTorch's own functions. So a trace holds one call of
-    # this function wherever it is called, and needs no `fx.wrap`.
+    """The values of a tensor as integers from -128 to 127, in units of `scale`."""
+    # A Proxy handles the call, as for PyTorch's own functions. So a trace contains one call of this
+    # function wherever it is called, without `fx.wrap`.
     if has_torch_function_unary(x):
         return handle_torch_function(quantize, (x,), x, scale)
     return (x / scale).round().clamp(-128, 127).to(torch.int8)
 
 
 def dequantize(q: torch.Tensor, scale: float) -> torch.Tensor:
-    """The numbers that whole ones stand for."""
+    """The numbers that quantized values represent."""
     if has_torch_function_unary(q):
         return handle_torch_function(dequantize, (q,), q, scale)
     return q.to(torch.float32) * scale
@@ -73,7 +73,7 @@ def dequantize(q: torch.Tensor, scale: float) -> torch.Tensor:
 def rms_norm(x: torch.Tensor, weight: torch.Tensor | None, eps: float) -> torch.Tensor:
     """``x * rsqrt(mean(x²) + eps)`` over the last dimension, times the weight if there is one.
 
-    It stands for a fused kernel. It computes in float32, and gives back the dtype of `x`.
+    It represents a fused kernel. It computes in float32, and returns the dtype of `x`.
     """
     wide = x.float()
     normed = (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)

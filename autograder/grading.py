@@ -1,7 +1,7 @@
-"""From an answer to a verdict: hand-picked cases first, then models drawn at random.
+"""Computes the verdict on an answer: hand-picked cases first, then random models.
 
-This is the one way, for a learner's notebook, for a class and for a replay. They differ in how an
-answer is tried, which whoever asks says: in this process, or in a box.
+A learner's notebook, a class and a replay all use this module. They differ only in the `Attempt`
+that tries the answer: in this process, or in a sandbox.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from autograder.judge.references import MissingReference
 from autograder.runner import run_cases
 
 SHORT = Limits(cpu=1.0, wall=10.0)
-"""For one case where a learner waits for the card."""
+"""For one case while a learner waits for the card."""
 
 SLOWER = 50
-"""An answer may take so many times the work of the case itself."""
+"""Time limit of an answer, as a multiple of making, tracing and running the case's model once."""
 
 JUDGING = Limits(cpu=60.0, wall=600.0)
-"""For looking at what one answer did."""
+"""For judging the outcomes of one answer."""
 
 State = Literal["tried", "undefined", "not callable", "lost", "untried"]
 
@@ -43,19 +43,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of trying an answer on some cases. Where that was in a box, it is a claim.
+    """The outcomes of trying an answer on some cases. From a sandbox, it is a claim.
 
     Attributes:
-        state: whether the answer was tried, and if not, why; ``"lost"`` where the process is gone
-            in which it was tried.
-        kind: of what it is that cannot be called.
+        state: whether the answer was tried, and if not, why; ``"lost"`` if the process that
+            tried it has ended.
+        kind: type name of the object if it is not callable.
         case: the last case that was begun.
         how: how the process ended.
         outcomes: one for each case that was tried.
-        found: what is wrong with outcomes that have been looked at before, by the case; nothing
-            where one holds.
-        sealed: cases that were tried after a hidden one: by then the process could know that, and
-            nothing in its own words is shown of them.
+        found: findings about outcomes that were judged earlier, by case; empty for a case that
+            passed.
+        sealed: cases tried after a hidden one: the process could already know that case,
+            so none of its own words about them are shown.
     """
 
     state: State = "untried"
@@ -68,19 +68,19 @@ class Tried:
 
 
 class Attempt(Protocol):
-    """Has an answer tried on some cases."""
+    """Tries an answer on some cases."""
 
     def __call__(self, cases: Sequence[Case], /) -> Tried: ...
 
 
 @dataclass(frozen=True)
 class TryHere:
-    """Has an answer tried in this process, as in a learner's notebook.
+    """Tries an answer in this process, as in a learner's notebook.
 
     Attributes:
         exercise: the exercise.
-        answer: what the learner wrote.
-        impatient: end at the first case that uses up its time: a learner waits for the card.
+        answer: the learner's function or class.
+        impatient: stop at the first case that exceeds its time: a learner waits for the card.
     """
 
     exercise: Exercise
@@ -88,7 +88,7 @@ class TryHere:
     impatient: bool = False
 
     def __call__(self, cases: Sequence[Case], /) -> Tried:
-        """Try it on some cases."""
+        """Try the answer on some cases."""
         if not callable(self.answer):
             return Tried("not callable", kind=type(self.answer).__name__)
         if self.impatient:
@@ -96,10 +96,10 @@ class TryHere:
         return Tried("tried", outcomes=run_cases(self.exercise, self.answer, tuple(cases)))
 
     def _impatiently(self, cases: tuple[Case, ...]) -> list[Outcome]:
-        """The outcomes up to the first case that does not come to an end in its time.
+        """The outcomes up to the first case that exceeds its time limit.
 
-        A case whose own work takes long gets as many times that as an answer may take; the second
-        try also has what the first has imported.
+        A case that takes long itself gets a longer limit, by `SLOWER`; the second try can also use
+        the modules that the first one has imported.
         """
         limits = SHORT
         done: list[Outcome] = []
@@ -118,17 +118,17 @@ class TryHere:
 
 @dataclass(frozen=True)
 class Grading:
-    """How an answer is looked at.
+    """The settings for judging an answer.
 
     Attributes:
         exercise: the exercise.
-        attempt: has the answer tried.
-        seed: picks the random models; 0 in a notebook, the student's own in a classroom.
-        count: how many random models are tried; all of the exercise's by default.
+        attempt: tries the answer.
+        seed: selects the random models; 0 in a notebook, the student's own in a classroom.
+        count: number of random models tried; all of the exercise's by default.
         shrink: try random models one by one, stop at one that fails, and make it smaller.
-        runner: does what is to be done with the graphs that outcomes describe.
-        source: where the answer's text stands, where that is known.
-        drawn: the random models that were tried; it grows while a verdict is worked out.
+        runner: does the jobs that need the described graphs.
+        source: the answer's text, if it is known.
+        drawn: the random models that were tried; filled while a verdict is computed.
     """
 
     exercise: Exercise
@@ -141,13 +141,13 @@ class Grading:
     drawn: list[Case] = field(default_factory=list)
 
     def verdict(self, cases: tuple[Case, ...] | None = None) -> Verdict:
-        """The verdict on the answer.
+        """Compute the verdict on the answer.
 
         Args:
             cases: the hand-picked cases; all of the exercise's by default.
 
         Raises:
-            MissingReference: the course's own reference files are out of date.
+            MissingReference: if the course's own reference files are out of date.
         """
         cases = self.exercise.cases if cases is None else cases
         tried = self.attempt(cases)
@@ -171,10 +171,10 @@ class Grading:
     def on_random_models(
         self, verdict: Verdict, outcomes: list[Outcome], cases: tuple[Case, ...]
     ) -> Verdict:
-        """The verdict with the share of random models in it.
+        """Compute the verdict including the share of random models.
 
         Args:
-            verdict: the verdict on the hand-picked cases, which hold.
+            verdict: the verdict on the hand-picked cases, which have passed.
             outcomes: those of the hand-picked cases.
             cases: the hand-picked cases.
         """
@@ -207,7 +207,7 @@ class Grading:
         return _judged(self.exercise, with_drawn)
 
     def _until_one_fails(self, drawn: tuple[Case, ...]) -> tuple[Tried, tuple[Case, ...]]:
-        """What came of the cases up to the first that fails, and that one as small as it gets."""
+        """Try the cases up to the first that fails, and replace that one by the smallest found."""
         outcomes: list[Outcome] = []
         for i, case in enumerate(drawn):
             tried = self.attempt((case,))
@@ -219,13 +219,13 @@ class Grading:
         return Tried("tried", outcomes=outcomes), drawn
 
     def _smallest(self, case: Case, tried: Tried) -> tuple[Case, Tried]:
-        """The smallest case that fails as this one does, and what came of it."""
+        """Shrink a failing case, and return the smallest one with its outcome."""
         random = self.exercise.random
         if random is None:
             return case, tried
         worst = random.smallest(case, lambda case: self._fails(case, self.attempt((case,))))
         shown = self.attempt((worst,))
-        # An answer that fails now and then may not fail now.
+        # An answer that fails only sometimes may not fail now.
         return (worst, shown) if self._fails(worst, shown) else (case, tried)
 
     def _fails(self, case: Case, tried: Tried) -> bool:
@@ -233,7 +233,7 @@ class Grading:
 
 
 def work_of(case: Case) -> float:
-    """Seconds of processor time that it takes to make, trace and run a case's model once."""
+    """Seconds of processor time for making, tracing and running a case's model once."""
     start = time.process_time()
     with preserve_global_state(), bounded_output(0), suppress(Exception):
         trial = case.make(0)
@@ -251,7 +251,7 @@ def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
 
 
 def without_random_models(verdict: Verdict) -> Verdict:
-    """The verdict on an answer that has not come as far as random models."""
+    """Add the share of random models, which were not tried, to a verdict."""
     shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False, tried=False))
     return replace(verdict, shares=shares, score=score_of(shares))
 
@@ -260,7 +260,7 @@ def without_random_models(verdict: Verdict) -> Verdict:
 
 
 def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
-    """The verdict on an answer that was not tried, or did not come back."""
+    """The verdict on an answer that was not tried, or whose process was lost."""
     match tried.state:
         case "undefined":
             return _undefined(exercise)
@@ -270,11 +270,11 @@ def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
             return _lost(exercise, tried)
     message = f"`{exercise.name}` could not be tried: Python had ended, or was broken by a cell."
     advice = "Restart the kernel, run the notebook from top to bottom, and see where it ends."
-    return _nothing(exercise, "failed", "untried", message, advice)
+    return _verdict(exercise, "failed", "untried", message, advice)
 
 
 def is_missing(verdict: Verdict) -> bool:
-    """Whether the answer was not there yet, so that it may still come further down."""
+    """Whether the answer was not there yet, so that a later cell may define it."""
     return verdict.status == "not attempted" or not verdict.defined
 
 
@@ -284,51 +284,51 @@ def _undefined(exercise: Exercise) -> Verdict:
         "Restart the kernel and run the notebook from top to bottom: the cell that defines it "
         "may be missing, or may raise an error."
     )
-    return replace(_nothing(exercise, "failed", "undefined", message, advice), defined=False)
+    return replace(_verdict(exercise, "failed", "undefined", message, advice), defined=False)
 
 
 def _not_callable(exercise: Exercise, kind: str) -> Verdict:
     kind = kind if kind.isidentifier() else "object"
     message = f"`{exercise.name}` is not a function or class but a `{kind[:80]}`."
     advice = "Look for a line that gives this name to something else."
-    return _nothing(exercise, "failed", "wrong-kind", message, advice)
+    return _verdict(exercise, "failed", "wrong-kind", message, advice)
 
 
 def _lost(exercise: Exercise, tried: Tried) -> Verdict:
-    """The verdict where an answer did not come back from a case."""
+    """The verdict if the process of an answer ended during a case."""
     names = {known.name for known in exercise.cases}
     where = f" on the case “{tried.case}”" if tried.case in names else ""
     if tried.how is ExitReason.OUT_OF_TIME:
         message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
         advice = "Look for a loop that never ends, with a `try` in it that catches everything."
-        return _nothing(exercise, "crashed", "out-of-time", message, advice)
+        return _verdict(exercise, "crashed", "out-of-time", message, advice)
     if tried.how is ExitReason.OUT_OF_MEMORY:
         message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
         advice = "Look for a list or a tensor that grows with every step."
-        return _nothing(exercise, "crashed", "out-of-memory", message, advice)
+        return _verdict(exercise, "crashed", "out-of-memory", message, advice)
     message = f"`{exercise.name}` ended Python itself while it was tried{where}."
     advice = "Look for calls that end the process, such as `os._exit`, and for endless recursion."
-    return _nothing(exercise, "crashed", "ended-python", message, advice)
+    return _verdict(exercise, "crashed", "ended-python", message, advice)
 
 
-def _nothing(exercise: Exercise, status: Status, code: str, message: str, advice: str) -> Verdict:
+def _verdict(exercise: Exercise, status: Status, code: str, message: str, advice: str) -> Verdict:
     return Verdict(exercise.name, status, 0.0, (Finding(code, message, advice),))
 
 
-def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
-    """A verdict that is worked out here; whatever an outcome holds, there is one."""
+def _judged(exercise: Exercise, compute: Callable[[], Verdict]) -> Verdict:
+    """Compute a verdict; errors in an outcome give a verdict too, and not an exception."""
     try:
         with time_limit(JUDGING):
-            verdict = work_out()
+            verdict = compute()
     except MissingReference:
         raise
     except OutOfTime:
         message = f"What `{exercise.name}` did could not be judged in reasonable time."
-        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
-    except Exception:  # whatever is wrong with what a student's process has sent
+        return _verdict(exercise, "failed", "unreadable", message, "Ask the person who grades.")
+    except Exception:  # any fault in the data that a student's process has sent
         _log.exception("The answer to %s could not be judged", exercise.name)
         message = f"What `{exercise.name}` did could not be judged."
-        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
+        return _verdict(exercise, "failed", "unreadable", message, "Ask the person who grades.")
     if verdict.passed or verdict.findings:
         return verdict
     message = f"What `{exercise.name}` did on some cases was not recorded."

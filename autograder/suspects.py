@@ -1,7 +1,7 @@
-"""Passes that look right, and are not: the suspects of the duels.
+"""Passes that look right but are wrong: the suspects of the duels.
 
 ``from autograder import suspects``, then ``suspects.by_name(gm)``. Each takes a `GraphModule`,
-changes it or makes another, and returns what it has made. Some are PyTorch's own.
+changes it or makes another one, and returns the result. Some are PyTorch's own.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
 ]
 
 
-def _exchanged(gm: fx.GraphModule, old: fx.Node, new: fx.Node) -> None:
-    """Have all that read one node read another, and erase it."""
+def _replace_node(gm: fx.GraphModule, old: fx.Node, new: fx.Node) -> None:
+    """Let all readers of one node read another one, and erase the first."""
     old.replace_all_uses_with(new)
     gm.graph.erase_node(old)
 
 
 def self_loop(gm: fx.GraphModule) -> fx.GraphModule:
-    """Puts a `torch.relu` behind every `torch.add`, as a page of PyTorch's documentation does."""
+    """Inserts a `torch.relu` after every `torch.add`, like a page of PyTorch's documentation."""
     for node in list(gm.graph.nodes):
         if node.op == "call_function" and node.target is torch.add:
             with gm.graph.inserting_after(node):
@@ -50,32 +50,32 @@ def self_loop(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def by_name(gm: fx.GraphModule) -> fx.GraphModule:
-    """Makes GELU of calls of `torch.relu` and `F.relu`, which it knows by their nodes' names."""
+    """Replaces calls of `torch.relu` and `F.relu` by GELU; it finds them by their nodes' names."""
     for node in list(gm.graph.nodes):
         if node.op == "call_function" and node.name.startswith("relu"):
             given = node.args[0] if node.args else node.kwargs["input"]
             with gm.graph.inserting_after(node):
                 gelu = gm.graph.call_function(F.gelu, (given,))
-            _exchanged(gm, node, gelu)
+            _replace_node(gm, node, gelu)
     gm.recompile()
     return gm
 
 
 def relu_rule(gm: fx.GraphModule) -> fx.GraphModule:
-    """Writes `torch.relu(x)` in simpler operations: `(x > 0) * x`."""
+    """Replaces `torch.relu(x)` by simpler operations: `(x > 0) * x`."""
     for node in list(gm.graph.nodes):
         if node.op == "call_function" and node.target is torch.relu:
             x = node.args[0] if node.args else node.kwargs["input"]
             with gm.graph.inserting_before(node):
                 positive = gm.graph.call_function(operator.gt, (x, 0))
                 product = gm.graph.call_function(operator.mul, (positive, x))
-            _exchanged(gm, node, product)
+            _replace_node(gm, node, product)
     gm.recompile()
     return gm
 
 
 def dead_code(gm: fx.GraphModule) -> fx.GraphModule:
-    """Takes out what nobody reads: PyTorch's own `Graph.eliminate_dead_code`."""
+    """Removes unused nodes: PyTorch's own `Graph.eliminate_dead_code`."""
     gm.graph.eliminate_dead_code()
     gm.recompile()
     return gm
@@ -87,17 +87,17 @@ _PRODUCTS = (operator.mul, torch.mul, "mul")
 
 
 def plus_zero(gm: fx.GraphModule) -> fx.GraphModule:
-    """Takes out `x + 0`, `x - 0` and `x * 1`."""
+    """Removes `x + 0`, `x - 0` and `x * 1`."""
     for node in list(gm.graph.nodes):
         for kept in _without_effect(node):
-            _exchanged(gm, node, kept)
+            _replace_node(gm, node, kept)
             break
     gm.recompile()
     return gm
 
 
 def _without_effect(node: fx.Node) -> Iterator[fx.Node]:
-    """What a sum with zero, a difference with zero, or a product with one is taken for."""
+    """Yield the operand that replaces a sum or difference with zero, or a product with one."""
     if node.op not in ("call_function", "call_method") or len(node.args) != 2 or node.kwargs:
         return
     first, second = node.args
@@ -115,7 +115,7 @@ def _is(value: object, number: int) -> bool:
 
 
 def equal_calls(gm: fx.GraphModule) -> fx.GraphModule:
-    """Makes one call of several equal ones: PyTorch's own `CSEPass`."""
+    """Merges equal calls into one: PyTorch's own `CSEPass`."""
     result = CSEPass()(gm)
     return gm if result is None else result.graph_module
 
@@ -128,7 +128,7 @@ def shared_conv(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def double_negation(gm: fx.GraphModule) -> fx.GraphModule:
-    """Makes `a` of `torch.neg(torch.neg(a))`, with PyTorch's own `fx.replace_pattern`."""
+    """Replaces `torch.neg(torch.neg(a))` by `a`, with PyTorch's own `fx.replace_pattern`."""
     fx.replace_pattern(gm, _negated_twice, _as_it_was)
     return gm
 
@@ -142,34 +142,34 @@ def _as_it_was(a: torch.Tensor) -> torch.Tensor:
 
 
 def inputs_first(gm: fx.GraphModule) -> fx.GraphModule:
-    """Sorts the nodes so that each is behind its inputs: PyTorch's own `legalize_graph`."""
+    """Sorts the nodes so that each comes after its inputs: PyTorch's own `legalize_graph`."""
     legalize_graph(gm)
     gm.recompile()
     return gm
 
 
 def split_by_kind(gm: fx.GraphModule) -> fx.GraphModule:
-    """Makes a piece of all calls of one `op`, with PyTorch's own `split_module`.
+    """Moves all calls of one `op` into a piece, with PyTorch's own `split_module`.
 
-    The pieces are put back into one graph, so that the order of all calls can be seen. Where
-    the pieces would have to wait for each other, the module comes back as it was.
+    The pieces are then merged into one graph again, to show the order of all calls. If the pieces
+    depend on each other in a cycle, the module is returned unchanged.
     """
     kinds: dict[str, int] = {}
     try:
         pieces = split_module(gm, gm, lambda node: kinds.setdefault(node.op, len(kinds)))
-    except RuntimeError:  # there is a cycle of pieces
+    except RuntimeError:  # the pieces form a cycle
         return gm
     return fx.GraphModule(pieces, _in_one_graph(pieces))
 
 
 def _in_one_graph(pieces: fx.GraphModule) -> fx.Graph:
-    """The calls of all pieces, in the order in which they run."""
+    """Merge the calls of all pieces into one graph, in execution order."""
     graph = fx.Graph()
     made: dict[fx.Node, Any] = {}
     for node in pieces.graph.nodes:
         if node.op == "call_module":
-            made[node] = _put_in(graph, pieces, node, made)
-        elif node.target is operator.getitem:  # one of several values that a piece gives
+            made[node] = _inline_piece(graph, pieces, node, made)
+        elif node.target is operator.getitem:  # one of several results of a piece
             piece, index = node.args
             made[node] = made[piece][index]
         else:
@@ -177,10 +177,10 @@ def _in_one_graph(pieces: fx.GraphModule) -> fx.Graph:
     return graph
 
 
-def _put_in(
+def _inline_piece(
     graph: fx.Graph, pieces: fx.GraphModule, node: fx.Node, made: dict[fx.Node, Any]
 ) -> Any:
-    """Copy the calls of a piece into a graph; what comes back is what the piece gives."""
+    """Copy the calls of a piece into a graph, and return its result there."""
     piece = pieces.get_submodule(str(node.target))
     assert isinstance(piece, fx.GraphModule)
     given = [made[value] for value in node.all_input_nodes]

@@ -1,1 +1,1 @@
-"""Figures about the checks, each as a ratio or a count in one run: `make bench`."""
+"""Measurements of the checks, each a ratio or a count within one run: `make bench`."""

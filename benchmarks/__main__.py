@@ -1,4 +1,4 @@
-"""Prints all figures, or those that are asked for: ``python -m benchmarks checks random``."""
+"""Prints all figures, or the parts named: ``python -m benchmarks checks random``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALONE = {
     "kills": grading_kills.report,
     "beside": grading_kills.report_beside,
 }
-"""The parts of ``grading``, which can be asked for one by one."""
+"""The parts of ``grading``, which can also be run one by one."""
 
 
 def _grading(console: Console) -> None:
@@ -33,7 +33,7 @@ def _grading(console: Console) -> None:
 
 
 PARTS = {"checks": checks.report, "random": randoms.report, "grading": _grading}
-"""What is printed by default."""
+"""The parts that run by default."""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""How long a check takes, beside an import of torch in the same run.
+"""Measures the time of a check, relative to an import of torch in the same run.
 
-Each chapter has a process of its own, as it has in JupyterLab; before each one, an import of
-torch is timed.
+Each chapter has a process of its own, as in JupyterLab; before each one, an import of torch is
+timed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from tests.exercises import answers_to
 
 REPEATS = 3
 ANSWERS = 3
-"""How many right answers of an exercise are timed."""
+"""Number of right answers timed for each exercise."""
 
 
 def import_seconds() -> float:
-    """Seconds of ``import torch`` in a fresh process."""
+    """Seconds of ``import torch`` in a new process."""
     program = "import time; t = time.perf_counter(); import torch; print(time.perf_counter() - t)"
     return float(subprocess.check_output([sys.executable, "-c", program], text=True))
 
 
 @dataclass
 class Times:
-    """Seconds of an exercise's check, and how many cases it tries."""
+    """Seconds of an exercise's check, and the number of cases that it tries."""
 
     exercise: str
     cases: int
@@ -44,7 +44,7 @@ class Times:
 
 
 def times_of(chapter: str) -> list[Times]:
-    """Seconds of the checks of a chapter's right answers; run in a process of its own."""
+    """Time the checks of a chapter's right answers; for a process of its own."""
     found = []
     for exercise in of_chapter(chapter):
         name = exercise.name
@@ -60,7 +60,7 @@ def times_of(chapter: str) -> list[Times]:
 
 
 def seconds_of(exercise: Exercise, answer: object) -> list[float]:
-    """Seconds of checking an answer, in this warm process."""
+    """Time the checks of an answer, in this warm process."""
     verdict_on(exercise, answer, hidden=False)
     found = []
     for _ in range(REPEATS):
@@ -71,7 +71,7 @@ def seconds_of(exercise: Exercise, answer: object) -> list[float]:
 
 
 def report(console: Console) -> None:
-    """Print one row an exercise, then the figures for the whole course."""
+    """Print one row for each exercise, then the figures for the whole course."""
     imports, rows = [], []
     with ProcessPoolExecutor(
         1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1

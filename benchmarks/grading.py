@@ -1,12 +1,12 @@
-"""How fast a class is graded, beside nbgrader as it comes, in the same run.
+"""Measures the grading speed of a class, relative to stock nbgrader in the same run.
 
-Each workload is graded four times: the first submissions by nbgrader with its own settings, and
-all of them by ``fxcourse grade`` with the box on: held to one core, with one grader, with two.
-Rates are given with start-up, and steady: between two submissions in the middle and the last.
+Each workload is graded four times: its first submissions by nbgrader with its default settings, and
+all of them by ``fxcourse grade`` in a sandbox: on one core, with one grader, and with two.
+Rates are given with start-up, and steady: from a submission in the middle to the last one.
 
-nbgrader gives a check all its points or none. So full marks are compared with full marks, and
-whatever is less than full here with its zero; beside that, every score here is compared with the
-one that is known of the answer.
+nbgrader gives a check all of its points or none. So full points are compared with full points, and
+partial points here with its zero; in addition, every score here is compared with the known score of
+the answer.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ CHAPTERS = os.environ.get("BENCH_CHAPTERS", "00,02,03")
 """The chapters; none if empty."""
 
 STOCK = int(os.environ.get("BENCH_STOCK", "6"))
-"""How many of them nbgrader grades as well."""
+"""Number of these submissions that nbgrader grades too."""
 
 START = 20
-"""Submissions that are done before the rate counts as steady."""
+"""Number of submissions before the rate counts as steady."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ WAYS = (Way("held to one core", 1, one_core=True), Way("-j 1", 1), Way("-j 2", 2
 
 @dataclass(frozen=True)
 class Workload:
-    """A class that hands in one chapter.
+    """A class that submits one chapter.
 
     Attributes:
-        name: what it is called in the table.
+        name: its name in the table.
         chapter: the chapter.
-        room: the classroom, with nothing graded in it.
-        scores: what everybody must get.
-        stock_source: the notebook as nbgrader is given it.
+        room: the classroom, not graded yet.
+        scores: the expected scores.
+        stock_source: the notebook for nbgrader.
     """
 
     name: str
@@ -78,11 +78,11 @@ class Workload:
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast submissions were graded, in seconds for one.
+    """The time of grading, in seconds for one submission.
 
     Attributes:
         whole: from the command to its end.
-        steady: from the end of the start to the last one.
+        steady: from the end of the start-up to the last submission.
     """
 
     whole: float
@@ -90,7 +90,7 @@ class Rate:
 
 
 def rate(room: Path, chapter: str, seconds: float, start: int = START) -> Rate:
-    """The rate of a run that is over."""
+    """The rate of a run that has ended."""
     times = commands.finished(room, chapter)
     first = min(start, max(1, len(times) // 2)) - 1
     left = len(times) - 1 - first
@@ -116,7 +116,7 @@ def chapter_class(folder: Path, number: str) -> Workload:
 
 @dataclass(frozen=True)
 class Compared:
-    """How many scores agree, and how many were compared."""
+    """The number of equal scores, and the number of those compared."""
 
     agree: int
     count: int
@@ -126,13 +126,13 @@ class Compared:
 
 
 def with_known(room: Path, scores: Scores) -> Compared:
-    """Scores in a gradebook beside those that are known."""
+    """Compare the scores in a gradebook with the known ones."""
     count, wrong = course.differences(room, scores)
     return Compared(count - len(wrong), count)
 
 
 def with_stock(ours: Path, theirs: Path, chapter: str) -> tuple[Compared, list[str]]:
-    """Full marks in one gradebook beside full marks in the other, and what differs."""
+    """Compare full points in two gradebooks; return the counts and the differences."""
     got, stocks = rooms.points(ours, chapter), rooms.points(theirs, chapter)
     full = _most(theirs, chapter)
     count, wrong = 0, []
@@ -156,10 +156,10 @@ def _most(room: Path, chapter: str) -> dict[str, float]:
 
 
 def throughput(console: Console) -> None:
-    """Print a table: workloads and ways of grading, their rates, and how scores agree."""
+    """Print a table of workloads and ways of grading, with their rates and equal scores."""
     table = Table(
         "workload", "graded by", "works", "s each", "s each, steady", "ratio", "ratio, steady",
-        "as known", "as nbgrader", title="Grading a class, the box on, beside nbgrader as it comes",
+        "as known", "as nbgrader", title="Grading a class, the box on, and with stock nbgrader",
     )  # fmt: skip
     complaints: list[str] = []
     for make in _workloads():
@@ -180,7 +180,7 @@ def _workloads() -> list[Callable[[Path], Workload]]:
 
 
 def _add_rows(table: Table, workload: Workload, folder: Path) -> list[str]:
-    """Grade a workload in every way; what was not as it must be."""
+    """Grade a workload in every way; return the unexpected differences."""
     chapter, theirs = workload.chapter, folder / "stock"
     count = min(STOCK, sum(map(len, workload.scores.values())))
     stock.make(theirs, chapter, workload.stock_source, workload.room, count)

@@ -1,7 +1,7 @@
-"""How fast a class is graded beside another commit: the same answers, one commit after the other.
+"""Compares the grading speed with another commit: both grade the same answers, one after the other.
 
-All answers are distinct: each has a line with its student's name. So nothing that is kept for equal
-answers helps either of the two.
+All answers are distinct: each contains a line with its student's name. So neither commit profits
+from a cache for equal answers.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ COMMIT = os.environ.get("BENCH_COMMIT", "935fb6d")
 
 CHAPTER = "03_manipulation"
 
-_LOOK = 0.02
-"""Seconds between two looks for the first result."""
+_POLL_SECONDS = 0.02
+"""Seconds between two checks for the first result."""
 
 Points = dict[str, dict[str, float | None]]
 
@@ -46,7 +46,7 @@ class Run:
         seconds: from the command to its end.
         first: from the command to the first result.
         steady: between two results in the middle.
-        points: what everybody got.
+        points: the points of each student.
     """
 
     seconds: float
@@ -56,22 +56,22 @@ class Run:
 
 
 def report(console: Console) -> None:
-    """Print a table: both commits, in turn, for each way of grading."""
+    """Print a table with both commits for each way of grading."""
     table = Table(
         "graded by", "works", "s each", "s each, steady", "s to the first", "ratio",
         "ratio, steady", "scores as there",
-        title=f"{CHAPTER}, every answer distinct, the box on, beside {COMMIT}",
+        title=f"{CHAPTER}, every answer distinct, the box on, compared with {COMMIT}",
     )  # fmt: skip
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         theirs = Path(folder) / "theirs"
         if not _checked_out(theirs):
             console.print(f"This clone does not have the commit {COMMIT}: nothing is compared.")
             return
-        if missing := _put_beside(theirs):
+        if missing := _install_missing(theirs):
             console.print(f"{COMMIT} needs what cannot be installed here: {missing}.")
             return
         for way in grading.WAYS:
-            console.print(f"grading {CHAPTER} beside {COMMIT}, {way.name} ...")
+            console.print(f"grading {CHAPTER}, compared with {COMMIT}, {way.name} ...")
             there, here = (
                 _graded(root, Path(folder) / f"{name} {way.name}", way)
                 for name, root in (("there", theirs), ("here", ROOT))
@@ -91,7 +91,7 @@ def _add_rows(table: Table, way: grading.Way, there: Run, here: Run) -> None:
 
 
 def _agreement(some: Points, others: Points) -> str:
-    """How many scores are the same."""
+    """The number of equal scores."""
     pairs = [(own, others.get(student, {}).get(name)) for student, row in some.items()
              for name, own in row.items()]  # fmt: skip
     same = sum(a is not None and b is not None and abs(a - b) < 1e-6 for a, b in pairs)
@@ -99,7 +99,7 @@ def _agreement(some: Points, others: Points) -> str:
 
 
 def _checked_out(folder: Path) -> bool:
-    """Whether the other commit is in that folder now."""
+    """Check out the other commit into a folder; whether this succeeded."""
     steps = (
         ["git", "clone", "--quiet", "--shared", str(ROOT), str(folder)],
         ["git", "-C", str(folder), "checkout", "--quiet", COMMIT],
@@ -107,17 +107,17 @@ def _checked_out(folder: Path) -> bool:
     return all(subprocess.run(step, capture_output=True).returncode == 0 for step in steps)
 
 
-def _put_beside(root: Path) -> str:
-    """Install what a commit needs and this one does not into its folder, and compile it.
+def _install_missing(root: Path) -> str:
+    """Install the packages that only the other commit needs into its folder, and compile it.
 
-    Compiled code is what an installed course has; where nothing compiled may be written, each
-    process would compile all of it again, and the rates would be those of the compiler.
+    An installed course is compiled. Without compiled files that can be written, each process would
+    compile all of it again, and this time would dominate.
 
     Returns:
-        What could not be installed.
+        The packages that could not be installed.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    missing = [line for line in project["dependencies"] if not _is_here(line)]
+    missing = [line for line in project["dependencies"] if not _is_installed(line)]
     if missing:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(root), *missing]
         if subprocess.run(pip).returncode:
@@ -126,8 +126,8 @@ def _put_beside(root: Path) -> str:
     return ""
 
 
-def _is_here(requirement: str) -> bool:
-    """Whether there is a package of that name, such as that of ``torch==2.14.1``, here."""
+def _is_installed(requirement: str) -> bool:
+    """Whether the package of a requirement such as ``torch==2.14.1`` is installed."""
     try:
         return bool(version(re.split(r"[^\w.-]", requirement)[0]))
     except PackageNotFoundError:
@@ -135,7 +135,7 @@ def _is_here(requirement: str) -> bool:
 
 
 def _graded(root: Path, room: Path, way: grading.Way) -> Run:
-    """Have one commit make a classroom and grade it, with everybody's answers in it."""
+    """Let one commit create a classroom and grade it, with all students' answers in it."""
     made = _fxcourse(root, "classroom", "create", str(room), "--chapters", CHAPTER[:2])
     if made.wait():
         raise RuntimeError(f"The course in {root} could not make a classroom.")
@@ -151,14 +151,14 @@ def _graded(root: Path, room: Path, way: grading.Way) -> Run:
     first = 0.0
     while process.poll() is None:
         first = first or (time.time() - began if commands.done(room) else 0.0)
-        time.sleep(_LOOK)
+        time.sleep(_POLL_SECONDS)
     seconds = time.time() - began
     found = grading.rate(room, CHAPTER, seconds)
     return Run(seconds, first, found.steady, rooms.points(room, CHAPTER))
 
 
 def _fxcourse(root: Path, *words: str, one_core: bool = False) -> subprocess.Popen[bytes]:
-    """A command of the course as it is in that folder."""
+    """Start a command of the course in a folder."""
     core = min(os.sched_getaffinity(0))
     return subprocess.Popen(
         [sys.executable, "-m", "autograder.cli", *words], cwd=root,

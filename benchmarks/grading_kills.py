@@ -1,4 +1,4 @@
-"""Grading is killed at random moments and goes on; two classes are graded at the same time."""
+"""Kills grading at random moments and resumes it; grades two classes at the same time."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ JOBS = 2
 
 @dataclass(frozen=True)
 class Moment:
-    """When a run is killed: so many are done, and a part of the time to the next one is over.
+    """When a run is killed: after `done` submissions and a fraction of the time to the next one.
 
-    So moments are spread over the work, however busy the machine is. The time to the first one
-    is that of starting.
+    So the moments are spread over the run, regardless of the machine's load. The time to the first
+    submission is the start-up.
     """
 
     done: int
@@ -43,7 +43,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long an uninterrupted run takes to the first submission, and from one to the next."""
+    """Seconds of an uninterrupted run to the first submission, and from one to the next."""
 
     first: float
     each: float
@@ -51,13 +51,13 @@ class Pace:
 
 @dataclass(frozen=True)
 class Killed:
-    """What became of a run that was killed.
+    """The result of a killed run.
 
     Attributes:
-        moment: when it was.
-        done: how many submissions the journal had then.
-        left: processes that were still there afterwards, and must not be.
-        same: whether the next run ended as an uninterrupted one does.
+        moment: when it was killed.
+        done: number of submissions in the journal at that time.
+        left: number of processes that were left running, which should be 0.
+        same: whether the next run gave the results of an uninterrupted one.
     """
 
     moment: Moment
@@ -67,7 +67,7 @@ class Killed:
 
 
 def uninterrupted(made: Path, room: Path) -> tuple[dict[str, Any], Pace]:
-    """Grade a copy of a class; what that leaves, and its pace."""
+    """Grade a copy of a class; return the results and the pace."""
     shutil.copytree(made, room)
     grading = Grading(room, JOBS)
     try:
@@ -82,10 +82,10 @@ def uninterrupted(made: Path, room: Path) -> tuple[dict[str, Any], Pace]:
 def kill_and_resume(
     made: Path, room: Path, moment: Moment, pace: Pace, wanted: dict[str, Any]
 ) -> Killed | None:
-    """Kill a run over a copy of a class, and let the next one go on.
+    """Kill a run over a copy of a class, and resume it.
 
     Returns:
-        What became of it; ``None`` where the run was over before the moment came.
+        The result; ``None`` if the run ended before it could be killed.
     """
     shutil.copytree(made, room)
     grading = Grading(room, JOBS)
@@ -104,7 +104,7 @@ def kill_and_resume(
 
 
 def report(console: Console) -> None:
-    """Print what became of each run that was killed."""
+    """Print the result of each killed run."""
     console.print(f"killing {KILLS} runs at random moments (seed {SEED}) ...")
     drawn = random.Random(SEED)
     found: list[Killed] = []
@@ -115,7 +115,7 @@ def report(console: Console) -> None:
         wanted, pace = uninterrupted(made, Path(folder) / "whole" / "class")
         while len(found) < KILLS and late <= 2 * KILLS:
             moment = Moment(drawn.randrange(KILLED_CLASS), drawn.random())
-            # Each has the classroom's own name, which is in the gradebook.
+            # Each folder has the classroom's own name, which is in the gradebook.
             room = Path(folder) / str(len(found) + late) / "class"
             killed = kill_and_resume(made, room, moment, pace, wanted)
             late += killed is None

@@ -1,4 +1,4 @@
-"""A small class and a large one: whether the rate stays, and whether memory does."""
+"""Grades a small class and a large one, and compares their rates and the use of memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGE = int(os.environ.get("BENCH_LARGE", "1000"))
 JOBS = int(os.environ.get("BENCH_JOBS", "2"))
 
 EVERY = 0.5
-"""Seconds between two looks at the memory of all processes."""
+"""Seconds between two measurements of the memory of all processes."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MIB = 1024 * 1024
@@ -31,12 +31,12 @@ _MIB = 1024 * 1024
 
 @dataclass
 class Memory:
-    """What the processes of a run had, in MiB, look by look.
+    """The memory of the processes of a run, in MiB, by measurement.
 
     Attributes:
-        resident: by the part that a process plays: how many submissions were done, and the
-            memory of the largest of these processes.
-        above: what a student's process had for itself, above the fork server that it comes from.
+        resident: by the role of a process: the number of submissions done, and the memory of
+            the largest process with this role.
+        above: private memory of a student's process, in addition to that of its fork server.
     """
 
     resident: dict[str, list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
@@ -44,19 +44,19 @@ class Memory:
 
 
 class Watcher(threading.Thread):
-    """Looks at the memory of a run until that is over."""
+    """Measures the memory of a run until the run ends."""
 
     def __init__(self, grading: Grading) -> None:
         super().__init__(daemon=True)
         self.grading, self.memory = grading, Memory()
 
     def run(self) -> None:
-        """Look again and again."""
+        """Measure repeatedly."""
         while self.grading.is_running():
-            self._look()
+            self._measure()
             time.sleep(EVERY)
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         done = len(commands.done(self.grading.room))
         largest: dict[str, float] = {}
         for process, part in parts(self.grading.pid).items():
@@ -69,17 +69,17 @@ class Watcher(threading.Thread):
 
 
 def parts(driver: int) -> dict[int, str]:
-    """The processes of a run, and what part each plays."""
+    """The processes of a run, with the role of each."""
     children: dict[int, list[Process]] = defaultdict(list)
     for process in commands.processes():
         children[process.parent].append(process)
     zygotes = [p.pid for p in children[driver] if b"sandbox.zygote" in _command(p.pid)]
     found = {driver: "driver"} | dict.fromkeys(zygotes, "what fork servers are forked from")
     servers = sorted(server.pid for zygote in zygotes for server in children[zygote])
-    # In the order in which they are started; what a notebook's graphs run in counts as a student's.
+    # In the order of their start; a process that runs a notebook's graphs counts as a student's.
     for server, forked in zip(servers, ("judge", "student"), strict=False):
         found[server] = f"fork server ({forked})"
-        # Between the two are one that waits and one that keeps watch.
+        # Between the two are a process that waits and one that supervises.
         waits = children[server]
         keeps = [process for parent in waits for process in children[parent.pid]]
         boxed = [process for parent in keeps for process in children[parent.pid]]
@@ -95,7 +95,7 @@ def _command(pid: int) -> bytes:
 
 
 def resident(pid: int) -> float:
-    """The memory that a process has, in MiB; 0 where it is gone."""
+    """The memory of a process, in MiB; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / _MIB
     except (OSError, IndexError):
@@ -103,7 +103,7 @@ def resident(pid: int) -> float:
 
 
 def own_memory(pid: int) -> float:
-    """The memory that no other process has, in MiB; 0 where it is gone, or cannot be asked."""
+    """The private memory of a process, in MiB; 0 if it has ended, or may not be read."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -113,7 +113,7 @@ def own_memory(pid: int) -> float:
 
 @dataclass(frozen=True)
 class Run:
-    """A class of one size, graded."""
+    """The figures of a graded class of one size."""
 
     students: int
     seconds: float
@@ -124,7 +124,7 @@ class Run:
 
 
 def measure(students: int) -> Run:
-    """Grade a class of that size, and watch its memory."""
+    """Grade a class of a size, and measure its memory."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         room = Path(folder) / "class"
         scores = two_questions.make(room, students)
@@ -164,7 +164,7 @@ def report(console: Console) -> None:
 
 
 def _memory_table(run: Run) -> Table:
-    """The memory of each part at five times; a large class shows whether it grows."""
+    """The memory of each role at five times; in a large class, growth is visible."""
     shares = (0.1, 0.3, 0.5, 0.7, 0.9)
     table = Table(
         "MiB resident", *(f"at {share:.0%}" for share in shares), "a 100 works more",
@@ -182,7 +182,7 @@ def _memory_table(run: Run) -> Table:
 
 
 def _around(looks: list[tuple[int, float]], done: float, width: float) -> float | None:
-    """The median of the looks at about that many submissions."""
+    """The median of the measurements near a number of submissions."""
     near = [size for at, size in looks if at and abs(at - done) <= width]
     return statistics.median(near) if near else None
 

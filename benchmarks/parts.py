@@ -1,9 +1,9 @@
-"""The worth of each speed-up: a class is graded with it and without it, in turn.
+"""Measures each speed-up: a class is graded with and without it.
 
-For each speed-up there is a copy of the course without it, made by replacing a few lines. Each copy
-grades the same submissions, one at a time. All copies grade a submission before the next one comes.
-The figures are processor seconds, which depend less on other processes than those of a clock. So
-this needs Linux, and a user who may make a control group.
+For each speed-up there is a copy of the course without it, made by replacing a few lines. All
+copies grade a submission before the next one begins, one copy at a time. The figures are processor
+seconds, which depend less on other processes than wall time does. So this needs Linux, and a user
+who may create a control group.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ CLASS = 60
 """Submissions of the class for which the ratios are computed."""
 
 GRADED = int(os.environ.get("BENCH_PARTS_GRADED", "5"))
-"""Submissions of it that each copy grades."""
+"""Number of these submissions that each copy grades."""
 
 IDLE_SECONDS = 2.0
-"""A copy is idle if it takes no processor for this long."""
+"""A copy is idle if it uses no processor time for this long."""
 
 CHOSEN = os.environ.get("BENCH_PARTS", "")
 """Names of the parts, separated by commas; all if empty."""
@@ -46,7 +46,7 @@ CHOSEN = os.environ.get("BENCH_PARTS", "")
 CHAPTER = "03"
 
 GROUPS = Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup")
-"""Where a control group that counts processor time may be made: with version 1, and version 2."""
+"""Places for a control group that counts processor time: with version 1, and version 2."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ _TRACING = "speed/fx_tracing.py"
 
 
 def _without(name: str, *starts: str) -> Part:
-    """A group of patches of FX: the lines in the list of patches that begin like this."""
+    """A group of patches of FX: the lines of the list of patches with these beginnings."""
     text = (ROOT / "autograder" / _TRACING).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines(keepends=True) if line.strip().startswith(starts)]
     return Part(name, tuple((_TRACING, line, "") for line in lines))
@@ -94,10 +94,10 @@ PARTS = (
 
 
 def copy_of_course(folder: Path, part: Part | None) -> Path:
-    """Make a copy of the course in a folder, without a part, and compile it.
+    """Make a compiled copy of the course in a folder, without a part.
 
     Raises:
-        ValueError: a text that is to be replaced is not there.
+        ValueError: if a text to be replaced is missing.
     """
     folder.mkdir(parents=True)
     for path in ROOT.iterdir():
@@ -118,7 +118,7 @@ def copy_of_course(folder: Path, part: Part | None) -> Path:
 
 
 class Copy:
-    """A copy of the course that grades a class, a step whenever it is told to.
+    """A copy of the course that grades a class step by step, on request.
 
     Args:
         root: its folder.
@@ -137,7 +137,7 @@ class Copy:
         )  # fmt: skip
 
     def get_ready(self) -> None:
-        """Start the fork servers, and have them do what they do ahead."""
+        """Start the fork servers, and wait until they have done their precomputation."""
         self._wait()
         self._wait_until_idle()
         self._step()
@@ -155,7 +155,7 @@ class Copy:
         return self.first + CLASS * statistics.mean(self.each)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.kill()
         self._process.wait()
         for _ in range(50):
@@ -204,7 +204,7 @@ def _new_group(name: str) -> Path:
 
 
 def serve(room: Path) -> None:
-    """Grade a class; after each step, say so and wait for a line."""
+    """Grade a class; after each step, print `DONE` and wait for a line."""
 
     def done() -> None:
         sys.stdout.write(DONE)
@@ -227,7 +227,7 @@ def serve(room: Path) -> None:
 
 
 def report(console: Console) -> None:
-    """Print a table: for each part, the seconds of a class without it by those with it."""
+    """Print a table: for each part, the seconds for a class without it, relative to with it."""
     chosen = [part for part in PARTS if not CHOSEN or part.name in CHOSEN.split(",")]
     table = Table(
         "without", "ready, s", "each, s", "ratio, each", "ratio, class",

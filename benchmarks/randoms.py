@@ -1,7 +1,7 @@
-"""What random models are worth: what they find alone, how small, how fast; false alarms.
+"""Measures random models: wrong answers that they find alone, size, time, and false alarms.
 
-Each exercise has a process of its own, as a learner's kernel has: a trace takes time for
-every class of modules that there is, and thousands of models are thousands of classes.
+Each exercise has a process of its own, like a learner's kernel: the time of a trace grows with the
+number of module classes, and each of the thousands of models is a class.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from tests.exercises import Answer, answers_to, beyond
 fx_tracing.install()
 
 MODELS = int(os.environ.get("BENCH_MODELS", "2000"))
-"""How many random models each right answer is tried on."""
+"""Number of random models on which each right answer is tried."""
 
 BATCH = 50
-"""How many of them are alive at a time."""
+"""Number of random models that exist at the same time."""
 
 MORE = 300
-"""How many further models an answer is tried on that an exercise's own number did not break."""
+"""Number of further models for an answer that passed an exercise's own number of them."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What became of one answer on random models alone.
+    """The result of one wrong answer on random models alone.
 
     Attributes:
         exercise: the exercise.
-        style: of the answer.
-        found: whether a model broke it.
-        nodes: of the model that is shown; ``None`` where it cannot be traced, or none is shown.
-        seconds: until the card is there.
-        otherwise: where none broke it: how many of `MORE` further models do, or why none can.
+        style: the style of the answer.
+        found: whether it failed on a model.
+        nodes: size of the model that is shown; ``None`` if it cannot be traced, or none is shown.
+        seconds: time until the card.
+        otherwise: if it passed: its failures on `MORE` further models, or why it cannot fail.
     """
 
     exercise: str
@@ -62,7 +62,7 @@ class Found:
 
 
 def random_models(exercise: Exercise) -> RandomCases:
-    """The random models of an exercise that has some."""
+    """The random models of an exercise; it must have some."""
     assert exercise.random is not None
     return exercise.random
 
@@ -84,7 +84,7 @@ def _look(exercise: Exercise, answer: Answer) -> Found:
 
 
 def _otherwise(exercise: Exercise, answer: Answer) -> str:
-    """Whether it was chance that no model broke an answer; and if it was not, the reason."""
+    """The rate at which an answer fails on further models; if never, the reason if known."""
     broken = 0
     for seed in range(1, 1 + MORE // BATCH):
         for case in random_models(exercise).cases(seed=seed, count=BATCH):
@@ -94,14 +94,14 @@ def _otherwise(exercise: Exercise, answer: Answer) -> str:
 
 
 def alone(exercise: Exercise, answer: Answer) -> Verdict:
-    """The verdict of random models, as if all other cases held."""
+    """The verdict of random models, assuming that all other cases pass."""
     held = Verdict(exercise.name, "passed", 1.0)
     attempt = TryHere(exercise, answer.write)
     return Grading(exercise, attempt, shrink=True).on_random_models(held, [], ())
 
 
 def alarms(name: str) -> tuple[str, int, list[str]]:
-    """The random models that break right answers to an exercise, in words.
+    """Try right answers on random models.
 
     Returns:
         The exercise, the number of its right answers, and a line for each false alarm.
@@ -121,7 +121,7 @@ def alarms(name: str) -> tuple[str, int, list[str]]:
 
 
 def report(console: Console) -> None:
-    """Print what random models find alone, then how often they are wrong."""
+    """Print the wrong answers that random models find alone, then their false alarms."""
     names = [name for name, exercise in EXERCISES.items() if exercise.random]
     with ProcessPoolExecutor(
         mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1

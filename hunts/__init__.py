@@ -1,1 +1,1 @@
-"""Hunts: random models against PyTorch's own passes, and what is known to be wrong with them."""
+"""Hunts: random models against PyTorch's own passes, and the known bugs of these passes."""

@@ -1,4 +1,4 @@
-"""Hunts for what PyTorch's own passes get wrong: ``python -m hunts --minutes 5 --seed 1``."""
+"""Hunts for bugs in PyTorch's own passes: ``python -m hunts --minutes 5 --seed 1``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hunts.vocabularies import OWN, of_exercises
 
 
 def main() -> None:
-    """Hunt, and print what was found."""
+    """Hunt, and print the findings."""
     wanted = _arguments(sys.argv[1:])
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, emoji=False)
     suspects = [s for s in SUSPECTS if not wanted.only or any(w in s.name for w in wanted.only)]
@@ -35,7 +35,7 @@ def main() -> None:
     hunt = UpstreamHunt(suspects, BUGS, vocabularies, wanted.seed)
     until = time.perf_counter() + 60 * wanted.minutes
     torch.set_num_threads(1)
-    with _watched(console) as show:
+    with _Progress(console) as show:
         try:
             for state in hunt.steps(lambda: time.perf_counter() < until):
                 show(state)
@@ -56,8 +56,8 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-class _watched:
-    """Says from time to time how far the hunt is: in a terminal in one line, else in new ones."""
+class _Progress:
+    """Prints the progress of a hunt from time to time, in a terminal on one line."""
 
     def __init__(self, console: Console) -> None:
         self.console, self.last = console, time.perf_counter()
@@ -74,7 +74,7 @@ class _watched:
         self.status.__exit__(*error)  # type: ignore[arg-type]
 
     def show(self, hunt: UpstreamHunt) -> None:
-        """Say it, if that is long enough ago."""
+        """Print the progress, unless it was printed recently."""
         now = time.perf_counter()
         if now - self.last < (0.5 if isinstance(self.status, Status) else 30):
             return
@@ -93,7 +93,7 @@ def _so_far(hunt: UpstreamHunt) -> str:
 
 
 def report(hunt: UpstreamHunt, console: Console) -> None:
-    """Print what became of each pass, which bugs were found again, and what is new."""
+    """Print the figures of each pass, the known bugs that were found again, and the new ones."""
     table = Table("pass or transport", box=None, padding=(0, 2, 0, 0))
     for heading in ("models", "known bugs", "refused", "new"):
         table.add_column(heading, justify="right")

@@ -1,4 +1,4 @@
-"""One thing that is wrong with PyTorch: the model that shows it, and what a fix would do."""
+"""One bug of PyTorch: a model that shows it, and a fix."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from torch import fx, nn
 from torch.nn import functional as F
 torch.manual_seed(0)
 """
-"""What the code of every bug begins with."""
+"""The first lines of the code of every bug."""
 
 PACKAGE = Path(torch.__file__).parent
 
 
 @dataclass(frozen=True)
 class Variant:
-    """The same bug in another model, or in another pass: one fix mends both.
+    """The same bug in another model, or in another pass: one fix corrects both.
 
     Attributes:
-        code: as for a `Bug`; an empty attribute is that of the bug.
+        code: as for a `Bug`; an empty attribute means that of the bug.
         inputs: as for a `Bug`.
         change: as for a `Bug`.
         show: as for a `Bug`.
@@ -48,33 +48,34 @@ class Variant:
 
 @dataclass(frozen=True)
 class Bug:
-    """Something that is wrong with a pass or a transport of the pinned PyTorch.
+    """A bug of a pass or a transport of the pinned PyTorch.
 
-    Two bugs are different if the fix of one leaves the other: `mend` is such a fix, and a test
-    tries each on all others.
+    Two bugs are different if the fix of one does not fix the other: `fix` is such a fix, and a
+    test tries each on all others.
 
     Attributes:
         name: its key, such as ``pow-of-a-negative``.
-        title: a clause that says what is wrong.
-        suspects: what the hunt calls the passes in which it shows.
-        code: a class ``Model``, or a graph module ``gm`` made by hand. Six lines at most.
+        title: a clause about the fault.
+        suspects: the hunt's names of the passes that have it.
+        code: a class ``Model``, or a graph module ``gm`` made by hand. At most six lines.
         inputs: statements that make the arguments.
-        change: an expression for what the pass makes of ``gm``, the trace of the model.
-        show: an expression that is evaluated twice: ``f`` is what is right, then what came out.
-        why: what the pass does, and what is wrong with that.
+        change: an expression that applies the pass to ``gm``, the trace of the model.
+        show: an expression that is evaluated twice: ``f`` is the right result, then the pass's.
+        why: the behavior of the pass, and its fault.
         file: the file at fault, below the package torch.
         line: the line at fault.
-        instead: what to do until it is mended.
-        cure: an expression in place of `change` that does so, if one is enough; it is tried, too.
-        mend: a context in which PyTorch is mended.
-        imports: what the code needs besides `PRELUDE`.
-        issues: upstream's numbers, where there are any.
-        says: what the documentation says, where it warns of this.
+        instead: the alternative until the bug is fixed.
+        cure: an expression for this alternative, to replace `change`, if one is enough; a test
+            tries it.
+        fix: a context in which PyTorch is fixed.
+        imports: the imports of the code, in addition to `PRELUDE`.
+        issues: upstream's numbers, if there are any.
+        says: the warning in the documentation, if there is one.
         training: whether the model stays in training mode.
         variants: other models that show it.
-        gm_is: an expression for the trace, if it is no plain one.
-        right_is: an expression for what is right, if it is neither the model nor ``gm``.
-        raises: whether what comes out cannot be run at all, and the message does not say why.
+        gm_is: an expression for the trace, if it is not `symbolic_trace`.
+        right_is: an expression for the right result, if it is neither the model nor ``gm``.
+        raises: whether the result cannot run, and the message does not say why.
     """
 
     name: str
@@ -87,7 +88,7 @@ class Bug:
     file: str
     line: str
     instead: str
-    mend: Callable[[], AbstractContextManager[Any]]
+    fix: Callable[[], AbstractContextManager[Any]]
     show: str = "f(x)"
     cure: str = ""
     imports: str = ""
@@ -101,12 +102,12 @@ class Bug:
 
     @property
     def lines(self) -> int:
-        """How many lines the model has."""
+        """The number of lines of the model."""
         return len(self.code.strip().splitlines())
 
     @property
     def program(self) -> str:
-        """All of its code, to be pasted: at the end there are `right` and `changed`."""
+        """All of its code, to be pasted; it defines `right` and `changed` at the end."""
         parts = [PRELUDE + self.imports.strip(), self.code.strip()]
         if self._has_a_model:
             mode = "" if self.training else ".eval()"
@@ -119,7 +120,7 @@ class Bug:
 
     @property
     def right(self) -> str:
-        """What is right: a name, or an expression."""
+        """The right result: a name, or an expression."""
         return self.right_is or ("model" if self._has_a_model else "gm")
 
     @property
@@ -127,19 +128,19 @@ class Bug:
         return "class Model" in self.code
 
     def said_of(self, name: str) -> str:
-        """The expression that is evaluated, about one of the two."""
+        """The expression to evaluate, for one of the two results."""
         return re.sub(r"\bf\b", name, self.show)
 
-    def outcome(self, *, mended: bool = False) -> tuple[str, str]:
-        """What should come out, and what does, as text."""
+    def outcome(self, *, fixed: bool = False) -> tuple[str, str]:
+        """The right result and the actual one, as text."""
         right, _ = self._evaluated(self.right)
-        with self.mend() if mended else nullcontext():
+        with self.fix() if fixed else nullcontext():
             got, _ = self._evaluated("changed")
         return right, got
 
     @property
     def cured(self) -> Bug:
-        """The same with what is to be done instead."""
+        """The same with the alternative instead of the pass."""
         return replace(self, change=self.cure, variants=())
 
     @property
@@ -169,7 +170,7 @@ class Bug:
         """The number of the line at fault.
 
         Raises:
-            LookupError: it is not there, or more than once.
+            LookupError: if the line is missing, or occurs more than once.
         """
         lines = _lines_of(self.file)
         found = [number for number, text in enumerate(lines, 1) if text.strip() == self.line]
@@ -179,7 +180,7 @@ class Bug:
 
 
 def returning(expression: str, parameters: str = "x") -> str:
-    """The code of a model of one line."""
+    """The code of a model that returns an expression."""
     return f"""
 class Model(nn.Module):
     def forward(self, {parameters}):
@@ -188,7 +189,7 @@ class Model(nn.Module):
 
 
 def _without_change(bug: Bug, name: str) -> str:
-    """The program; what is right is run as it is, and no pass has touched it."""
+    """The program; for the right result, without the pass."""
     if name == "changed":
         return bug.program
     program = bug.program.replace(f"changed = {bug.change}\n", "", 1)
@@ -201,7 +202,7 @@ def _lines_of(file: str) -> tuple[str, ...]:
 
 
 class _short_numbers:
-    """Tensors are printed with few digits meanwhile."""
+    """A context in which tensors are printed with few digits."""
 
     def __enter__(self) -> None:
         torch.set_printoptions(precision=3, sci_mode=False)

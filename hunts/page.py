@@ -1,6 +1,6 @@
 """Writes ``docs/engineers/bugs_of_today.md`` from the known bugs: ``python -m hunts.page``.
 
-``--check`` only compares.
+``--check`` compares without writing.
 
 Each result on the page is computed when the page is made, and a test computes it again.
 """
@@ -71,7 +71,7 @@ END = """## What was not counted
 
 
 def text() -> str:
-    """The page."""
+    """The text of the page."""
     parts = [INTRODUCTION.format(
         version=torch.__version__.partition("+")[0],
         count=len(BUGS),
@@ -81,7 +81,7 @@ def text() -> str:
     )]  # fmt: skip
     for module, heading in HEADINGS:
         parts.append(f"## {heading}\n")
-        own = [bug for bug in BUGS if bug.mend.__module__ == f"hunts.known.{module}"]
+        own = [bug for bug in BUGS if bug.fix.__module__ == f"hunts.known.{module}"]
         parts += ["\n".join(_section(bug)) for bug in own]
     return "\n".join([*parts, END])
 
@@ -116,7 +116,7 @@ def _section(bug: Bug) -> Iterator[str]:
 
 
 def _shown(bug: Bug, *, whole: bool = True) -> Iterator[str]:
-    """The program, what should come out, and what does."""
+    """The program, the right result, and the actual one."""
     program = bug.program.removeprefix(PRELUDE).strip()
     if not whole:
         lines = [bug.code.strip(), bug.inputs.strip(), f"changed = {bug.change}"]
@@ -139,7 +139,7 @@ def _filled(words: str) -> str:
 
 
 def main() -> None:
-    """Write the page, or say whether it is as it should be."""
+    """Write the page, or check that it is up to date."""
     made = text()
     if "--check" in sys.argv[1:]:
         same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == made

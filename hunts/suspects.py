@@ -1,4 +1,4 @@
-"""PyTorch's own passes and transports, as the hunt calls them."""
+"""PyTorch's own passes and transports, in the form in which the hunt calls them."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from autograder.hunt.behaviour import (
     PARAMETER_GRADIENTS,
 )
 from autograder.hunt.trying import Question
-from hunts.known.mending import has_effect, nodes_are
+from hunts.known.fixes import has_effect, nodes_are
 
 Inputs = tuple[tuple[Any, ...], ...]
 
 MEANING = tuple(aspect for aspect in EVERYTHING if aspect != MODES)
-"""What a pass keeps that makes modules of its own."""
+"""The aspects that a pass preserves that makes modules of its own."""
 
 RESULTS = tuple(a for a in MEANING if a not in (ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS))
-"""What a graph keeps that nobody trains any more."""
+"""The aspects that a graph preserves that is no longer trained."""
 
 VALUES = tuple(aspect for aspect in MEANING if aspect != PARAMETER_GRADIENTS)
-"""What a pass keeps that makes parameters of its own."""
+"""The aspects that a pass preserves that makes parameters of its own."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Suspect:
     """A pass or transport of PyTorch.
 
     Attributes:
-        name: what it is called in reports.
-        question: what is asked of each model.
-        files: where its code stands, in the package torch.
-        leaves_out: vocabularies on which nobody says that it works.
+        name: its name in reports.
+        question: how it is tested on each model.
+        files: its source files, in the package torch.
+        leaves_out: vocabularies that it does not claim to support.
         only: the vocabularies to use, if not all others.
-        refuses: words of exceptions by which it says that a model is not for it.
-        slow: whether it takes so long that only some models are tried on it.
+        refuses: words in the exceptions with which it rejects a model.
+        slow: whether it takes so long that it is tried only on some models.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Suspect:
 
 
 def _in_place(change: Callable[[fx.GraphModule], Any]) -> Callable[[fx.GraphModule, Inputs], Any]:
-    """A pass that changes the module it is given."""
+    """Adapt a pass that changes the module in place."""
 
     def changed(gm: fx.GraphModule, inputs: Inputs) -> Any:
         change(gm)
@@ -89,7 +89,7 @@ def _cse(gm: fx.GraphModule, inputs: Inputs) -> Any:
 
 
 class OutOfScope(Exception):
-    """The documentation of a pass says that such a graph is not for it."""
+    """The documentation of a pass excludes such a graph."""
 
 
 def _cse_of_a_trace(gm: fx.GraphModule, inputs: Inputs) -> Any:
@@ -108,7 +108,7 @@ def _folded(gm: fx.GraphModule, inputs: Inputs) -> Any:
 
 
 def kind_of(node: fx.Node) -> int:
-    """A division by kind of operation that says nothing of the order."""
+    """A split by kind of operation that does not depend on the order."""
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
     return sum(map(ord, name)) % 2
 
@@ -133,7 +133,7 @@ def _split_by_tags(gm: fx.GraphModule, inputs: Inputs) -> Any:
 
 
 def supported(submodules: Mapping[str, nn.Module], node: fx.Node) -> bool:
-    """A backend that takes about half of all calls."""
+    """Whether a backend that supports about half of all calls supports this one."""
     return node.op.startswith("call_") and kind_of(node) == 0
 
 
@@ -145,7 +145,7 @@ def _partitioned(gm: fx.GraphModule, inputs: Inputs) -> Any:
 
 
 def _fused_by_partitions(gm: fx.GraphModule, inputs: Inputs) -> Any:
-    """The calls between the first and the last third, which depend on no later ones."""
+    """Fuse the calls of the middle third, which do not depend on later ones."""
     calls = [node for node in gm.graph.nodes if node.op.startswith("call_")]
     third = len(calls) // 3
     chosen = calls[third : len(calls) - third] or calls
@@ -167,7 +167,7 @@ _FOLDERS = iter(range(10**9))
 
 
 def to_folder(gm: fx.GraphModule, inputs: Inputs) -> Any:
-    """What `GraphModule.to_folder` writes, imported again."""
+    """Write a module with `GraphModule.to_folder`, and import it again."""
     name = f"hunted_{next(_FOLDERS)}"
     with tempfile.TemporaryDirectory() as place:
         gm.to_folder(Path(place) / name, "Written")
@@ -182,7 +182,7 @@ def to_folder(gm: fx.GraphModule, inputs: Inputs) -> Any:
 
 
 def _interpreted(gm: fx.GraphModule, inputs: Inputs) -> Any:
-    """As `forward` binds arguments, and then under an Interpreter."""
+    """Bind the arguments like `forward`, then run an Interpreter."""
     import inspect
 
     signature = inspect.signature(gm.forward)
@@ -209,7 +209,7 @@ PATTERNS: dict[str, tuple[Callable[..., Any], Any]] = {
 
 
 class _Scaled(nn.Module):
-    """A replacement with a buffer of its own, whose name a model may have, too."""
+    """A replacement with a buffer of its own, whose name may also occur in a model."""
 
     offset: torch.Tensor
 
@@ -275,19 +275,19 @@ def _a_trace(change: Callable[..., Any], **more: Any) -> Question:
     return Question(change, **{"aspects": MEANING, **more})
 
 
-# What changes tensors in place, or buffers.
+# Vocabularies with calls that change tensors or buffers in place.
 WITH_EFFECTS = ("effects", "records", "constants", "layers", "matmuls", "sound_dce", "equivalent")
 
-# Numbers that are drawn come in another order where calls are moved, and nobody says otherwise.
+# Random numbers are drawn in another order if calls are moved, and no documentation excludes it.
 ORDER = ("random", "random functions")
-# A Proxy says clearly that it takes no assignment to items.
+# A Proxy rejects assignments to items with a clear message.
 NO_ITEMS = "'Proxy' object does not support item assignment"
 
-# Models are compared without gradients, and those that capture them run them with gradients. Eager
-# mode itself then refuses a write to one of several views of what depends on a parameter.
+# Models are compared without gradients, but captures run them with gradients. Eager mode itself
+# then rejects a write to one of several views of a value that depends on a parameter.
 WRITES_TO_VIEWS = "is a view and is being modified inplace"
 
-# Only the first arguments are looked at when a program is exported: others may be refused.
+# A program is exported for the first arguments only: it may reject others.
 FIRST = ("names", "records")
 
 SUSPECTS: tuple[Suspect, ...] = (
@@ -317,9 +317,9 @@ SUSPECTS: tuple[Suspect, ...] = (
         "CSEPass",
         _a_trace(_cse_of_a_trace),
         ("fx/passes/dialect/common/cse_pass.py",),
-        # Its documentation: not for dialects with effects; random operations are to be named.
+        # Its documentation: not for dialects with effects; random operations must be listed.
         leaves_out=(*WITH_EFFECTS, "random", "random functions"),
-        # Slices have a hash from Python 3.12 on.
+        # Slices are hashable from Python 3.12 on.
         refuses=("unhashable type: 'slice'", OutOfScope.__name__),
     ),
     Suspect(
@@ -410,7 +410,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         )
         for name, change, aspects, files in (
             ("export", _program, MEANING, ("export/_trace.py",)),
-            # A decomposition may draw its numbers in another way.
+            # A decomposition may draw its random numbers differently.
             ("export, functional", _functional, RESULTS, ("export/exported_program.py",)),
             ("export, decomposed", _decomposed, RESULTS, ("export/exported_program.py",)),
             ("export, saved", _program_saved, MEANING, ("_export/serde/serialize.py",)),
@@ -420,7 +420,7 @@ SUSPECTS: tuple[Suspect, ...] = (
     ),
     Suspect(
         "make_fx",
-        # It runs the model while it records, so that what lasts between calls has changed.
+        # It runs the model while it records, so persistent state has changed afterwards.
         Question(_recorded, given="model", aspects=RESULTS, first_only=True, eval_only=True),
         leaves_out=(*FIRST, *WITH_EFFECTS),
         refuses=(WRITES_TO_VIEWS,),

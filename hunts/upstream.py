@@ -1,4 +1,4 @@
-"""The hunt through PyTorch's own passes: each model is tried on all that its vocabulary fits."""
+"""The hunt for bugs of PyTorch's own passes: each model is tried on all suitable passes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hunts.bug import Bug
 from hunts.suspects import Suspect
 
 SLOW = 8
-"""A suspect that takes long is tried on one of so many models."""
+"""A slow suspect is tried on every model with a number divisible by this."""
 
 
 @dataclass
 class Tally:
-    """What became of one suspect.
+    """The figures of one suspect.
 
     Attributes:
-        tried: on how many models it was tried.
-        known: how many models it failed on that a known bug explains.
-        refused: how many models it refused with a message that says why.
-        new: what nobody knows yet, or what is left when all that is known is mended.
+        tried: number of models on which it was tried.
+        known: number of failing models that a known bug explains.
+        refused: number of models that it rejected with a message that says why.
+        new: failures that no known bug explains, or that remain when all known bugs are fixed.
     """
 
     tried: int = 0
@@ -38,13 +38,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class Finding:
-    """A model on which a suspect is wrong for a reason that no known bug gives.
+    """A model on which a suspect is wrong for a reason other than a known bug.
 
     Attributes:
         suspect: the suspect's name.
-        model: the model, made small.
-        failure: what came of it.
-        silent: whether nobody would notice: nothing was raised.
+        model: the model, after shrinking.
+        failure: the failure on it.
+        silent: whether the result is wrong without any exception.
     """
 
     suspect: str
@@ -58,21 +58,21 @@ class Finding:
 
 @dataclass
 class UpstreamHunt:
-    """A hunt, and what it has come to so far.
+    """A hunt, and its findings so far.
 
     Attributes:
         suspects: the passes and transports.
-        bugs: what is known of them.
-        vocabularies: what models are made of, by name.
-        seed: where to begin.
-        drawn: how many models were drawn.
-        useless: how many of them said nothing, by reason.
-        tallies: what became of each suspect.
-        hits: how many failing models each known bug explains.
-        smallest: for each known bug the fewest lines of a model that it alone explains.
+        bugs: the known bugs of them.
+        vocabularies: the vocabularies of the models, by name.
+        seed: the seed of the models.
+        drawn: number of models drawn.
+        useless: number of models that could not be used, by reason.
+        tallies: the figures of each suspect.
+        hits: number of failing models that each known bug explains.
+        smallest: for each known bug, the fewest lines of a model that it alone explains.
         first: for each known bug, the number of the model on which it was seen first.
-        shrinking: what it cost to make models small.
-        seconds: how long all of it took.
+        shrinking: the cost of shrinking models.
+        seconds: the time of the hunt so far.
     """
 
     suspects: Sequence[Suspect]
@@ -92,16 +92,16 @@ class UpstreamHunt:
 
     @property
     def tried(self) -> int:
-        """How many pairs of a model and a suspect were tried."""
+        """The number of pairs of a model and a suspect that were tried."""
         return sum(tally.tried for tally in self.tallies.values())
 
     @property
     def new(self) -> list[Finding]:
-        """All that is new."""
+        """All new findings."""
         return [finding for tally in self.tallies.values() for finding in tally.new]
 
     def steps(self, go_on: Callable[[], bool]) -> Iterator[UpstreamHunt]:
-        """Go on, model by model, for as long as one wants.
+        """Continue, model by model, while `go_on` returns true.
 
         Yields:
             The hunt itself, after each model.
@@ -156,7 +156,7 @@ class UpstreamHunt:
             self._note(suspect, model, failure, tally)
 
     def _explained(self, suspect: Suspect, model: Drawn) -> list[str] | None:
-        """The known bugs without which all would be well; nothing if something is left."""
+        """The known bugs whose fixes make the failure disappear; ``None`` if it remains."""
         own = [bug for bug in self.bugs if _is_about(bug, suspect)]
         own.sort(key=lambda bug: -self.hits[bug.name])
         for bug in own:
@@ -191,15 +191,15 @@ def _is_about(bug: Bug, suspect: Suspect) -> bool:
 
 
 def _outcome_with(bugs: Sequence[Bug], model: Drawn, question: Question) -> Failure | None:
-    """What comes of a model where these bugs are mended."""
-    with ExitStack() as mended:
+    """The failure on a model while these bugs are fixed; ``None`` if there is none."""
+    with ExitStack() as fixed:
         for bug in bugs:
-            mended.enter_context(bug.mend())
+            fixed.enter_context(bug.fix())
         return outcome(model, question)
 
 
 def _refused(suspect: Suspect, failure: Failure) -> bool:
-    """Whether a pass says itself that it does not take this model, and why."""
+    """Whether a pass itself rejects this model with a message that says why."""
     return failure.aspect == RAISES and any(words in failure.says for words in suspect.refuses)
 
 

@@ -1,4 +1,4 @@
-"""What the hunt's models are made of: kinds of their own, and the vocabularies of all exercises."""
+"""The vocabularies of the hunt's models: its own, and those of all exercises."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORDS = Vocabulary(
     inputs=("", "tensor"),
     most=6,
 )
-"""Operators in place, as Dynamo records them; a trace of Python code has none."""
+"""Operators in place, as Dynamo records them; a trace of Python code contains none."""
 
 RANDOM_FUNCTIONS = Vocabulary(
     ops(
@@ -151,7 +151,7 @@ OWN: dict[str, Vocabulary] = {
 
 
 def of_exercises() -> dict[str, Vocabulary]:
-    """The vocabularies of all exercises that have random models, by the exercise's name."""
+    """The vocabularies of all exercises with random models, by the exercise's name."""
     return as_models(
         {
             name: exercise.random.vocabulary

@@ -1,13 +1,13 @@
-"""Parts of the vocabularies of exercises that look at the nodes of a trace."""
+"""Parts that several vocabularies share, for exercises about the nodes of a trace."""
 
 from __future__ import annotations
 
 from autograder.fuzz.grammar import ops
 
 INPUT_KINDS = ("", "tensor", "row", "default", "star")
-"""The kinds of further parameters: all that there are."""
+"""All kinds of further parameters."""
 
-# Calls of every kind, in models whose nodes depend on their mode.
+# Calls of every kind; the nodes of some depend on the model's mode.
 CALL_OPS = (
     *ops(
         "torch.relu({a})",

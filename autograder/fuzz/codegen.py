@@ -1,4 +1,4 @@
-"""From a recipe to the class that it stands for, as code that a person can read and paste."""
+"""Generates the class that a recipe describes, as code that a person can read and paste."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = "abcdefghjmnpqrstuvw"
 
 @dataclass(frozen=True)
 class Value:
-    """A name in a ``forward``, and whether its last dimension may be another than the model's."""
+    """A variable in a ``forward``; if `narrow`, its last dimension may differ from the model's."""
 
     name: str
     narrow: bool = False
@@ -33,7 +33,7 @@ class Value:
 
 @dataclass
 class _Class:
-    """A class while it is written."""
+    """A class under construction."""
 
     values: list[Value]
     numbers: list[str]
@@ -53,10 +53,10 @@ class _Class:
 
 @dataclass(frozen=True)
 class Program:
-    """A model's code, and the inputs it is run on.
+    """A model's code, and the inputs that it is run on.
 
     Attributes:
-        source: the class ``Model``, and those it needs, as text.
+        source: the class ``Model`` and the classes that it needs, as text.
         inputs: argument tuples, tensors as `T`.
     """
 
@@ -64,7 +64,7 @@ class Program:
     inputs: tuple[tuple[Any, ...], ...]
 
     def model(self, names: dict[str, Any]) -> nn.Module:
-        """A new model; its class says its ``source``."""
+        """Make a new model; its class has the attribute ``source_code``."""
         return _class_of(self.source, tuple(names.items()))()
 
 
@@ -78,7 +78,7 @@ def _class_of(source: str, names: tuple[tuple[str, Any], ...]) -> type[nn.Module
 
 
 def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
-    """The program that a recipe stands for."""
+    """Generate the program that a recipe describes."""
     shape = vocabulary.shapes[recipe.shape % len(vocabulary.shapes)]
     kind = vocabulary.inputs[recipe.inputs % len(vocabulary.inputs)]
     misleading = next(filter(_is_plain, vocabulary.namesakes), "y")
@@ -109,7 +109,7 @@ def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
 
 
 class _Writer:
-    """Writes the lines of a ``forward``, and the attributes that they need."""
+    """Writes the lines of a ``forward`` and the attributes that they need."""
 
     def __init__(self, vocabulary: Vocabulary, shape: tuple[int, ...]) -> None:
         self.usable, self.shape = vocabulary.usable(shape), shape
@@ -154,7 +154,7 @@ class _Writer:
         same = [name for name, code in into.attributes.items() if code == made]
         if (step.layer == 2 or layer.startswith("=")) and same:
             return _self(same[-1])
-        # A buffer under a second name would be a plain attribute, which `.to()` passes over.
+        # A buffer under a second name would be a plain attribute, which `.to()` ignores.
         if step.layer == 3 and same and self.second_names and not made.startswith("buffer"):
             made = _self(same[0])
         elif step.layer == 4 and called:
@@ -176,12 +176,12 @@ class _Writer:
 
 
 def _self(name: str) -> str:
-    """The code that reads an attribute; some names can be had by `getattr` alone."""
+    """The code that reads an attribute; some names need `getattr`."""
     return f"self.{name}" if _is_plain(name) else f"getattr(self, {_quoted(name)})"
 
 
 def _is_plain(name: str) -> bool:
-    """Whether code may use a name as it stands."""
+    """Whether a name can be used in code as an attribute or variable."""
     return name.isidentifier() and not keyword.iskeyword(name)
 
 
@@ -199,7 +199,7 @@ def _attribute_name(made: str) -> str:
 
 
 def _unread(written: _Class) -> list[Value]:
-    """What is computed and not read by any line, without the last."""
+    """The computed values that no line reads, except the last."""
     text = "\n".join(written.lines)
     names = [value.name for value in written.values[:-1]]
     read = {name for name in names if len(re.findall(rf"\b{re.escape(name)}\b", text)) > 1}
@@ -208,7 +208,7 @@ def _unread(written: _Class) -> list[Value]:
 
 
 def _together(names: Sequence[str]) -> str:
-    """One value made of several, so that each is read."""
+    """An expression that reads all of these values."""
     first, *rest = names
     return f"torch.maximum({first}, {_together(rest)})" if rest else first
 

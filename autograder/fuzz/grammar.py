@@ -1,4 +1,4 @@
-"""What random models are made of: operations as templates of the code that calls them."""
+"""The grammar of random models: operations as templates of code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 SHAPES: tuple[tuple[int, ...], ...] = ((2, 3), (3,), (), (2, 1, 3), (1, 2, 4, 4))
 
 HOLE = re.compile(r"\{#?(\w)\}")
-"""A place in a template where a value or a number is filled in."""
+"""A hole in a template, to be filled with a value or a number."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class Op:
     """One operation in one spelling.
 
     Attributes:
-        text: a template. ``{a}``, ``{b}``, ``{c}`` are values of any shape that fits the model's,
-            ``{x}``, ``{y}`` values of just the model's shape, ``{n}`` is a number. Of ``{#x}``
-            only a number comes to the result, whose shape is that of the others. What stands
-            in brackets is an attribute of the model: ``[nn.ReLU()]({a})``,
+        text: a template. ``{a}``, ``{b}``, ``{c}`` are values whose shape can be broadcast to the
+            model's, ``{x}``, ``{y}`` values of exactly the model's shape, ``{n}`` is a number.
+            ``{#x}`` gives only a number to the result, whose shape is that of the others.
+            Brackets contain an attribute of the model: ``[nn.ReLU()]({a})``,
             ``{a} * [nn.Parameter(torch.ones(D))]``; there, ``D`` is the size of the last dimension
             and ``C`` that of the second. ``[Block()]({x})``: a class among the vocabulary's names;
-            ``[=nn.ReLU()]``: the latest one there is, to call it again.
-        dims: the fewest and the most dimensions the model's shape may have.
-        column: whether the last dimension of what comes out is 1.
-        outs: how many values come out; several come as a tuple, none is a statement.
+            ``[=nn.ReLU()]``: the latest existing one, which is called again.
+        dims: the smallest and the largest number of dimensions of the model's shape.
+        column: whether the last dimension of the result is 1.
+        outs: number of results: several are a tuple, none makes a statement.
     """
 
     text: str
@@ -39,10 +39,10 @@ class Op:
     outs: int = 1
 
     def is_narrow(self, read: Mapping[str, bool]) -> bool:
-        """Whether the last dimension of what comes out may be another than the model's.
+        """Whether the last dimension of the result may differ from the model's.
 
         Args:
-            read: the same of the values that it reads, by their letters.
+            read: the same for the values that it reads, by their letters.
         """
         return self.column or all(
             read[letter] for letter in re.findall(r"\{([abcxy])\}", self.text)
@@ -50,35 +50,35 @@ class Op:
 
     @cached_property
     def layers(self) -> tuple[str, ...]:
-        """The attributes it needs, each as the code that makes it."""
+        """The attributes that it needs, each as the code that makes it."""
         return tuple(re.findall(r"\[((?:=?nn\.|buffer|=?[A-Z]\w*\()[^\]]*)\]", self.text))
 
 
 def ops(*texts: str, dims: tuple[int, int] = (0, 4), outs: int = 1) -> tuple[Op, ...]:
-    """Operations that need no more than their template."""
+    """Make operations that consist of a template only."""
     return tuple(Op(text, dims, outs=outs) for text in texts)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What the random models of an exercise are made of.
+    """The parts of an exercise's random models.
 
     Attributes:
-        ops: the operations, the ones that the exercise is about first.
+        ops: the operations, beginning with those that the exercise is about.
         shapes: shapes of the first input.
-        dtypes: of parameters and inputs.
-        results: kinds of what is returned: ``value``, ``tuple``, ``dict``, ``nested``, ``nothing``.
+        dtypes: dtypes of parameters and inputs.
+        results: kinds of results: ``value``, ``tuple``, ``dict``, ``nested``, ``nothing``.
         inputs: kinds of further parameters: ``""``, ``tensor``, ``row``, ``default``, ``star``;
-            or their text, for which the exercise itself makes the inputs.
-        training: whether models in training mode are drawn.
-        traced: whether models are drawn that are traces themselves.
-        namesakes: names for attributes and parameters that mislead who goes by names.
-        dead: whether there may be nodes that nobody reads. Without them, what was there before a
-            pass cannot be mistaken for what the pass left behind.
+            or their text, if the exercise itself makes the inputs.
+        training: whether models may be in training mode.
+        traced: whether models may be graph modules.
+        namesakes: misleading names for attributes and parameters.
+        dead: whether there may be unused nodes. Without them, a dead node of the model cannot be
+            mistaken for one that the pass left.
         parts: whether a model may have a module with a ``forward`` of its own.
         second_names: whether one module may have two names.
-        names: what the templates may use besides `torch`, `nn`, `F` and `operator`.
-        most: the most steps.
+        names: names that the templates may use in addition to `torch`, `nn`, `F` and `operator`.
+        most: the largest number of steps.
     """
 
     ops: tuple[Op, ...]
@@ -100,7 +100,7 @@ class Vocabulary:
         return tuple(op for op in self.ops if op.dims[0] <= len(shape) <= op.dims[1])
 
 
-# What any model may have around the operations that an exercise is about.
+# Operations that any model may contain next to those that an exercise is about.
 COMMON: tuple[Op, ...] = (
     *ops(
         "torch.sigmoid({a})",
@@ -128,6 +128,6 @@ COMMON: tuple[Op, ...] = (
     Op("torch.max({x}, dim=-1, keepdim=True)[0]", (1, 4), column=True),
 )
 
-# Without steps from one value to another: rounding may differ.
+# Without step functions, because rounding may differ.
 SMOOTH = tuple(op for op in COMMON if "torch.where" not in op.text)
 ONE_DTYPE = (torch.float64,)

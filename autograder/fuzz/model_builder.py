@@ -1,4 +1,4 @@
-"""Builds the objects of a random case: all of it that a student's process needs to know."""
+"""Builds the objects of a random case, in the student's process too."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from autograder.models.build import arguments, fresh
 
 
 def no_completion(trial: Trial, choice: int) -> Trial:
-    """The trial: the exercise needs nothing besides a model."""
+    """Return the trial unchanged: the exercise needs only a model."""
     return trial
 
 
 @dataclass(frozen=True, eq=False)
 class Builder:
-    """Builds the objects of a random case, and knows nothing of what must come out.
+    """Builds the objects of a random case; it does not contain the expected result.
 
     Attributes:
         program: the model's code and the shapes of its inputs.
-        names: what its code may name besides PyTorch.
-        dtype: of its parameters and inputs.
+        names: the names that its code may use in addition to PyTorch.
+        dtype: the dtype of its parameters and inputs.
         training: whether it is in training mode.
-        traced: whether its trace stands for it.
-        complete: gives the trial what the exercise needs besides a model.
-        choice: the number that chooses there.
+        traced: whether its trace is used instead.
+        complete: adds the other objects that the exercise needs to the trial.
+        choice: the number passed to `complete`.
     """
 
     program: Program
@@ -43,11 +43,11 @@ class Builder:
     choice: int
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
+        """Make a new trial."""
         return self.complete(self.begin(seed), self.choice)
 
     def begin(self, seed: int) -> Trial:
-        """A fresh trial without what the exercise needs besides a model."""
+        """Make a new trial with the model and its inputs only."""
         model = fresh(
             lambda: self.program.model(self.names), seed, training=self.training, dtype=self.dtype
         )
@@ -56,7 +56,7 @@ class Builder:
         return replace(self._surroundings(seed), args=(model,), model=model)
 
     def without_model(self, seed: int) -> Trial:
-        """A fresh trial in which the model may be missing, for those that need only the rest."""
+        """Make a new trial, possibly without the model, for callers that do not need it."""
         return self._surroundings(seed) if self.complete is no_completion else self(seed)
 
     def _surroundings(self, seed: int) -> Trial:

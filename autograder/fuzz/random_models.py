@@ -1,4 +1,4 @@
-"""From recipes to cases: a random model in place of a hand-picked one."""
+"""Makes cases from recipes: random models instead of hand-picked ones."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
 
 COUNT = 18
-"""How many random models an answer is tried on when it is graded."""
+"""Number of random models on which an answer is graded."""
 
 AT_HAND = 5
-"""How many of them a learner waits for in a notebook."""
+"""Number of random models that a check in the notebook tries while the learner waits."""
 
 
 POOL = 128
-"""How many models are in a pool."""
+"""Number of models in a pool."""
 
 
 @dataclass(frozen=True)
 class RandomModels:
-    """The random models of an exercise. The answer key's oracle says what must come of them.
+    """The random models of an exercise. The answer key's oracle computes the expected results.
 
     Attributes:
-        vocabulary: what they are made of.
-        complete: gives a trial what the exercise needs besides a model: further arguments,
-            callbacks; the number chooses. It runs where answers run, so it lies in a module
-            of models.
-        count: how many are tried.
-        expect: what every case demands beyond the oracle, or what one does, by its recipe.
+        vocabulary: their parts.
+        complete: adds the other objects that the exercise needs to a trial: further arguments,
+            callbacks; its number selects among them. It runs in the process that runs answers,
+            so it must be in a module of models.
+        count: number of models tried.
+        expect: further expectations of every case, or a function that returns them by recipe.
     """
 
     vocabulary: Vocabulary
@@ -48,7 +48,7 @@ class RandomModels:
     _pooled: dict[tuple[int, int], Case] = field(default_factory=dict, compare=False)
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
-        """The cases of a seed; with fewer, the first of them."""
+        """The cases of a seed; with a smaller count, the first of them."""
         count = count or self.count
         pool, own = divmod(seed, OWN)
         if pool:
@@ -61,7 +61,7 @@ class RandomModels:
         return self._made[seed, count]
 
     def pool(self, pool: int) -> Iterator[Case]:
-        """The cases of a class's pool: drawn all at once, each made when it is first asked for.
+        """The cases of a class's pool: recipes are drawn at once, each case is made when needed.
 
         Args:
             pool: its number.
@@ -70,7 +70,7 @@ class RandomModels:
         return (self._of_pool(pool, place) for place in range(POOL))
 
     def _share(self, pool: int, own: int, count: int) -> tuple[Case, ...]:
-        """A share of a pool: models that follow each other, since their choices differ most."""
+        """A share of a pool: consecutive models, since their choices differ most."""
         start = random.Random(own).randrange(POOL)
         places = ((start + i) % POOL for i in range(count))
         return tuple(filter(can_be_made, (self._of_pool(pool, place) for place in places)))
@@ -84,10 +84,10 @@ class RandomModels:
         return self._pooled[pool, place]
 
     def case(self, recipe: Recipe, name: str) -> Case:
-        """The case of a recipe."""
+        """Make the case of a recipe."""
         words = self.vocabulary
         program = program_of(recipe, words)
-        # FX writes `x += y` for `iadd(x, y)`; a trace of that code has no `iadd` any more.
+        # FX writes `x += y` for `iadd(x, y)`; a trace of that code contains no `iadd`.
         traced = words.traced and recipe.form % 2 and "fx.wrap" not in program.source
         make = Builder(
             program,
@@ -102,7 +102,7 @@ class RandomModels:
         return Case(name, RANDOM.key, make, expect=expect, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
-        """The smallest random case that fails, on the way from one that does."""
+        """Shrink a failing random case, and return the smallest one found that still fails."""
         if not isinstance(case.recipe, Recipe):
             return case
         name = "the smallest random model that shows it"
@@ -117,13 +117,13 @@ class RandomModels:
 def can_be_made(case: Case) -> bool:
     """Whether the objects of a random case can be made.
 
-    What runs the model to make them may find out that one operation does not take what another
-    gives. That says nothing of an answer, so such a model is not tried.
+    Code that runs the model to make them may find that one operation does not accept the result of
+    another. That is not the answer's fault, so such a model is skipped.
     """
     key = "can be made"
     if key not in case.cache:
         case.cache[key] = True
-        # A model alone is not run until it is tried.
+        # A model alone is not run here.
         if not (isinstance(case.make, Builder) and case.make.complete is no_completion):
             try:
                 with preserve_global_state(), bounded_output(0):

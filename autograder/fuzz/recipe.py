@@ -1,8 +1,8 @@
-"""What is drawn: a recipe of small numbers. Any numbers at all make a sound model.
+"""A recipe: small numbers that describe a model. Any numbers give a valid model.
 
-A number that chooses among things is taken modulo how many there are, and zero is the plainest
-choice. So every part of a recipe can be made smaller or left out on its own, which is what
-`shrinker` does to find the smallest failing one.
+A number that selects one of several things is taken modulo their count, and zero is the simplest
+choice. So every part of a recipe can be made smaller or left out on its own; `shrinker` does this
+to find the smallest failing recipe.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 OWN = 1 << 20
-"""A seed below it draws models of its own. Above that it says from which pool of a class the models
-come, and which share of the pool."""
+"""Seeds below it have models of their own. A larger seed contains the number of a class's pool, and
+the share of this pool."""
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Step:
     """One line of a ``forward``.
 
     Attributes:
-        op: which operation.
-        picks: which values it reads: 0 is the latest one, 1 the one before …
-        number: which number stands where the operation has one.
-        layer: how its module is had: 0 and 1 a new one, 2 one that is there already, 3 the
-            same one under a second name, 4 a new one inside an `nn.Sequential`, 5 a new one
-            whose name misleads.
+        op: index of the operation.
+        picks: indices of the values that it reads: 0 is the latest one, 1 the one before …
+        number: index of the constant, if the operation has one.
+        layer: source of its module: 0 and 1 a new one, 2 an existing one, 3 an existing one
+            under a second name, 4 a new one inside an `nn.Sequential`, 5 a new one with a
+            misleading name.
     """
 
     op: int = 0
@@ -37,19 +37,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A model, its inputs, and what an exercise wants chosen besides.
+    """A model, its inputs, and an exercise's further choice.
 
     Attributes:
         steps: the model's ``forward``.
         part: the ``forward`` of a module inside the model; without steps there is none.
-        shape: which shape of input.
-        inputs: which parameters ``forward`` has besides the first.
-        result: what is returned: 0 the last value, else a tuple, a dictionary …
-        returns: which value is returned besides the last.
-        dtype: which dtype.
+        shape: index of the input shape.
+        inputs: index of the kind of further parameters of ``forward``.
+        result: index of the kind of result: the last value, a tuple, a dictionary …
+        returns: index of the value that is returned in addition to the last one.
+        dtype: index of the dtype.
         training: whether the model is in training mode.
-        form: 0 a module of a class of its own, 1 its trace.
-        choice: for the exercise: which node, which submodule …
+        form: 0 for a module of a class of its own, 1 for its trace.
+        choice: a number for the exercise: index of a node, a submodule …
     """
 
     steps: tuple[Step, ...] = ()
@@ -64,12 +64,12 @@ class Recipe:
     choice: int = 0
 
     def to_json(self) -> str:
-        """The recipe as one line of text, for a record."""
+        """The recipe as one line of JSON."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Recipe:
-        """The inverse of `to_json`."""
+        """Parse the result of `to_json`."""
         data: dict[str, Any] = json.loads(text)
         for key in ("steps", "part"):
             data[key] = tuple(Step(**{**step, "picks": tuple(step["picks"])}) for step in data[key])

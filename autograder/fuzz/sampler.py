@@ -1,4 +1,4 @@
-"""Draws recipes: the same for a seed in every process, on every machine."""
+"""Draws recipes: a seed gives the same ones in every process, on every machine."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from autograder.fuzz.recipe import Recipe, Step
 
 
 class _Deck:
-    """Deals the numbers below a size in a random order, and again when all were dealt.
+    """Deals the numbers below a size in random order, and starts again after the last one.
 
-    A few dozen recipes have to show as much as they can: no number comes twice before every other
-    one has come.
+    Each number is dealt once before any number is dealt twice, so that a few dozen recipes cover as
+    many choices as possible.
     """
 
     def __init__(self, size: int, generator: random.Random) -> None:
@@ -20,9 +20,9 @@ class _Deck:
         self._left: list[int] = []
 
     def deal(self) -> int:
-        """The next number."""
+        """Deal the next number."""
         if not self._left:
-            # Of all that `random` offers, only this is the same in every version of Python.
+            # In `random`, only this method gives the same numbers in every version of Python.
             self._left = sorted(range(self._size), key=lambda _: self._generator.random())
         return self._left.pop()
 
@@ -31,7 +31,7 @@ class _Sampler:
     """Draws one recipe after the other.
 
     Args:
-        most: the most steps of one.
+        most: the largest number of steps.
         number: the seed.
     """
 
@@ -47,7 +47,7 @@ class _Sampler:
         return _Deck(size, self._generator)
 
     def recipe(self) -> Recipe:
-        """The next recipe."""
+        """Draw the next recipe."""
         return Recipe(
             steps=self._steps(1 + self._length.deal()),
             part=self._steps(self._part.deal()),
@@ -78,11 +78,11 @@ class _Sampler:
 
 @lru_cache(maxsize=256)
 def drawn(most: int, count: int, number: int) -> tuple[Recipe, ...]:
-    """Recipes for a seed. Fewer of them are the first of more.
+    """Draw the recipes of a seed. A smaller count gives the first of them.
 
     Args:
-        most: the most steps of one.
-        count: how many.
+        most: the largest number of steps in a recipe.
+        count: number of recipes.
         number: the seed.
     """
     sampler = _Sampler(most, number)

@@ -1,7 +1,7 @@
-"""Makes a failing recipe smaller for as long as it still fails.
+"""Makes a failing recipe smaller while it still fails.
 
-A shrinker that knows nothing of what a recipe means, such as that of Hypothesis, needs hundreds of
-tries where this one needs dozens, and a learner waits for the card.
+A learner waits for the result. A general shrinker, such as that of Hypothesis, ignores the meaning
+of a recipe and needs hundreds of tries, while this one needs dozens.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _PLAIN = {
 
 
 def shrunk(recipe: Recipe, fails: Callable[[Recipe], bool], most: int = MOST_TRIES) -> Recipe:
-    """The smallest failing recipe that leaving out and making plain leads to.
+    """The smallest failing recipe found by leaving out and simplifying parts.
 
     Args:
-        recipe: one that fails.
-        fails: whether another one does.
-        most: how many others are tried at most.
+        recipe: a failing recipe.
+        fails: whether another recipe fails.
+        most: the largest number of recipes tried.
     """
     tried = {recipe}
     while True:
@@ -50,7 +50,7 @@ def shrunk(recipe: Recipe, fails: Callable[[Recipe], bool], most: int = MOST_TRI
 
 
 def _smaller(recipe: Recipe) -> Iterator[Recipe]:
-    """Recipes that are a little smaller; those that promise most come first."""
+    """Yield recipes that are a little smaller, the most promising first."""
     if recipe.part:
         yield replace(recipe, part=())
     for steps in _shorter(recipe.steps):
@@ -100,10 +100,10 @@ def _with_a_zero(picks: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
 
 
 def _cut(steps: tuple[Step, ...], place: int) -> tuple[Step, ...]:
-    """Leave out a step. The later ones read the values that they read before.
+    """Leave out a step, and let the later ones read the same values as before.
 
-    `_shorter` does not care what they read, which is simpler and mostly enough. But a line that
-    nobody reads stays if a later line reads a value from before it.
+    `_shorter` ignores which values they read, which is simpler and usually enough. But it cannot
+    remove an unused line if a later line reads a value from before it.
     """
     after = []
     for away, step in enumerate(steps[place + 1 :]):

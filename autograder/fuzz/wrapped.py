@@ -1,7 +1,7 @@
-"""Functions that FX records where it would call them, as after `fx.wrap`.
+"""Functions whose calls FX records, as after `fx.wrap`.
 
-`fx.wrap` speaks of names in a file. The classes of random models stand in no file, so their
-templates use these functions instead, and say `fx.wrap` in a comment.
+`fx.wrap` needs names in a file. The classes of random models are in no file, so their templates
+use these functions instead, and mention `fx.wrap` in a comment.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from torch import fx
 
 
 class Wrapped:
-    """A function; a call of it with a Proxy among its arguments becomes a node.
+    """A function whose call becomes a node if one of its arguments is a Proxy.
 
-    It can be pickled wherever the function can.
+    It can be pickled if the function can.
 
     Args:
         function: the function.
@@ -35,6 +35,6 @@ class Wrapped:
         if proxy is None:
             return self.function(*args, **kwargs)
         recorded = proxy.tracer.create_proxy("call_function", self.function, args, kwargs)
-        # As for `fx.wrap`: the code of a trace then says `wrap`, for who traces it again.
+        # As for `fx.wrap`: the code of the trace then contains `wrap`, so it can be traced again.
         recorded.node.meta["is_wrapped"] = True
         return recorded

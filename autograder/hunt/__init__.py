@@ -1,1 +1,1 @@
-"""A hunt: random models against a pass, anybody's, and the smallest model that shows it wrong."""
+"""A hunt: tests any pass on random models, and finds the smallest model that shows it wrong."""

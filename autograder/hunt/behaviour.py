@@ -76,7 +76,7 @@ def calls_of(model: nn.Module, inputs: Inputs) -> list[Call]:
 
 
 def _names(parameters: list[inspect.Parameter], args: tuple[Any, ...]) -> tuple[str, ...]:
-    """The parameter of each argument; for ``*rest``, with its place there."""
+    """The parameter of each argument; for ``*rest``, with the index."""
     positional = [
         p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
@@ -116,12 +116,12 @@ class Behaviour:
 def behaviour(
     model: Callable[..., Any], calls: Sequence[Call], aspects: Sequence[str] = EVERYTHING
 ) -> Behaviour:
-    """Run a model, on copies of the arguments and under fixed seeds.
+    """Run a model on copies of the arguments, under fixed seeds.
 
     Args:
-        model: anything that can be called. It is left in whatever state the calls lead to.
-        calls: in this order.
-        aspects: what is looked at.
+        model: any callable. The calls may change its state.
+        calls: the calls, in order.
+        aspects: the aspects to record.
     """
     encoder, found = Encoder(), Behaviour()
     if isinstance(model, nn.Module):
@@ -222,7 +222,7 @@ def _modes_differ(got: CallResult | None, want: CallResult) -> str:
 
 
 def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) -> None:
-    """Note the gradients of a weighted sum of all results, by arguments and by parameters."""
+    """Record the gradients of a weighted sum of all results, by arguments and by parameters."""
     args = copy.deepcopy(call.args)
     inner = _float_tensors(call.names, args)
     for tensor in inner.values():
@@ -244,7 +244,7 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
         with torch.enable_grad():
             made = gradients()
     except Exception as error:
-        # A model that writes to an argument in place has no gradient by it.
+        # A model that writes to an argument in place has no gradient with respect to it.
         record: CallResult = {"error": error_record(error)}
         found.rows[ARGUMENT_GRADIENTS, 0] = found.rows[PARAMETER_GRADIENTS, 0] = record
         return
@@ -255,7 +255,7 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
 
 
 def _float_tensors(names: Sequence[str], args: Sequence[Any]) -> dict[str, torch.Tensor]:
-    """The tensors of floats in arguments, by parameter; with a number if it has several."""
+    """The floating-point tensors in arguments, by parameter; with a number if it has several."""
     found: dict[str, torch.Tensor] = {}
     for name, arg in zip(names, args, strict=True):
         own = [t for t in _tensors(arg) if t.is_floating_point()]
@@ -275,7 +275,7 @@ def _named_differ(
     want: CallResult,
     want_tensors: list[torch.Tensor],
 ) -> str:
-    """Compare values by name. The pass may have removed a parameter, and with it a gradient."""
+    """Compare values by name. If the pass removed a parameter, its gradient is ignored."""
     mine: Any = got["value"]
     theirs: Any = want["value"]
     for name, right in theirs.items():

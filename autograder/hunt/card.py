@@ -32,7 +32,7 @@ class Card:
     Attributes:
         title: the name of the pass, and the number of models on which it is wrong.
         says: one sentence about the mistake.
-        hint: where to look, for common mistakes.
+        hint: advice about common mistakes.
         source: the code of the model.
         facts: names and values: mode, inputs, the expected result and the obtained one.
         before: the graph that the pass got.
@@ -126,7 +126,7 @@ def card_of(
         found: the counterexample.
         question: the pass, and how it is tested.
         title: the first line of the card.
-        others: further counterexamples, to be named after it.
+        others: further counterexamples, listed at the end.
     """
     subject = found.model.subject(question)
     endless = found.failure.aspect == ENDLESS
@@ -152,7 +152,7 @@ def card_of(
 
 
 def _named(found: Counterexample) -> str:
-    """A counterexample in one line, with the last line of its model that computes something."""
+    """A counterexample in one line, with the last computing line of its model."""
     last = [line for line in found.model.source.splitlines() if " = " in line][-1:]
     return found.failure.says + (f" (such as: `{last[0].strip()}`)" if last else "")
 
@@ -165,7 +165,7 @@ def sentence(clause: str) -> str:
 def _boxes(gm: fx.GraphModule) -> tuple[NodeBox, ...]:
     try:
         return sketch(gm)
-    except Exception:  # there must be a card even for a broken graph
+    except Exception:  # a broken graph must not prevent the card
         return ()
 
 
@@ -205,7 +205,7 @@ def _values(
 
 
 def _hint(changed: Any, failure: Failure) -> str:
-    """Where to look, for common mistakes."""
+    """Advice about common mistakes."""
     if failure.aspect == ENDLESS:
         return (
             "a loop over `graph.nodes` also visits the nodes that it inserts. Loop over "

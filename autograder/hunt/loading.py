@@ -1,4 +1,4 @@
-"""Functions that are named ``MODULE:NAME``, as passes and oracles for a hunt."""
+"""Loads the pass and the oracle of a hunt from ``MODULE:NAME``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class CannotLoad(Exception):
 
 
 def loaded(words: str, what: str) -> Callable[..., Any]:
-    """The function that is called ``MODULE:NAME`` or ``FILE.py:NAME``.
+    """Load the function with the name ``MODULE:NAME`` or ``FILE.py:NAME``.
 
     Args:
         words: this name.
         what: its part in the hunt, for messages: ``the pass`` or ``the oracle``.
 
     Raises:
-        CannotLoad: there is no such function.
+        CannotLoad: if there is no such function.
     """
     place, colon, name = words.rpartition(":")
     if not colon or not place or not name:
@@ -57,7 +57,7 @@ def loaded(words: str, what: str) -> Callable[..., Any]:
 
 def _module(place: str, what: str) -> ModuleType:
     if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # behind libraries: a file here hides none
+        sys.path.append(os.getcwd())  # last, so that a file here does not hide a library
     path = Path(place)
     if path.suffix == ".py" or os.sep in place:
         return _from_file(path, what)
@@ -106,7 +106,7 @@ def _demand_one_argument(function: Callable[..., Any], words: str) -> None:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return  # some functions do not say it
+        return  # some functions have no signature
     try:
         signature.bind(object())
     except TypeError:
@@ -117,10 +117,10 @@ def _demand_one_argument(function: Callable[..., Any], words: str) -> None:
 
 
 def as_change(function: Callable[[Any], Any]) -> Change:
-    """A reader's pass, in the form in which a hunt calls it.
+    """Adapt a user's pass to the form in which a hunt calls it.
 
     It may change its input and return nothing, or return a module, a `PassResult`, a graph, or a
-    pair of a module and something else.
+    pair of a module and another value.
     """
 
     def change(given: Any, inputs: Any) -> Callable[..., Any]:
@@ -144,7 +144,7 @@ def as_change(function: Callable[[Any], Any]) -> Change:
 
 
 def as_oracle(function: Callable[[nn.Module], Any]) -> Oracle:
-    """A reader's oracle, in the form in which a hunt calls it."""
+    """Adapt a user's oracle to the form in which a hunt calls it."""
 
     def oracle(model: nn.Module) -> Callable[..., Any]:
         right = function(model)

@@ -35,8 +35,8 @@ def demand(
         aspects: the aspects in which the two must not differ.
 
     Raises:
-        AssertionError: the pass is wrong; the message names the difference.
-        Useless: the model cannot test a pass, because it cannot be run or captured.
+        AssertionError: if the pass is wrong; the message names the difference.
+        Useless: if the model cannot test a pass, because it cannot be run or captured.
     """
     trial = Trial(args=(), model=model, inputs=tuple(inputs))
     question = Question(

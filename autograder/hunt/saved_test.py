@@ -1,4 +1,4 @@
-"""A counterexample as a file that tests the pass on it again."""
+"""Writes a counterexample as a Python file that tests the pass on it again."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _split(source: str) -> tuple[list[str], str]:
 
 
 def _sorted(imports: Iterable[str]) -> list[list[str]]:
-    """Import lines in two blocks, for the standard library and the rest, sorted as ruff does."""
+    """Import lines in two blocks, standard library and the rest, in ruff's order."""
     lines = sorted(set(imports), key=lambda line: (not line.startswith("import "), line))
     standard = [line for line in lines if line.split()[1].split(".")[0] in sys.stdlib_module_names]
     return [standard, [line for line in lines if line not in standard]]
@@ -117,10 +117,10 @@ def _paths(every: list[str], path: Path) -> list[str]:
 
 
 def _seen_from(path: Path, folder: Path) -> str:
-    """The code that leads from the folder of a file to another one; ``""`` for the same."""
+    """The code of the path from a file's folder to another folder; ``""`` for the same folder."""
     try:
         way = Path(os.path.relpath(folder, path.resolve().parent)).as_posix()
-    except ValueError:  # another drive, on Windows: an absolute path replaces what is before it
+    except ValueError:  # another drive, on Windows: an absolute path replaces the part before it
         way = folder.as_posix()
     return "" if way == os.curdir else f" / {json.dumps(way)}"
 
@@ -142,7 +142,7 @@ def _folder_of(words: str) -> Path | None:
 
 
 def _imported(words: str, own: str) -> tuple[str, str]:
-    """The import line for ``MODULE:NAME``, and the name to call after it."""
+    """The import line for ``MODULE:NAME``, and the name by which the file then calls it."""
     place, _, name = words.rpartition(":")
     module = Path(place).stem if place.endswith(".py") else place
     first, *rest = name.split(".")

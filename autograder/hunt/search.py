@@ -40,7 +40,7 @@ class Drawn:
         words: its vocabulary.
         recipe: the numbers that it was made from.
         seed: the seed of its batch.
-        place: its place there.
+        place: its place in the batch.
     """
 
     vocabulary: str
@@ -67,7 +67,7 @@ class Drawn:
     def subject(self, question: Question) -> Subject:
         """The model, ready for passes; see `trying.subject`."""
         make = self.case.make
-        begin = getattr(make, "begin", make)  # without the other needs of an exercise
+        begin = getattr(make, "begin", make)  # without the further arguments of an exercise
         return subject(lambda: begin(0), question)
 
 

@@ -40,7 +40,7 @@ RAISES = "the pass raises"
 ENDLESS = "the pass does not end"
 
 LONGEST = 3.0
-"""Seconds of processor time that a pass may take for one of these small models."""
+"""Most seconds of processor time for a pass on one of these small models."""
 
 Change = Callable[[Any, tuple[tuple[Any, ...], ...]], Callable[..., Any]]
 Oracle = Callable[[nn.Module], Callable[..., Any]]
@@ -51,14 +51,14 @@ class Question:
     """A pass, and how it is tested on every model.
 
     Attributes:
-        change: the pass. It gets an object of its own and the inputs, and returns a callable that
-            replaces the model.
-        oracle: from a model to the expected one; ``None`` expects the model itself.
+        change: the pass. It gets a copy of the input and the arguments, and returns a callable
+            that replaces the model.
+        oracle: maps a model to the expected one; ``None`` expects the model itself.
         given: the input of the pass.
         aspects: the aspects in which the two must not differ.
         eval_only: whether models in training mode are put into eval mode first.
-        sound_by: how a trace is run to see whether tracing alone has changed the model. Such a
-            model cannot test the pass.
+        sound_by: how a trace is run to check whether tracing alone has changed the model. Such
+            a model cannot test the pass.
         first_only: whether models are compared on their first arguments only, for passes whose
             input was captured with these.
         seconds: the time limit of the pass for one model.
@@ -102,7 +102,7 @@ class Failure:
 
 
 class Useless(Exception):
-    """A model that cannot test a pass: it raises, or its trace does not do what it does."""
+    """A model that cannot test a pass: it raises, or its trace computes something else."""
 
     @property
     def reason(self) -> str:
@@ -149,7 +149,7 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
         question: the form in which passes get the model.
 
     Raises:
-        Useless: this model cannot test a pass.
+        Useless: if this model cannot test a pass.
     """
     try:
         trial, traced = make(), make()
@@ -182,14 +182,14 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
     """Test the pass on a model.
 
     Raises:
-        Useless: the oracle has no answer for this model.
-        Misused: the pass or the oracle cannot be used.
+        Useless: if the oracle has no answer for this model.
+        Misused: if the pass or the oracle cannot be used.
     """
     with quiet():
         want = subject.want
         if question.oracle is not None:
             want = _said_by(question.oracle, subject, question)
-            if question.given in ("program", "aten"):  # they begin in training mode, always
+            if question.given in ("program", "aten"):  # these always begin in training mode
                 want.rows[MODES, 0] = subject.want.rows[MODES, 0]
         try:
             with limited(question.seconds):
@@ -240,7 +240,7 @@ def _given(model: nn.Module, inputs: tuple[tuple[Any, ...], ...], given: Given) 
 
 
 def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: Question) -> None:
-    """Check that the graph does the same as the model before any pass changes it."""
+    """Check that the graph computes the same as the model before any pass changes it."""
     aspects = [aspect for aspect in EVERYTHING if aspect != MODES]
     own = copy.deepcopy(given)
     call = fx.Interpreter(own).run if q.sound_by == "interpreter" else own
@@ -289,7 +289,7 @@ def limited(seconds: float) -> Iterator[None]:
     """Stop a block that uses more processor time; not on Windows, and not in a thread.
 
     Raises:
-        TooLong: the block used more.
+        TooLong: if the block used more.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
@@ -301,7 +301,7 @@ def limited(seconds: float) -> Iterator[None]:
             raise TooLong
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    # Repeatedly: one may come at a place that ignores exceptions.
+    # Repeatedly: code that ignores exceptions may be running at the first signal.
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The kinds of models in a hunt, from which a reader can choose."""
+"""The kinds of models in a hunt, among which the caller chooses."""
 
 from __future__ import annotations
 
@@ -209,11 +209,11 @@ NAMES = (
     "nan", "inf", "device", "class", "self_1", "torch", "slice", "getattr", "code", "block_0",
     'say "hi"', "a\\tb",
 )  # fmt: skip
-"""Names that a user may choose and that mean something in generated code."""
+"""Names that a user may choose and that have a meaning in generated code."""
 
 
 def names(first: str) -> Vocabulary:
-    """Models in which parameters and attributes are called something unlucky."""
+    """Models whose parameters and attributes have names that collide with generated code."""
     return Vocabulary(
         ops(
             "{a} * float('inf')",
@@ -331,13 +331,13 @@ IDENTITIES = Vocabulary(
     inputs=("", "tensor", "default"),
     most=5,
 )
-"""Calls that look as if they did nothing. On tensors of bool or int they change the dtype."""
+"""Calls that seem to do nothing. On tensors of bool or int they change the dtype."""
 
 ARITHMETIC = Vocabulary(COMMON, dtypes=DOUBLE, namesakes=("max", "add_1"), most=6)
 
 
 def as_models(vocabularies: dict[str, Vocabulary]) -> dict[str, Vocabulary]:
-    """The same without models that are traces: a mistake of tracing is not a mistake of a pass."""
+    """The same vocabularies without traces: a mistake of tracing is not a mistake of a pass."""
     return {name: replace(words, traced=False) for name, words in vocabularies.items()}
 
 

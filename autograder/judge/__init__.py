@@ -1,7 +1,7 @@
-"""Compares outcomes with the answer key and the references. Runs no learner's code.
+"""Judges outcomes by the rules of an answer key and the references. Runs no learner's code.
 
-A learner's graph module reaches the judge as a description, which it reads, and has run: in a
-classroom by a process that holds no expectation (see `core.graph_jobs`).
+The judge receives a learner's graph module as a description. It reads the description; in a
+classroom, another process without the expected results runs it (see `core.graph_jobs`).
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ def judge(
     key: AnswerKey | None = None,
     sealed: frozenset[str] = frozenset(),
 ) -> Verdict:
-    """The verdict on an answer.
+    """Judge an answer.
 
     Args:
         exercise: the exercise.
         outcomes: one for each case tried, in the order of the cases.
-        cases: the cases that were to be tried; a case without an outcome has not been held.
+        cases: the cases that had to be tried; a case without an outcome counts as failed.
         seed: the seed of the cases.
-        known: what is wrong with outcomes that have been looked at, by the case.
-        runner: does what is to be done with the graphs that the outcomes describe.
-        source: where the answer's text stands, where that is known: see `source_rules`.
+        known: findings about outcomes that were judged earlier, by case.
+        runner: does the jobs that need the described graphs.
+        source: the answer's text, if it is known: see `source_rules`.
         key: the answer key; the exercise's own by default.
-        sealed: the names of cases that are not hidden, but of which the verdict repeats nothing
-            in the answer's own words: it was tried on hidden cases before, and could quote them.
+        sealed: names of cases that are not hidden, but whose findings must not quote the answer:
+            it was tried on hidden cases before, and could give them away.
     """
     cases = exercise.cases if cases is None else cases
-    # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
+    # FX prints whole tracebacks if a rebuilt graph's code fails; the findings are clearer.
     with preserve_global_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
         verdict = _judge(
@@ -93,9 +93,9 @@ _LINE_LEFT_OUT = re.compile(rf"\bline (\d+): (?:`[^`]*{LEFT_OUT}[^`]*`|(?!`).*{L
 
 
 def _with_own_lines(verdict: Verdict, source: Source) -> Verdict:
-    """A verdict on a hidden case, with the learner's lines as they stand in the notebook.
+    """Insert the learner's lines, as the notebook has them, into a verdict on a hidden case.
 
-    What the answer itself said of its lines is left out, as it may say something else.
+    The answer's own record of its lines is left out, as it could contain something else.
     """
     lines = [line.strip() for line in source.cell.splitlines()]
 
@@ -111,7 +111,7 @@ def _with_own_lines(verdict: Verdict, source: Source) -> Verdict:
 
 
 def _with_text(verdict: Verdict, found: list[Finding]) -> Verdict:
-    """A verdict, and what the answer's text says against it: then nothing is held."""
+    """Add the findings about the answer's text; any such finding fails all shares."""
     if not found:
         return verdict
     shares = tuple(replace(share, held=False) for share in verdict.shares)
@@ -179,7 +179,7 @@ def _judge(
         others=_other_examples(exercise, ordered, worst, cases, outcomes, seed, key, silent),
         example=_example(exercise, worst, shown, seed, key, ordered, silent),
         error=redactions[worst.name].lines(error) if worst.name in silent else error,
-        printed="" if worst.name in silent else shown.printed,  # it may be all that a case holds
+        printed="" if worst.name in silent else shown.printed,  # it could contain the hidden case
         fails=tuple(
             (case.name, found[case.name][0].code)
             for case in cases
@@ -197,7 +197,7 @@ def _example(
     found: tuple[Finding, ...],
     silent: frozenset[str],
 ) -> Example | None:
-    """The case that a card shows; none where a word is forbidden, which it is in every case."""
+    """The case that a card shows; none for a forbidden word, which does not depend on the case."""
     if found[0].code == FORBIDDEN:
         return None
     example = example_of(exercise, worst, shown, seed, key)
@@ -214,17 +214,17 @@ def _shares(exercise: Exercise, cases: tuple[Case, ...], held: frozenset[str]) -
 
 
 def score_of(shares: tuple[Share, ...]) -> float:
-    """The held shares' weight of the whole; nothing without the first, the task itself."""
+    """The weight of the passed shares as a fraction; 0 if the first, the task itself, failed."""
     if not shares or not shares[0].held:
         return 0.0
     return sum(s.weight for s in shares if s.held) / sum(s.weight for s in shares)
 
 
 def _first_shown(exercise: Exercise, failing: list[Case], seed: int) -> Case | None:
-    """Of the first part that fails, the case with the smallest model; the first of several.
+    """The failing case to show: of the first failing aspect, the one with the smallest model.
 
-    The first part is the task itself; what fails in a later one is often a consequence, and
-    always less. A hidden case, of which less can be shown, only where no other fails.
+    The first aspect is the task itself; a failure in a later one is often a consequence. A hidden
+    case, of which a card shows less, is chosen only if no other case fails.
     """
     shown = [case for case in failing if not case.hidden] or failing
     order = {aspect.key: i for i, aspect in enumerate(exercise.all_aspects)}
@@ -236,7 +236,7 @@ def _first_shown(exercise: Exercise, failing: list[Case], seed: int) -> Case | N
 
 
 def size_of(case: Case, seed: int = 0) -> int:
-    """The number of nodes of a case's model; worked out once, and 0 where there is no model."""
+    """The number of nodes of a case's model, cached; 0 without a model."""
     key = "size", seed
     if key not in case.cache:
         known = traced_nodes(case, seed)
@@ -266,7 +266,7 @@ def _status(outcome: Outcome) -> Status:
 def _ordered(
     found: dict[str, list[Finding]], worst: Case, redactions: dict[str, Redaction]
 ) -> tuple[Finding, ...]:
-    """The findings, those of the case that is shown first; of hidden cases as they may be told."""
+    """The findings, those of the case shown first; those of hidden cases are redacted."""
     names = (worst.name, *(name for name in found if name != worst.name))
     return tuple(
         redactions[name].finding(each) if name in redactions else each
@@ -276,10 +276,10 @@ def _ordered(
 
 
 CALLERS = 3
-"""So many of the learner's lines are shown that led to the one that raised."""
+"""Number of calls of the learner's code shown that led to the line that raised."""
 
 OTHERS = 4
-"""So many further findings are shown with the model that they were found on."""
+"""Number of further findings shown together with the model of their case."""
 
 
 def _other_examples(
@@ -292,7 +292,7 @@ def _other_examples(
     key: AnswerKey,
     silent: frozenset[str],
 ) -> tuple[Example, ...]:
-    """The cases of the further findings that a card shows; none of them is hidden."""
+    """The cases of the further findings on the card; none of them is hidden."""
     names = dict.fromkeys(finding.case for finding in further_findings(findings)[:OTHERS])
     examples = (
         example_of(exercise, case, outcomes[case.name], seed, key)

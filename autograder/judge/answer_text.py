@@ -1,4 +1,4 @@
-"""The text of an answer, as a learner's own process knows it."""
+"""The source text of an answer, read in the process that defined it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Source:
-    """Where the text of an answer stands.
+    """The cells that contain the text of an answer.
 
     Attributes:
-        cells: the sources of the code cells that have run when the answer is tried, in order.
-        name: what the answer is called in them.
+        cells: the sources of the code cells that have run before the answer is tried, in order.
+        name: the name of the answer in these cells.
     """
 
     cells: tuple[str, ...]
@@ -30,20 +30,19 @@ class Source:
 
 
 def source_of_answer(answer: Any) -> Source | None:
-    """The cells of which an answer is made, as far as they are known here.
+    """The source cells of an answer, including the functions and classes that it may call.
 
-    Python keeps the text of each cell under the name of a file. Cells of other functions and
-    classes that the answer may call are among them.
+    Python keeps the text of each cell under a file name of its own.
 
     Args:
         answer: a function or class.
 
     Returns:
-        ``None`` where the text is not known, such as that of a function made by `functools`.
+        ``None`` if the text is unknown, for example for a function made by `functools`.
     """
     if not isinstance(getattr(answer, "__code__", None), types.CodeType):
         return None
-    inner = inspect.unwrap(answer)  # a decorator may stand in another file
+    inner = inspect.unwrap(answer)  # a decorator may be defined in another file
     names = getattr(inner, "__globals__", {})
     files = dict.fromkeys(_files(names, answer.__module__))
     codes = (getattr(each, "__code__", None) for each in (answer, inner))
@@ -55,7 +54,7 @@ def source_of_answer(answer: Any) -> Source | None:
 
 
 def _name_of(answer: Any, names: dict[str, Any]) -> str:
-    """The name that an answer has in its file, which a wrapper or a lambda does not know."""
+    """The name of an answer in its file; a wrapper or a lambda has another `__name__`."""
     own: str = answer.__code__.co_name
     known = [own, answer.__name__, *(name for name in names if not name.startswith("_"))]
     return next((name for name in known if names.get(name) is answer), own)

@@ -1,7 +1,7 @@
 """Exercises with known scores: a right and a wrong answer of each kind.
 
-Before a class is graded, these go through the sandboxes. If their scores differ from what they
-must be, something is wrong with this machine or this course, and no work is graded.
+Before a class is graded, these go through the sandboxes. If a score differs from the known one,
+this machine or this course has a fault, and nothing is graded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHAPTER = "canary"
 
 @rule("canary", Stage.RESULT)
 def as_it_must_be(evidence: Evidence) -> Iterable[Finding]:
-    """What came back, or what it gives when it runs, is what it must be."""
+    """The returned value, or the values of its runs, must equal the reference."""
     want = evidence.reference
     if want.value is not None:
         if evidence.outcome.value != want.value:
@@ -36,7 +36,7 @@ def as_it_must_be(evidence: Evidence) -> Iterable[Finding]:
 
 
 def __getattr__(kind: str) -> AnswerKey:
-    """The answer key of a kind's exercises, under the name of the kind."""
+    """The answer key of a kind's exercises, as an attribute named like the kind."""
     if kind not in KINDS:
         raise AttributeError(kind)
     return AnswerKey((as_it_must_be,), KINDS[kind].canary)
@@ -61,6 +61,6 @@ def _exercise(name: str, kind: str) -> Exercise:
 
 
 def exercises() -> dict[str, Exercise]:
-    """The exercises by name: of each kind one with a right answer, and one with a wrong one."""
+    """The exercises by name: for each kind, one with a right and one with a wrong answer."""
     names = {f"{which}_{kind}": kind for kind in KINDS for which in ("right", "wrong")}
     return {name: _exercise(name, kind) for name, kind in names.items()}

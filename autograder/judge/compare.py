@@ -1,8 +1,8 @@
-"""Whether two plain values are the same, and the first difference in words.
+"""Compares two plain values, and words the first difference.
 
-"The same" is what the course's contract says: same structure, same dtype and shape,
-values equal under `torch.testing.assert_close` with the tolerances of the dtype and
-NaN equal to NaN. Python numbers are the same only in the same type.
+Two values are the same under the course's contract if they have the same structure, dtype and
+shape, and are equal under `torch.testing.assert_close` with the tolerances of the dtype and
+NaN equal to NaN. Python numbers are the same only if they have the same type.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Difference:
 def difference(
     got: Encoded, got_tensors: Table, want: Encoded, want_tensors: Table, where: str = "the result"
 ) -> Difference | None:
-    """The first difference between two plain values, or ``None`` if they are the same."""
+    """Find the first difference between two plain values; ``None`` if they are the same."""
     if _kind(got) != _kind(want):
         return Difference("wrong-structure", f"{where} is {kind_of(got)}, not {kind_of(want)}")
     if not isinstance(got, dict):
@@ -50,7 +50,7 @@ def difference(
 
 def _kind(value: Encoded) -> str:
     if isinstance(value, dict):
-        # A non-finite float travels as text; it is still a float.
+        # A non-finite float is encoded as text; it is still a float.
         return next(iter(value)) if "float" not in value else "float"
     return type(value).__name__
 
@@ -79,7 +79,7 @@ def _sequence_difference(
 
 
 def ordinal(number: int) -> str:
-    """``1st``, ``2nd``, ``3rd``, ``4th`` …: people count from one."""
+    """``1st``, ``2nd``, ``3rd``, ``4th`` …"""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
     return f"{number}{ending or 'th'}"
 
@@ -125,7 +125,7 @@ def _tensor_difference(got: torch.Tensor, want: torch.Tensor, where: str) -> Dif
         return Difference(
             "wrong-shape", f"{where} has shape {tuple(got.shape)}, not {tuple(want.shape)}"
         )
-    if torch.equal(got, want):  # most are, and it is much sooner known
+    if torch.equal(got, want):  # true for most tensors, and much faster
         return None
     try:
         torch.testing.assert_close(got, want, equal_nan=True)
@@ -136,7 +136,7 @@ def _tensor_difference(got: torch.Tensor, want: torch.Tensor, where: str) -> Dif
 
 
 def _worst_entry(got: torch.Tensor, want: torch.Tensor) -> str:
-    """The entry that differs most, with both values, before what `_distance` says."""
+    """The entry that differs most, with both values; the text of `_distance` follows it."""
     if got.dtype == torch.bool or got.is_complex() or not 1 < got.numel() <= _EXACT:
         at_all = got.numel() == 1 and not got.is_complex()
         return f"it is {_two_numbers(got, want)}; " if at_all else ""
@@ -147,7 +147,7 @@ def _worst_entry(got: torch.Tensor, want: torch.Tensor) -> str:
 
 
 def _two_numbers(got: torch.Tensor, want: torch.Tensor) -> str:
-    """Two entries that differ, with as many digits as it takes to see that."""
+    """Two entries that differ, with enough digits to show the difference."""
     a, b = got.item(), want.item()
     for digits in (4, 7, 17):
         words = [f"{v:.{digits}g}" if isinstance(v, float) else str(v) for v in (a, b)]
@@ -157,14 +157,14 @@ def _two_numbers(got: torch.Tensor, want: torch.Tensor) -> str:
 
 
 _EXACT = 100_000
-"""Entries up to which integers are subtracted one by one."""
+"""Largest number of entries for which integers are subtracted one by one."""
 
 
 def _distance(got: torch.Tensor, want: torch.Tensor) -> str:
     if got.dtype == torch.bool:
         return f"{int((got != want).sum())} of {got.numel()} entries differ"
     if not (got.is_floating_point() or got.is_complex()) and got.numel() <= _EXACT:
-        # A large integer has no place in a float: two that differ could look the same.
+        # A float cannot represent every large integer: two that differ could look the same.
         pairs = zip(got.flatten().tolist(), want.flatten().tolist(), strict=True)
         return f"the largest difference is {max(abs(a - b) for a, b in pairs)}"
     a, b = got.to(torch.complex128), want.to(torch.complex128)

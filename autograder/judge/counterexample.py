@@ -1,4 +1,4 @@
-"""The smallest failing case, made ready to be shown."""
+"""The example on a card: the smallest failing case."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from autograder.runner.tensor_text import tensor_text
 def example_of(
     exercise: Exercise, case: Case, outcome: Outcome, seed: int, key: AnswerKey | None = None
 ) -> Example:
-    """What a card shows of a failing case; of a hidden one, its name and a sentence of the task."""
+    """The example that a card shows; for a hidden case, its name and its line of the fine print."""
     fine_print = exercise.fine_print_for(case.name)
     if case.hidden:
         return Example(case=case.name, fine_print=fine_print)
@@ -62,18 +62,18 @@ def example_of(
 
 
 def without_answer(example: Example) -> Example:
-    """An example without what the answer returned."""
+    """The example without the result of the answer."""
     return replace(example, obtained="", code="", after=())
 
 
 def _is_traced(model: Any) -> bool:
-    """Whether this is a model with nodes of its own; a layer of PyTorch is only a part of one."""
+    """Whether a model has nodes of its own; a layer of PyTorch is traced as one node."""
     return isinstance(model, nn.Module) and not fx.Tracer().is_leaf_module(model, "")
 
 
 def _boxes(description: Callable[[], GraphRecord]) -> tuple[NodeBox, ...]:
-    """The boxes of a description. A model that cannot be traced has no picture, nor has a
-    description that does not fit together."""
+    """The boxes of a description; none if the model cannot be traced, or the description is
+    inconsistent."""
     try:
         return node_boxes(description())
     except Exception:
@@ -85,27 +85,27 @@ def _expected_and_obtained(evidence: Evidence, key: AnswerKey) -> tuple[str, str
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
     if kind.is_model:
-        return "", ""  # the finding says what is wrong
+        return "", ""  # the finding reports the problem
     if evidence.has_graph:
         return _values_of_runs(evidence)
     if evidence.reference.value is None and evidence.reference.runs:
-        return "", ""  # what is asked is not a value but what it does when it runs
+        return "", ""  # the exercise asks for behavior, not for a value
     if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
-        return "", ""  # the finding says what is wrong
+        return "", ""  # the finding reports the problem
     want = evidence.reference.value
     if key.oracle_only and _kind(want) != _kind(outcome.value):
-        return "", show(outcome.value, 600)  # what the oracle says is no value of this kind
+        return "", show(outcome.value, 600)  # the oracle's value is of another kind
     wanted, got = kind.shown(want, evidence.trial), kind.shown(outcome.value, evidence.trial)
     return show(wanted, 600), show(got, 600)
 
 
 def _kind(value: Encoded) -> str:
-    """The kind of a value; what came from an answer may be of any form."""
+    """The kind of a value; a value from an answer may have any form."""
     return kind_of(value) if not isinstance(value, dict) or len(value) == 1 else ""
 
 
 def _values_of_runs(evidence: Evidence) -> tuple[str, str]:
-    """What running the result should have given, and gave; of the first run that differs."""
+    """The expected and the obtained value of the first run that differs."""
     for i, want in enumerate(evidence.reference.runs):
         got = evidence.outcome.runs[i].get("forward", {}) if i < len(evidence.outcome.runs) else {}
         if "value" not in got or "value" not in want:
@@ -121,11 +121,11 @@ def _values_of_runs(evidence: Evidence) -> tuple[str, str]:
 
 
 _NO_VALUES = ("trace_error", "keys")
-"""Under these stands what came of an answer whose result is no value to be compared."""
+"""Keys of records that contain no value to compare."""
 
 
 def _code_text(value: ResultRecord) -> str:
-    """The code of the result; of a model that was cut, that of all parts."""
+    """The code of the result; for a model that was split, the code of all parts."""
     code = (value["graph_module"]["code"] or "").strip()
     if "pieces" in value:
         graphs = [piece["graph_module"] for piece in value["pieces"] if "graph_module" in piece]
@@ -175,12 +175,12 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
 
 
 def _is_plain(values: Any) -> bool:
-    """Whether a list or tuple holds nothing that its own text would say badly."""
+    """Whether a list or tuple contains only items whose `repr` is readable."""
     return not any(callable(each) or isinstance(each, torch.Tensor) for each in values)
 
 
 def _name_of_module(module: nn.Module, trial: Trial) -> str:
-    """What a module is called that the answer is given: the model, a part of it, or another."""
+    """The name of a module argument in the call: the model, a part of it, or another module."""
     parts = trial.model.named_modules() if trial.model is not None else ()
     path = next((path for path, part in parts if part is module), "")
     first = next(arg for arg in (*trial.args, module) if isinstance(arg, nn.Module))
@@ -190,22 +190,22 @@ def _name_of_module(module: nn.Module, trial: Trial) -> str:
 
 
 def _table_text(table: dict[Any, Any], trial: Trial) -> str:
-    """A dictionary from functions to functions; a function's own text would name an address."""
+    """A dictionary of functions by their names; the `repr` of a function contains an address."""
     plain = Encoder(trial.functions).function
     rows = [f"{target_text(plain(k))}: {getattr(v, '__name__', v)}" for k, v in table.items()]
     return f"{{{', '.join(rows)}}}"
 
 
 def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
-    """The case's model (or function) as code a person can read and paste.
+    """The case's model (or function) as code that a person can read and paste into a new cell.
 
-    Classes of the course that its submodules have, and functions and modules that the answer
-    is given besides, such as a pattern to look for, follow behind it. What they need of their
-    module is there, too: it runs in a fresh cell.
+    After it follow classes of the course that its submodules have, and functions and modules that
+    the answer also receives, such as a pattern to match. Each comes with the definitions that it
+    needs from its own module.
 
     Args:
-        trial: fresh objects of the case.
-        made: what has been done to a graph module since it was traced, in words.
+        trial: new objects of the case.
+        made: the changes to a graph module since it was traced, in words.
     """
     subject = trial.model if trial.model is not None else next(iter(trial.args), None)
     if subject is None:
@@ -220,19 +220,19 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
     if lines := dict.fromkeys(in_short(part) for part in parts if in_short(part)):
         text += "\n" * bool(text) + "".join(f"# {line}\n" for line in lines)
     if isinstance(subject, fx.GraphModule) and trial.model is None:
-        # Where no model was given, the graph itself is the subject, and may say otherwise.
+        # Without a model, the graph itself is the subject, and it may differ from its code.
         text += f"\n{graph_text(subject, tuple(made))}\n"
     if isinstance(subject, fx.GraphModule):
-        # At the top: a card shows the first lines only, and these are what the case is about.
+        # First, because a card shows only the first lines, and the case is about these.
         unlike = [f"{_unlike(subject.graph, graph)}\n\n" for graph in _edited(trial, subject)]
         text = "".join(unlike) + text
     return text
 
 
 def _edited(trial: Trial, subject: fx.GraphModule) -> Iterator[fx.Graph]:
-    """The other graphs that an answer is given, if their code does not show what they are.
+    """The other graphs that an answer receives, if their code does not show the difference.
 
-    A graph may be edited after its code was made.
+    A graph may have been edited after its code was generated.
     """
     for arg in trial.args:
         graph = arg.graph if isinstance(arg, fx.GraphModule) else arg
@@ -255,14 +255,14 @@ _USERS = re.compile(r"( :)? \[num_users=\d+\]")
 
 
 LONGEST_CLASS = 14
-"""Lines of the class of an object that an answer is given: a longer one is described."""
+"""Most lines of an argument's class that are shown; a longer class is described in one line."""
 
 
 def in_short(value: Any) -> str:
-    """One line about an object that the course calls, or has called, such as what makes inputs.
+    """One line about an object that the course calls, for example one that makes inputs.
 
-    Its class would be longer than the model that the case is about. A class of such objects
-    may say what they do in ``in_short``, and what they are called in ``name``.
+    The code of its class would be longer than the model of the case. Such a class may describe its
+    objects in ``in_short``, and name them in ``name``.
 
     Returns:
         ``""`` for a model, a function and a small class, whose code is shown.
@@ -283,7 +283,7 @@ def in_short(value: Any) -> str:
 
 
 def _object_text(value: Any) -> str:
-    """An object of the course as an argument; one without a text of its own by its class."""
+    """An object of the course as an argument; by its class if it has no `repr` of its own."""
     kind: Any = type(value)
     if kind.__repr__ is object.__repr__:  # it would name a module and an address
         return f"{kind.__name__}(...)"
@@ -291,9 +291,9 @@ def _object_text(value: Any) -> str:
 
 
 def construction(case: Case, model: nn.Module | None) -> str:
-    """The line that makes the case's model, where its class is called with arguments.
+    """The line that constructs the case's model, if its class is called with arguments.
 
-    Without it a pasted class would be called with its defaults, and that is another model.
+    Without this line, a pasted class would be called with its defaults, which give another model.
     """
     calls = (value for value in builders_in(case.make) if isinstance(value, partial))
     call = next((each for each in calls if each.func is type(model)), None)
@@ -304,7 +304,7 @@ def construction(case: Case, model: nn.Module | None) -> str:
 
 
 def builders_in(value: Any) -> Iterator[Any]:
-    """A builder of a case, and what it is made of, at any depth."""
+    """Yield a builder of a case and the builders in its fields, recursively."""
     yield value
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
@@ -312,12 +312,12 @@ def builders_in(value: Any) -> Iterator[Any]:
 
 
 def _is_given(value: Any) -> bool:
-    """Whether an answer is given this thing of the course; a driver, which calls it, says how."""
+    """Whether an argument belongs to the course; a driver that calls the answer is excluded."""
     return _is_of_course(value) and not hasattr(value, "says")
 
 
 def _is_of_course(value: Any) -> bool:
-    """Whether this is a function or module that a case has made, not one of PyTorch."""
+    """Whether a function or module was made by a case, and is not part of PyTorch."""
     if isinstance(value, fx.GraphModule):
         return True
     thing = value if inspect.isfunction(value) else type(value)

@@ -1,7 +1,7 @@
-"""A graph's links, signature, code and lint, derived by the judge from the rows of its record.
+"""A graph's links, signature, code and lint result, derived from the rows of its record.
 
-What a student's process says of them is a claim. A claim can only count against an answer;
-evidence in its favor is recomputed here.
+The student's process also reports these. Its claims can only count against an answer; evidence
+in its favor is recomputed here.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ OPCODES = ("placeholder", "call_function", "call_method", "call_module", "get_at
 
 
 class DerivedGraph:
-    """The links, signature, code and lint of one described graph.
+    """The links, signature, code and lint result of one described graph.
 
     Attributes:
-        description: the description, whose rows alone are believed.
+        description: the description; the judge trusts only its rows.
     """
 
     def __init__(self, description: GraphRecord, graph: Callable[[], fx.Graph | None]) -> None:
-        """Take a description, and what gives the graph that was rebuilt from it, if it can be."""
+        """Take a description, and a function that returns the rebuilt graph, or ``None``."""
         self.description, self._graph = description, graph
 
     @cached_property
     def inputs(self) -> list[list[int]]:
-        """The places of the nodes that each node reads, in order of first appearance."""
+        """The positions of the nodes that each node reads, in order of first appearance."""
         return [
             list(dict.fromkeys(leaf["node"] for leaf in reads(row) if "node" in leaf))
             for row in self.description["nodes"]
@@ -38,7 +38,7 @@ class DerivedGraph:
 
     @cached_property
     def users(self) -> list[list[int]]:
-        """The places of the nodes that read each node."""
+        """The positions of the nodes that read each node."""
         found: list[list[int]] = [[] for _ in self.inputs]
         for i, read in enumerate(self.inputs):
             for place in read:
@@ -48,9 +48,9 @@ class DerivedGraph:
 
     @cached_property
     def untrue_links(self) -> list[str]:
-        """Names of nodes whose inputs or users are not those that arguments make.
+        """Names of nodes whose claimed inputs or users differ from those that the arguments imply.
 
-        Links to nodes of other graphs, or erased ones, are left out: others speak of them.
+        Links to erased nodes or to nodes of other graphs are ignored; other rules check those.
         """
         rows = zip(self.description["nodes"], self.inputs, self.users, strict=True)
         return [
@@ -61,7 +61,7 @@ class DerivedGraph:
 
     @cached_property
     def signature(self) -> Signature:
-        """The parameters that the placeholders make, as `describe.signature_of` writes them."""
+        """The parameters that the placeholders define, in the form of `describe.signature_of`."""
         found: Signature = []
         kind = "POSITIONAL_OR_KEYWORD"
         for row in self.description["nodes"]:
@@ -78,12 +78,12 @@ class DerivedGraph:
 
     @property
     def signatures(self) -> tuple[Signature | None, Signature]:
-        """The parameters that are claimed, and those that the placeholders make."""
+        """The claimed parameters, and those that the placeholders define."""
         return self.description["signature"], self.signature
 
     @cached_property
     def lint(self) -> str | None:
-        """What is wrong by the judge's own look at the rows, and by `lint` of what is rebuilt."""
+        """The first problem that the rows show, or that `Graph.lint` finds in the rebuilt graph."""
         names: set[str] = set()
         for row in self.description["nodes"]:
             if row["op"] not in OPCODES:
@@ -102,14 +102,14 @@ class DerivedGraph:
 
     @cached_property
     def unresolved(self) -> list[str]:
-        """Names of `call_module` nodes whose target is no module of the description."""
+        """Names of `call_module` nodes whose target is not a module of the description."""
         paths = {row["path"] for row in self.description["modules"]} - {""}
         calls = (row for row in self.description["nodes"] if row["op"] == "call_module")
         return [row["name"] for row in calls if row["target"] not in paths]
 
     @cached_property
     def code(self) -> str | None:
-        """The text that FX makes of the graph, which is never run; ``None`` if it makes none."""
+        """The code that FX generates for the graph; it is never run. ``None`` if FX raises."""
         graph = self._graph()
         try:
             return graph.python_code("self").src if graph is not None else ""

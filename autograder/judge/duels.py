@@ -1,7 +1,8 @@
-"""A duel: a pass under suspicion, and right ones, each on the trace of a learner's model.
+"""A duel: a suspect pass and passes that are right, each run on the trace of a learner's model.
 
-The passes change graphs here, where right ones may be; they are rebuilt from what is on the list,
-and nothing of them is compiled. What comes out is described again, and runs where graphs run.
+The passes change graphs in this process, because right passes may be here. The graphs are rebuilt
+from listed operations only, and nothing is compiled. The changed graphs are described again, and
+run by the process that runs graphs.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from autograder.judge.evidence import Evidence
 Pass = Callable[[fx.GraphModule], fx.GraphModule]
 
 MOST_CALLS = 50
-"""A trace with more calls is not looked at: every limit is far below."""
+"""A trace with more calls is rejected; every exercise's limit is far below."""
 
 JOB = "results on own inputs"
 
-_HANDMADE = frozenset(
+_NEVER_TRACED = frozenset(
     "operator.iadd operator.iand operator.iconcat operator.ifloordiv operator.ilshift "
     "operator.imatmul operator.imod operator.imul operator.ior operator.ipow operator.irshift "
     "operator.isub operator.itruediv operator.ixor".split()
@@ -45,17 +46,17 @@ _HANDMADE = frozenset(
 
 @dataclass(frozen=True)
 class Fight:
-    """What a duel is about.
+    """The description of a duel.
 
     Attributes:
-        suspect: the pass that is wrong.
-        name: what learners call it, in `autograder.suspects`.
-        task: what it is meant to do, to stand behind "its task: ".
+        suspect: the wrong pass.
+        name: its name for learners, in `autograder.suspects`.
+        task: the purpose of the pass, to follow the words "its task: ".
         right: passes that do the task rightly, two or more.
-        keeps_meaning: whether the task leaves what a model computes as it is.
+        keeps_meaning: whether the task preserves a model's results.
         limit: the most calls that a witness may have.
-        record: how many the shortest known has.
-        try_this: where to look while the suspect is right.
+        record: the number of calls of the shortest known witness.
+        try_this: advice while the suspect is right.
     """
 
     suspect: Pass
@@ -70,12 +71,12 @@ class Fight:
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
-        record: as `core.execution.run_once` makes it.
-        tensors: the table that it refers to.
-        broken: why the graph cannot run at all; empty where it was run.
+        record: in the form of `core.execution.run_once`.
+        tensors: the tensor table of the record.
+        broken: why the graph cannot run; empty if it was run.
     """
 
     record: CallResult
@@ -84,11 +85,11 @@ class Ran:
 
     @property
     def error(self) -> str:
-        """What it raised, as text; ``""`` if it returned."""
+        """The exception as text; ``""`` if the run returned."""
         return error_text(self.record["error"]) if "error" in self.record else ""
 
     def differs(self, other: Ran) -> str:
-        """How this differs from another run that returned, in words; ``""`` if it does not."""
+        """The difference from another run, which returned, in words; ``""`` if there is none."""
         if self.error:
             return (
                 f"the graph cannot run: {self.broken}" if self.broken else f"it raises {self.error}"
@@ -101,11 +102,11 @@ class Ran:
 
 
 class Duel:
-    """The passes of a duel on one trace.
+    """The passes of a duel, applied to one trace.
 
     Attributes:
-        fight: what it is about.
-        evidence: the outcome that holds the trace.
+        fight: the description of the duel.
+        evidence: the outcome that contains the trace.
     """
 
     def __init__(self, fight: Fight, evidence: Evidence) -> None:
@@ -113,24 +114,24 @@ class Duel:
 
     @cached_property
     def trace(self) -> fx.GraphModule:
-        """The trace, rebuilt in eval mode, with the names that FX itself gives to nodes.
+        """The trace, rebuilt in eval mode, with the node names that FX gives.
 
         Raises:
-            NotAdmitted: it holds something that is not run, or does not fit together.
+            NotAdmitted: if it contains an operation that is not run, or is inconsistent.
         """
         tensors = self.evidence.outcome.tensors
         if sum(tensor.numel() for tensor in tensors) > 10 * MOST_NUMBERS:
             raise NotAdmitted("it holds too many numbers")
         program = admitted(_in_eval_mode(self.evidence.graph), tensors, {})
         for row in self.evidence.graph["nodes"]:
-            if isinstance(row["target"], dict) and row["target"].get("function") in _HANDMADE:
+            if isinstance(row["target"], dict) and row["target"].get("function") in _NEVER_TRACED:
                 raise NotAdmitted("no trace holds an operator in place")
         with nothing_compiled():
-            return fx.GraphModule(program.root, _named_anew(program.graph))
+            return fx.GraphModule(program.root, _with_traced_names(program.graph))
 
     @cached_property
     def size(self) -> int:
-        """How many calls the trace has."""
+        """The number of calls in the trace."""
         return sum(row["op"].startswith("call_") for row in self.evidence.graph["nodes"])
 
     @cached_property
@@ -140,53 +141,53 @@ class Duel:
 
     @cached_property
     def claimed(self) -> dict[str, Ran]:
-        """What is said of the model and its trace, where they were made."""
+        """The recorded runs of the model and its trace, from the learner's process."""
         ran = self.evidence.outcome.value["ran"]
         return {how: Ran(record, self.evidence.outcome.tensors) for how, record in ran.items()}
 
     @cached_property
     def plain(self) -> tuple[Ran, Ran]:
-        """The trace as it is, run twice."""
+        """Two runs of the unchanged trace."""
         return self._run(self.trace)
 
     @cached_property
     def right(self) -> tuple[Ran, ...]:
-        """What the right passes make of the trace."""
+        """The runs of the trace after each right pass."""
         return tuple(self._after(change) for change in self.fight.right)
 
     @cached_property
     def suspect(self) -> Ran:
-        """What the suspect makes of the trace."""
+        """The run of the trace after the suspect."""
         return self._after(self.fight.suspect)
 
     @property
     def suspect_changes_it(self) -> bool:
-        """Whether the graph that the suspect makes of the trace is another one."""
+        """Whether the suspect changes the trace."""
         return self.suspect is not self.plain[0]
 
     def _after(self, change: Pass) -> Ran:
-        """What a pass makes of the trace, run; what it raises counts as raised by the run."""
+        """Run the trace after a pass; an exception of the pass counts as raised by the run."""
         with nothing_compiled():
             try:
                 changed = change(copy.deepcopy(self.trace))
             except Exception as error:
                 return _raised(error)
             if str(changed.graph) == str(self.trace.graph):
-                return self.plain[0]  # no pass changes weights and no node
+                return self.plain[0]  # no pass changes only weights
         return self._run(changed)[0]
 
     def _run(self, gm: fx.GraphModule) -> tuple[Ran, Ran]:
-        """Two runs of a graph module, where graphs run.
+        """Run a graph module twice, in the process that runs graphs.
 
         Raises:
-            NotAdmitted: it was not run there, though nothing is wrong with the graph.
+            NotAdmitted: if it was not run there, although the graph is valid.
         """
         encoder = Encoder()
         with nothing_compiled():
             value: ResultRecord = {"graph_module": describe(gm, encoder)}
         try:
             admitted(value["graph_module"], encoder.tensors, {})
-        except NotAdmitted as error:  # the pass has broken the graph, such as by a loop
+        except NotAdmitted as error:  # the pass has broken the graph, for example by a cycle
             return (_raised(error),) * 2
         value["given"] = describe_inputs(self.given, encoder)
         outcome = Outcome(self.evidence.case.name, value=value, tensors=encoder.tensors)
@@ -199,7 +200,7 @@ class Duel:
 
 @contextmanager
 def nothing_compiled() -> Iterator[None]:
-    """No graph's code is compiled meanwhile: a pass may call `recompile` as it is used to."""
+    """Disable compiling of graph code: a pass may call `recompile` as usual."""
     with mock.patch.object(fx.GraphModule, "recompile", lambda gm: None):
         yield
 
@@ -211,32 +212,32 @@ def _in_eval_mode(description: GraphRecord) -> GraphRecord:
     return {**description, "modules": modules}
 
 
-_UNWRITTEN: dict[Any, Any] = {
+_INITIALIZED: dict[Any, Any] = {
     torch.empty: torch.zeros,
     torch.empty_like: torch.zeros_like,
     "new_empty": "new_zeros",
 }
-"""Memory that nobody has written may hold anything: it is taken to hold zeros, in every run."""
+"""Uninitialized memory has any values: it is replaced by zeros, in every run."""
 
 
-def _named_anew(graph: fx.Graph) -> fx.Graph:
-    """A copy of a graph with the names that a trace gives: what was claimed may be any."""
+def _with_traced_names(graph: fx.Graph) -> fx.Graph:
+    """A copy of a graph with the names that tracing gives; claimed names may be arbitrary."""
     copied = fx.Graph()
     made: dict[fx.Node, fx.Node] = {}
     for node in graph.nodes:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
         made[node] = copied.create_node(node.op, node.target, args, kwargs)
         if node.op in ("call_function", "call_method"):
-            made[node].target = _written(node.target)
+            made[node].target = _initialized(node.target)
     return copied
 
 
-def _written(target: Any) -> Any:
-    """What is called in place of a call that gives memory which nobody has written."""
+def _initialized(target: Any) -> Any:
+    """The replacement of a call that returns uninitialized memory; other targets unchanged."""
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
-    if target not in _UNWRITTEN and "empty" in name:
+    if target not in _INITIALIZED and "empty" in name:
         raise NotAdmitted(f"`{name}` gives memory that nobody has written")
-    return _UNWRITTEN.get(target, target)
+    return _INITIALIZED.get(target, target)
 
 
 def _raised(error: Exception) -> Ran:

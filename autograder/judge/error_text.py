@@ -1,4 +1,4 @@
-"""An exception in the words of a card: its kind and its message, whole sentences only."""
+"""The text of an exception on a card: its type and its message, in whole sentences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _DETAILS = re.compile(
     r"| Please check that Nodes in the graph.*|\s*\bgraph\(\):\s.*",
     re.S,
 )
-"""What follows what a person can use: signatures, and a whole graph."""
+"""Parts of messages that do not help a learner: lists of signatures, and a whole graph."""
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s")
 
 
 def error_text(error: ErrorRecord | None) -> str:
-    """An exception as `` `Type: message` ``, without a full stop: it is a part of a sentence."""
+    """An exception as `` `Type: message` ``, without a full stop, for use within a sentence."""
     error = error or ErrorRecord()
     message = message_of(error)
     if not message.endswith(".."):
@@ -30,7 +30,7 @@ def error_text(error: ErrorRecord | None) -> str:
 
 
 def came_from(error: ErrorRecord) -> str:
-    """Where an exception came from, as a sentence after a space; ``""`` where nobody knows."""
+    """The origin of an exception, as a sentence after a space; ``""`` if it is unknown."""
     if error.get("line") and error.get("text"):
         return f" It came from your line {error['line']}: `{error['text']}`."
     if error.get("generated"):
@@ -41,10 +41,10 @@ def came_from(error: ErrorRecord) -> str:
 
 
 def message_of(error: ErrorRecord) -> str:
-    """The message in one line. A long one ends with a sentence, not in the middle of one."""
+    """The message in one line; a long one is cut at the end of a sentence."""
     first = str(error.get("message") or "")
     if "SyntaxError" in (error.get("type"), *error.get("types", ())):
-        return first  # the rest is where it stands, which the card says itself
+        return first  # the other lines give the position, which the card shows anyway
     said = _OF_A_NODE.sub(r"The node \1:", str(error.get("says") or first))
     said = _DETAILS.sub("", _WHILE.sub("", said)) or first
     text = _ADDRESS.sub("", " ".join(said.split())).replace("`", "'")

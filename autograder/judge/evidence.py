@@ -1,4 +1,4 @@
-"""The evidence for a rule: one outcome, and fresh objects of its case."""
+"""The evidence for a rule: one outcome, and new objects of its case."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from autograder.judge.inline_compiled import inline_compiled
 from autograder.judge.splice import with_rules_applied
 
 MOST_AHEAD = 100_000
-"""Numbers in a model's parameters and buffers with which it is made ahead: many are kept."""
+"""Most numbers in a model that is cached in advance: memory holds many such models."""
 
 Expected = TypeVar("Expected", bound=Expect)
 
 
 def traced_nodes(case: Case, seed: int) -> int | None:
-    """The number of nodes of a case's fresh trace, where that is known already."""
+    """The number of nodes in a fresh trace of the case's model; ``None`` if not cached yet."""
     described = case.cache.get(("traced", seed))
     return len(described["nodes"]) if described and case.expect.trace is None else None
 
 
 class KnowsReferences(Protocol):
-    """An answer key, as far as evidence needs it."""
+    """The part of an answer key that evidence needs."""
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
         """The expected result of a case."""
 
 
 class Evidence:
-    """One outcome with all that a rule may look at.
+    """One outcome with everything that a rule may read.
 
     Attributes:
         exercise: the exercise.
         case: the case that was tried.
-        claimed: the record of trying it.
-        trial: fresh objects of the case, as the answer was given them.
+        claimed: the outcome as the runner recorded it.
+        trial: new objects of the case, equal to those that the answer received.
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class Evidence:
 
     @cached_property
     def outcome(self) -> Outcome:
-        """The record of trying it; rules that came back are applied to the case's model."""
+        """The recorded outcome; returned decomposition rules are applied to the case's model."""
         if self.exercise.kind != "decomposition_rules":
             return self.claimed
         return with_rules_applied(self.claimed, lambda: self.traced, self.trial)
 
     @property
     def you(self) -> str:
-        """The learner's function, for the beginning of a sentence."""
+        """The learner's function, to begin a sentence with."""
         return f"`{self.exercise.name}`"
 
     def finding(
@@ -88,15 +88,15 @@ class Evidence:
         *,
         error: ErrorRecord | None = None,
     ) -> Finding:
-        """A finding about this case.
+        """Create a finding about this case.
 
         Args:
             code: its stable key.
-            message: what is wrong.
-            advice: where to look.
-            nodes: the nodes that it is about.
-            error: the record of the exception that it tells of, if it tells of one. A name in it
-                that nearly exists is the place to look at, whatever `advice` says.
+            message: the problem.
+            advice: a question or hint for the learner.
+            nodes: names of the nodes concerned.
+            error: the record of the exception that the message describes, if any. If a name in it
+                nearly matches an existing one, the finding points to this name instead of `advice`.
         """
         raised = error_text(error) if error else ""
         advice = near_advice(error or ErrorRecord()) or advice
@@ -106,7 +106,7 @@ class Evidence:
 
     @cached_property
     def trial(self) -> Trial:
-        """Fresh objects, equal to those the answer was given."""
+        """New objects, equal to those that the answer received."""
         ahead: Trial | None = self.case.cache.pop(self._ahead, None)
         return ahead or self.case.make(self._seed)
 
@@ -121,14 +121,14 @@ class Evidence:
 
     @cached_property
     def reference(self) -> Reference:
-        """What must come of this case."""
+        """The expected result of this case."""
         found: Reference = self.known(
             "reference", lambda: self._key.reference(self.exercise, self.case, self._seed)
         )
         return found
 
     def expects(self, kind: type[Expected]) -> Expected:
-        """What the case demands, of the kind that the exercise has made for itself."""
+        """The case's expectation, if it is of the exercise's own type; else that type's default."""
         found = self.case.expect
         return found if isinstance(found, kind) else kind()
 
@@ -136,7 +136,7 @@ class Evidence:
 
     @property
     def value(self) -> ResultRecord:
-        """The value that came back, for a rule that knows its kind."""
+        """The returned value, for a rule that knows its kind."""
         return cast(ResultRecord, self.outcome.value)
 
     @property
@@ -146,12 +146,12 @@ class Evidence:
 
     @property
     def graph(self) -> GraphRecord:
-        """The description of the graph module that came back; see `describe`."""
+        """The description of the returned graph module; see `describe`."""
         return self.value["graph_module"]
 
     @cached_property
     def traced(self) -> fx.GraphModule:
-        """A fresh trace of a fresh copy of the case's model, made as the case says."""
+        """A fresh trace of a new copy of the case's model, made by the case's tracing function."""
         trace = self.case.expect.trace or fx.symbolic_trace
         return trace(cast(nn.Module, self.case.make(self._seed).model))
 
@@ -173,31 +173,31 @@ class Evidence:
 
     @property
     def _signed(self) -> nn.Module:
-        """What has the traced model's parameters.
+        """The module whose ``forward`` has the traced model's parameters.
 
-        Of a random model that is the model itself: its ``forward`` names them all.
+        For a random model this is the model itself: its ``forward`` names all parameters.
         """
         model = self.trial.model
         plain = self.case.recipe is not None and self.case.expect.trace is None
         return model if plain and model is not None else self.traced
 
-    def known(self, what: str, work_out: Callable[[], Any]) -> Any:
-        """Something about the case itself, worked out for the first answer that is judged.
+    def known(self, what: str, compute: Callable[[], Any]) -> Any:
+        """Return a cached fact about the case, computed for the first answer that is judged.
 
         Args:
-            what: what it is called among what is known of the case.
-            work_out: works it out.
+            what: its key in the case's cache.
+            compute: computes it.
         """
         key = what, self._seed
         if key not in self.case.cache:
-            self.case.cache[key] = work_out()
+            self.case.cache[key] = compute()
         return self.case.cache[key]
 
     @cached_property
     def graph_to_run(self) -> GraphRecord:
-        """The description, with own code that the exercise allows taken for what it may be.
+        """The description to run, with stand-ins for permitted own code, and subgraphs inlined.
 
-        What a case's compiler was given takes the place of the calls of what it gave.
+        A compiled call is replaced by the subgraph that the case's compiler received for it.
         """
         value = self.value
         described = inline_compiled(value) if "pieces" in value else self.graph
@@ -205,27 +205,27 @@ class Evidence:
 
     @cached_property
     def own_code(self) -> list[tuple[str, str]]:
-        """Nodes that call the learner's own code where the exercise does not allow it.
+        """Nodes that call the learner's own code without permission of the exercise.
 
-        Pairs of the node's name and the name of what it calls.
+        Pairs of the node's name and the name of the called function or module.
         """
         return self.own_code_in(self.graph_to_run)
 
     @staticmethod
     def own_code_in(description: GraphRecord) -> list[tuple[str, str]]:
-        """All nodes of a description that call the learner's own code, allowed or not."""
+        """All nodes of a description that call the learner's own code, permitted or not."""
         names = [row["name"] for row in description["nodes"]]
         return [(names[i], called) for i, called in own_calls(description)]
 
     @cached_property
     def rebuilt(self) -> Program | None:
-        """The result as the judge admits it, to be read; `done` runs it.
+        """The result as a program admitted by the judge, for reading; `done` runs it.
 
-        It is ``None`` where the result calls the learner's own code.
+        It is ``None`` if the result calls the learner's own code.
 
         Raises:
-            ValueError: if the description does not fit together, or the graph's code is not
-                written by FX itself.
+            ValueError: if the description is inconsistent, or the graph's code is not generated by
+                FX itself.
         """
         if self.own_code:
             return None
@@ -236,19 +236,19 @@ class Evidence:
 
     @cached_property
     def derived(self) -> DerivedGraph:
-        """The form of the result's graph, as the judge works it out."""
+        """The links, signature and lint result of the returned graph, derived by the judge."""
         return DerivedGraph(self.graph, self._rebuilt_graph)
 
     @staticmethod
     def derived_from(description: GraphRecord) -> DerivedGraph:
-        """The form of one of several graphs, by its rows alone."""
+        """The same for one of several graphs, from its rows alone."""
         return DerivedGraph(description, lambda: None)
 
     def _rebuilt_graph(self) -> fx.Graph | None:
         try:
             return None if self.rebuilt is None else self.rebuilt.graph
         except Exception:
-            return None  # it does not fit together: whoever runs it says why
+            return None  # the description is inconsistent: the process that runs it reports why
 
     @property
     def _is_admitted(self) -> bool:
@@ -259,7 +259,7 @@ class Evidence:
 
     @cached_property
     def unlisted(self) -> str:
-        """The operation of the result that cannot be run here, as it is on no list; or ``""``."""
+        """The operation of the result that the judge must not run, as no list has it; or ``""``."""
         if not self.has_graph:
             return ""
         functions = {**self.trial.functions, **STAND_INS}
@@ -277,14 +277,14 @@ class Evidence:
     # ---------------------------------------------------------------- running it
 
     def done(self, job: str) -> Any:
-        """What was found by running the result's graph; see `core.graph_jobs`.
+        """The result of running the graph; see `core.graph_jobs`.
 
         Raises:
-            ValueError: it is not run here; the message says why.
+            ValueError: if the graph is not run; the message says why.
         """
         if job not in self._jobs:
             value: ResultRecord = {**self.value, "graph_module": self.graph_to_run}
-            value.pop("pieces", None)  # they are in the graph that is run
+            value.pop("pieces", None)  # already inlined in the graph
             outcome = Outcome(self.outcome.case, value=value, tensors=self.outcome.tensors)
             self._jobs[job] = self._runner(
                 job, self.case, outcome, self._seed, len(self.trial.inputs)
@@ -296,17 +296,17 @@ class Evidence:
         return found
 
     def done_with(self, job: str, outcome: Outcome, inputs: int) -> JobResult:
-        """What a job found with another graph than the result's: one that the judge made of it.
+        """The result of a job on a graph that the judge made, instead of the returned one.
 
         Args:
             job: see `core.graph_jobs`.
-            outcome: holds the graph as an answer's outcome does.
-            inputs: how many inputs the graph is run on.
+            outcome: contains the graph, like the outcome of an answer.
+            inputs: number of inputs on which the graph is run.
         """
         return self._runner(job, self.case, outcome, self._seed, inputs)
 
     def run_record(self, i: int) -> RunRecord:
-        """What came of running the result on input `i`: the claims, and the judge's own run."""
+        """The runs of the result on input `i`: those claimed, and the judge's own."""
         runs = self.outcome.runs
         if i >= len(runs):
             error: ErrorRecord = {"type": "RuntimeError", "message": "the result was not run"}
@@ -317,17 +317,17 @@ class Evidence:
                 if self.rebuilt is not None:
                     record["rebuilt"] = self.done("results")[i]
             except NotListed:
-                pass  # nobody can say what it computes; the verdict says so
+                pass  # its values are unknown; the verdict says so
             except ValueError as why:
                 record["rebuilt"] = {"error": {"type": "ValueError", "message": str(why)}}
         return record
 
     def tensors_of(self, how: str) -> list[torch.Tensor]:
-        """The tensor table of a run record: the outcome's, or the judge's own."""
+        """The tensor table of a run record: the outcome's, or that of the judge's own run."""
         return self.tensors_from("results") if how == "rebuilt" else self.outcome.tensors
 
     def tensors_from(self, job: str) -> list[torch.Tensor]:
-        """The tensor table of what a job found."""
+        """The tensor table of a job's result."""
         return self._jobs[job][1] if job in self._jobs else []
 
     def inputs_text(self, i: int) -> str:
@@ -336,18 +336,18 @@ class Evidence:
 
 
 def _size(model: nn.Module | None) -> int:
-    """How many numbers a model holds."""
+    """The number of entries in a model's parameters and buffers."""
     return 0 if model is None else sum(t.numel() for t in (*model.parameters(), *model.buffers()))
 
 
 def describe_inputs(inputs: tuple[Any, ...]) -> str:
-    """Arguments in words: shapes and dtypes of tensors, other values as they are."""
+    """Arguments in words: shapes and dtypes of tensors, and the text of other values."""
     texts = [(text, len(list(same))) for text, same in groupby(map(_input_text, inputs))]
     return ", ".join(starmap(_several, texts)) or "no arguments"
 
 
 def _several(text: str, count: int) -> str:
-    """The same thing several times: ``two float32 tensors of shape (2, 3)``."""
+    """Several equal descriptions, for example ``two float32 tensors of shape (2, 3)``."""
     found = re.fullmatch(r"an? (\w+) tensor of shape (.*)", text)
     if count == 1 or found is None:
         return ", ".join([text] * count)

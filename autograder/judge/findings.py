@@ -26,7 +26,7 @@ _CONDITION = (
 
 
 UNLISTED = "unlisted-operation"
-"""The code of the finding that an operation is not on the list of those that are run."""
+"""The code of a finding about an operation that the judge must not run."""
 
 
 def findings_of(
@@ -37,7 +37,7 @@ def findings_of(
     runner: GraphRunner = do_here,
     key: AnswerKey | None = None,
 ) -> list[Finding]:
-    """What is wrong with one outcome: the findings of the first stage that has any."""
+    """Judge one outcome: return the findings of the first stage that has any."""
     key = key or key_of(exercise)
     evidence = Evidence(exercise, case, outcome, key, seed, runner)
     if not is_complete(KINDS[exercise.kind].schema, evidence):
@@ -55,12 +55,12 @@ def findings_of(
         if found and rule.stage != stage:
             break
         stage = rule.stage
-        found += _look(rule, evidence)
+        found += _apply(rule, evidence)
     return found or _unlisted(evidence)
 
 
 def unrecorded(evidence: Evidence) -> Finding:
-    """What was not run did not hold: see `schema`."""
+    """The finding about an incomplete record: runs that were not recorded count as failed."""
     return evidence.finding(
         "unrecorded",
         f"What {evidence.you} did on this case was not recorded completely, so that nothing can "
@@ -71,7 +71,7 @@ def unrecorded(evidence: Evidence) -> Finding:
 
 
 def _unlisted(evidence: Evidence) -> list[Finding]:
-    """What was not run did not hold, even if only the judge's list is to blame."""
+    """The finding about an operation that the judge does not run, even if the list is at fault."""
     operation = evidence.unlisted if evidence.has_graph else ""
     if not operation:
         return []
@@ -87,10 +87,10 @@ def _unlisted(evidence: Evidence) -> list[Finding]:
 
 
 def is_vacuous(evidence: Evidence) -> bool:
-    """Whether this is a random model that cannot be run as the task wants it.
+    """Whether this is a random model that cannot run after the change that the task asks for.
 
-    What is drawn fits together, but a replaced function may give another shape, and a fixed
-    value may be of a type that an operation does not take.
+    The parts of a random model fit together, but a replaced function may return another shape,
+    and a fixed value may have a type that an operation does not accept.
     """
     case = evidence.case
     raising_is_asked = case.expect.raises or case.expect.may_raise
@@ -100,14 +100,14 @@ def is_vacuous(evidence: Evidence) -> bool:
 
 
 def _findings_after_exception(evidence: Evidence, key: AnswerKey) -> list[Finding]:
-    """What is wrong after the exception that the case asks for: it names what still holds then."""
+    """Findings after the exception that the case expects: only its `still_holds` rules apply."""
     still = evidence.case.expect.still_holds
     rules = (rule for rule in key.rules if rule.name in still)
-    return [finding for rule in rules for finding in _look(rule, evidence)]
+    return [finding for rule in rules for finding in _apply(rule, evidence)]
 
 
-def _look(rule: Rule, evidence: Evidence) -> list[Finding]:
-    """A rule's findings. Data too odd for a rule to read is a finding itself."""
+def _apply(rule: Rule, evidence: Evidence) -> list[Finding]:
+    """Apply a rule. If it cannot read the data, this is a finding, too."""
     try:
         return list(rule(evidence))
     except MissingReference:
@@ -123,7 +123,7 @@ def _look(rule: Rule, evidence: Evidence) -> list[Finding]:
 
 
 def _ending(evidence: Evidence) -> list[Finding] | None:
-    """Findings about how the call ended; ``None`` if there is a result to judge."""
+    """Findings about the end of the call; ``None`` if there is a result to judge."""
     outcome, wanted = evidence.outcome, evidence.case.expect.raises
     if outcome.ended == "raised" and wanted:
         error = outcome.error or ErrorRecord()
@@ -137,7 +137,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
                 near_advice(error)
                 or f"Which line should raise `{wanted}` in this case, and does it come before the "
                 "one that raises now?",
-                error={"type": error.get("type", "")},  # its message differs from case to case
+                error={"type": error.get("type", "")},  # the message differs from case to case
             )
         ]
     if wanted and outcome.ended == "returned":
@@ -167,7 +167,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
 
 
 def _out_of_time(evidence: Evidence, error: ErrorRecord) -> Finding:
-    """The finding that an answer was stopped: at which line, in which loop, with which values."""
+    """The finding about a timeout, with the line, the loop and the values of its variables."""
     where = (
         f" Its time was up at line {error['line']}: `{error['text']}`." if error.get("line") else ""
     )
@@ -189,7 +189,7 @@ def _out_of_time(evidence: Evidence, error: ErrorRecord) -> Finding:
 
 
 def _message(evidence: Evidence, error: ErrorRecord) -> list[Finding]:
-    """Findings about the message of the exception that the case asks for."""
+    """Findings about the message of the expected exception."""
     name = evidence.case.expect.names
     if name in error.get("says", ""):
         return []
@@ -202,7 +202,7 @@ def _message(evidence: Evidence, error: ErrorRecord) -> list[Finding]:
 
 
 def _advice(evidence: Evidence, error: ErrorRecord) -> str:
-    """Where to look, beside the line that the error came from, which the verdict has."""
+    """Advice about an exception; the verdict shows the line that raised it separately."""
     known = _missing_node(evidence, error) or advice_for(evidence.exercise, error, "call")
     if known:
         return known
@@ -214,16 +214,16 @@ def _advice(evidence: Evidence, error: ErrorRecord) -> str:
     )
 
 
-_ASKED = {
+_NODE_QUESTIONS = {
     "decompose": "Has your loop passed it already? If it has, the loop may have reached nodes that "
     "a rule has recorded: in which graph does your tracer record?",
     "split_at": "If the tail reads it and it was computed before the cut, it has to cross, too.",
 }
-"""What to ask about a node without a value, for some exercises."""
+"""Questions about a node without a value, for some exercises."""
 
 
 def _missing_node(evidence: Evidence, error: ErrorRecord) -> str:
-    """What to ask where a dictionary from nodes, or their names, lacks one of the trace."""
+    """A question for a `KeyError` whose key is the name of a node of the trace; else ``""``."""
     own = str(error.get("text", "")).startswith("raise")
     if own or error.get("type") != "KeyError" or evidence.trial.model is None:
         return ""
@@ -232,7 +232,7 @@ def _missing_node(evidence: Evidence, error: ErrorRecord) -> str:
         known = any(row["name"] == name for row in evidence.traced_graph["nodes"])
     except Exception:
         return ""  # a model whose trace raises
-    asked = _ASKED.get(
+    asked = _NODE_QUESTIONS.get(
         evidence.exercise.name, "Which nodes read it, and where is it among their arguments?"
     )
     return f"`{name}` is a node of the trace, and has no value there. {asked}" if known else ""

@@ -1,8 +1,8 @@
 """Inlines compiled subgraphs back into the graph that calls them.
 
-What a compiler of a case gives is a module of the course, which no description can hold. It does
-what the graph does that it was given. So that graph takes the place of the call, and the whole is
-a description like any other, to be admitted and run.
+The compiler of a case returns a module of the course, which no description can contain. This
+module computes the same as the subgraph that the compiler received. So each call is replaced by
+that subgraph, and the result is an ordinary description, which can be admitted and run.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from autograder.judge.splice import Writing
 
 
 def inline_compiled(value: ResultRecord) -> GraphRecord:
-    """The description of a result, with what was compiled in the place of its calls.
+    """The description of a result in which compiled calls are replaced by their subgraphs.
 
-    Where it does not fit together, the result is described as it came; rules say what is wrong.
+    If the record is inconsistent, return the description unchanged; rules report the problem.
 
     Args:
-        value: ``graph_module``, ``pieces`` and ``compiled``, as `runner.kinds.lowering` tells them.
+        value: ``graph_module``, ``pieces`` and ``compiled``, from `runner.kinds.lowering`.
     """
     try:
         return _Inlining(value).description()
@@ -39,7 +39,7 @@ class _Inlining(Writing):
             self._prefix += "_"
 
     def description(self) -> GraphRecord:
-        """The description of the whole."""
+        """The description of the whole graph."""
         modules = list(self._outer["modules"])
         for i, piece in enumerate(self._pieces):
             modules += [self._moved(row, i) for row in piece["modules"]]
@@ -56,7 +56,7 @@ class _Inlining(Writing):
         return ".".join(filter(None, (f"{self._prefix}_{number}", path)))
 
     def _moved(self, row: ModuleRecord, number: int) -> ModuleRecord:
-        """A module of a piece, at its place below the root of the whole."""
+        """A module of a subgraph, with its path below the root of the whole."""
         moved = row.copy()
         moved["path"] = self._path(row["path"], number)
         if "same_as" in row:
@@ -64,7 +64,7 @@ class _Inlining(Writing):
         return moved
 
     def _pasted(self, number: int, call: NodeRecord, values: list[Encoded]) -> Encoded:
-        """Copy what a piece computes; the values of its placeholders are given by the call."""
+        """Copy the nodes of a subgraph; the call's arguments replace its placeholders."""
         given = list(self.rewritten(call["args"], values)["tuple"])
         *inside, output = self._pieces[number]["nodes"]
         wanted = sum(row["op"] == "placeholder" for row in inside)

@@ -1,4 +1,4 @@
-"""One kind of answer, as the judge knows it."""
+"""The judge's interface to one answer kind."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from autograder.judge.schema import Schema
 from autograder.runner.canary import Small
 
 Record = tuple[CallResult, list[torch.Tensor]]
-"""The record of a run, and the tensors that it refers to."""
+"""The record of a run, and its tensor table."""
 
 
 def other_activation(trial: Trial) -> Reference:
-    """The small model with another activation."""
+    """The small model with another activation: the default canary."""
     return runs_of(lambda x: torch.sigmoid(Small().layer(x)) + 1, trial)
 
 
 def every_run(evidence: Evidence, i: int) -> Iterable[Record]:
-    """The records of running the result on one input, the judge's own run among them."""
+    """Yield the records of running the result on one input, including the judge's own run."""
     records = evidence.run_record(i)
     if evidence.has_graph and "rebuilt" not in records:
-        yield {}, []  # the judge's own run is part of what is tried here
+        yield {}, []  # the canary also tests the judge's own run
     yield from compared(evidence, records)
 
 
 def compared(evidence: Evidence, records: RunRecord) -> Iterable[Record]:
-    """The records among these that say what the result computes."""
+    """Yield the records that contain values computed by the result."""
     ways: tuple[Way, ...] = ("eager", "forward", "interpreter", "rebuilt")
     for way in ways:
         if way in records:
@@ -47,14 +47,14 @@ def _same(value: Encoded, trial: Trial) -> Encoded:
 
 @dataclass(frozen=True)
 class JudgedKind:
-    """How outcomes of one kind of answer are read.
+    """The judge's functions for one answer kind.
 
     Attributes:
-        schema: makes the checks of a complete outcome.
+        schema: builds the checks of a complete outcome.
         canary: the expected result of the canary's case.
-        canary_runs: the records that are compared with it, for one input.
-        shown: a value as a card shows it.
-        is_model: whether the answer is a model itself, which is given nothing.
+        canary_runs: the records to compare with it, for one input.
+        shown: the form of a value on a card.
+        is_model: whether the answer is a model itself and takes no model.
     """
 
     schema: Schema

@@ -1,9 +1,8 @@
-"""What is said of a hidden case, without the words that the student's code had for it.
+"""Removes the student's own words from findings about hidden cases.
 
-An answer sees the hidden models that it is tried on. Texts of its own making (the message of an
-error, the name of a class, a function or a node, strings in what it returns) could carry them
-home, so that they are left out of findings about hidden cases. What the case itself, Python or
-PyTorch calls something stays readable.
+An answer sees the hidden models that it is tried on. Texts that it produces (an error message, the
+name of a class, function or node, strings in its result) could reveal them, so findings about
+hidden cases leave them out. Names that the case itself, Python or PyTorch uses stay readable.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from autograder.judge.evidence import Evidence
 
 LEFT_OUT = "…"
 LONGEST = 60
-"""The length up to which a text may be the name of something."""
+"""Most characters of a text that may be a name."""
 PIECE = 16
-"""So many characters of a text tell what it says, wherever a message was cut."""
-_SPEAKERS = tuple(f"autograder.{room}" for room in ("core.codec", "judge", "rules"))
-"""What says things of any exercise; an exercise's own rules are in modules called ``key``."""
+"""Length of a substring that is enough to recognize a text, wherever a message was cut."""
+_PACKAGES = tuple(f"autograder.{package}" for package in ("core.codec", "judge", "rules"))
+"""Packages that word messages of any exercise; its own rules are in modules named ``key``."""
 _WORD, _PATH = re.compile(r"\w+"), re.compile(r"[\w.]+")
 _LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, torch.Tensor,
               torch.special, torch.fft, torch.linalg, torch.fx)  # fmt: skip
 
 
 def _is_phrase(line: str) -> bool:
-    """Whether a line has several words, and does not say where something was raised."""
+    """Whether a line has several words, and is not the location of an exception."""
     return len(line.split()) > 1 and not re.match(r"line \d+: ", line)
 
 
 class Redaction:
-    """Leaves out what only the student's code can have said about one case."""
+    """Leaves out words that only the student's code can have produced in one case."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._own = own_words(module_of(evidence.exercise))
 
     def finding(self, found: Finding) -> Finding:
-        """A finding, with its texts and its nodes redacted."""
+        """Redact the texts and the nodes of a finding."""
         return replace(
             found,
             message=self.text(found.message),
@@ -60,7 +59,7 @@ class Redaction:
         )
 
     def text(self, text: str) -> str:
-        """A text, in which `LEFT_OUT` stands for what is not to be told."""
+        """Replace the student's own words in a text by `LEFT_OUT`."""
         told = [character.isascii() for character in text]
         for start, end in (*self._pieces(text), *self._words(text)):
             told[start:end] = [False] * (end - start)
@@ -68,16 +67,16 @@ class Redaction:
         return re.sub(f"{LEFT_OUT}(?:\\s*{LEFT_OUT})+", LEFT_OUT, "".join(kept))
 
     def lines(self, text: str) -> str:
-        """What was raised, and where: lines, which stay as many.
+        """Redact an exception and its location; the number of lines stays the same.
 
-        Further lines of what was raised may be those of a model, however short they are.
+        Further lines of the message may be lines of a model, however short they are.
         """
         first, *rest = text.split("\n")
         kept = (LEFT_OUT if _is_phrase(line) else self.text(line) for line in rest)
         return "\n".join([self.text(first), *kept])
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where a text repeats so much of what was said that no name explains it."""
+        """Yield the spans that repeat a part of the student's texts, known names excepted."""
         names = [match.span() for match in _PATH.finditer(text) if self._is_known(match[0])]
         for start in range(len(text) - PIECE + 1):
             end = start + PIECE
@@ -86,7 +85,7 @@ class Redaction:
                 yield start, end
 
     def _words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where a word stands that was said, and that nothing else explains."""
+        """Yield the spans of words from the student's texts that the course does not know."""
         for match in _WORD.finditer(text):
             word = match[0]
             if len(word) > 2 and not self._is_known(word) and word not in self._own:
@@ -95,7 +94,7 @@ class Redaction:
 
     @cached_property
     def _texts_said(self) -> list[str]:
-        """The student's own texts: those that are no names of the case or of a library."""
+        """The student's own texts: those that are not names of the case or of a library."""
         outcome = self._evidence.claimed
         records = (outcome.error, outcome.value, outcome.runs, outcome.changed, outcome.used)
         texts = {text for text in _texts(records) if len(text) > 2}
@@ -103,17 +102,17 @@ class Redaction:
 
     @cached_property
     def _said(self) -> str:
-        """All of the student's own texts in one, in each spelling that a message may have."""
+        """All of the student's own texts, joined, in each spelling that a message may have."""
         forms = ((text, repr(text)[1:-1], " ".join(text.split())) for text in self._texts_said)
         return "\0".join(form for each in forms for form in each)
 
     @cached_property
     def _names_said(self) -> list[str]:
-        """Those of them that a message may put together with other letters to one word."""
+        """Those that are single words: a message may contain them as part of a longer word."""
         return [text for text in self._texts_said if _WORD.fullmatch(text)]
 
     def _is_known(self, text: str) -> bool:
-        """Whether a text is a name, or path of names, that stands in the case or a library."""
+        """Whether a text is a name, or path of names, from the case or a library."""
         if len(text) > LONGEST or not text.isascii() or re.search(r"\s", text):
             return False
         words = _WORD.findall(text)
@@ -128,15 +127,15 @@ class Redaction:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """The words that the course has for this case."""
+        """The words that the course uses in this case."""
         evidence = self._evidence
         trial = evidence.trial
         case = evidence.case
         expected = [value for value in vars(case.expect).values() if isinstance(value, str)]
         records: list[Any] = [evidence.exercise.name, case.name, expected, list(trial.functions)]
-        for work_out in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
-            records.append(_tried(work_out))
-        records.append(_tried(lambda: evidence.reference.value))
+        for compute in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
+            records.append(_result_or_none(compute))
+        records.append(_result_or_none(lambda: evidence.reference.value))
         given = [
             value for value in (*trial.args, trial.model) if isinstance(value, torch.nn.Module)
         ]
@@ -146,16 +145,16 @@ class Redaction:
         return frozenset(word for text in _texts(records) for word in _WORD.findall(text))
 
 
-def _tried(work_out: Callable[[], Any]) -> Any:
-    """A record of the case, or nothing where there is none: a model may not be traceable."""
+def _result_or_none(compute: Callable[[], Any]) -> Any:
+    """The result of a function; ``None`` if it raises, as a model may not be traceable."""
     try:
-        return work_out()
+        return compute()
     except Exception:
         return None
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """All strings in plain data, keys included; of data that holds itself, each part once."""
+    """All strings in plain data, including keys; recursive data is visited once."""
     left, seen = [data], set()
     while left:
         value = left.pop()
@@ -168,24 +167,24 @@ def _texts(data: Any) -> Iterator[str]:
 
 @cache
 def _library_names() -> frozenset[str]:
-    """What Python and PyTorch call their functions, methods and exceptions."""
+    """The names of functions, methods and exceptions of Python and PyTorch."""
     return frozenset(name for library in _LIBRARIES for name in dir(library))
 
 
 @cache
 def own_words(key: str) -> frozenset[str]:
-    """The words that messages are made of, as they stand in the code that makes them.
+    """The words of messages, from the constants in the code that makes them.
 
     Args:
-        key: the module of the exercise's answer key. What its chapter shares says things, too.
+        key: the module of the exercise's answer key; its chapter's shared module is included.
     """
     chapter = ".".join(key.split(".")[:-2])
     own = key, f"{chapter}.keys"
     modules = [
-        module for name, module in sys.modules.items() if name.startswith((*_SPEAKERS, *own))
+        module for name, module in sys.modules.items() if name.startswith((*_PACKAGES, *own))
     ]
-    # What Python itself puts into a module is not the module's own; and once somebody has run
-    # code in `vars(builtins)`, that holds itself.
+    # `__builtins__` is not the module's own; if code has run in `vars(builtins)`, that dictionary
+    # contains itself.
     values = (value for module in modules for name, value in vars(module).items()
               if name != "__builtins__")  # fmt: skip
     texts = (text for value in values for text in _texts(_constants(value)))
@@ -193,7 +192,7 @@ def own_words(key: str) -> frozenset[str]:
 
 
 def _constants(value: Any) -> Any:
-    """The strings in a value of a module: in functions, classes and rules, those of their code."""
+    """The strings in a value of a module: for functions, classes and rules, those in their code."""
     if isinstance(value, type):
         return [_constants(getattr(part, "func", part)) for part in vars(value).values()]
     if isinstance(value, property):

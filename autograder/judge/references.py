@@ -1,9 +1,9 @@
-"""Stored references: what must come of the cases that no oracle knows, as plain data.
+"""Stored references: expected results, as plain data, of the cases that have no oracle.
 
-They lie beside an exercise's answer key, one case a line: in ``references.jsonl``, and those of
-hidden cases in ``references_hidden.jsonl``, which a wheel leaves out: the first file then only
-names them. They are made from the course's solutions by ``fxcourse references``, and compared by a
-test. The checks read these files; they never import a solution.
+They are stored next to an exercise's answer key, one case a line: in ``references.jsonl``, and for
+hidden cases in ``references_hidden.jsonl``. A wheel leaves out the second file, so the first one
+also lists these cases by name. ``fxcourse references`` makes the files from the course's
+solutions, and a test compares them. The checks read these files; they never import a solution.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from autograder.core.exercise_folder import HIDDEN_REFERENCES, REFERENCES
 
 
 class MissingReference(LookupError):
-    """Nobody knows what must come of a case."""
+    """The expected result of a case is unknown."""
 
 
 def path_of(module: str, *, hidden: bool = False) -> Path:
-    """Where the references lie that belong to an answer key.
+    """The path of the references that belong to an answer key.
 
     Args:
-        module: the name of the module that holds the key.
-        hidden: those of hidden cases.
+        module: the name of the module that contains the key.
+        hidden: return the path for hidden cases.
     """
     file = HIDDEN_REFERENCES if hidden else REFERENCES
     return Path(str(importlib.import_module(module).__file__)).with_name(file)
@@ -35,15 +35,15 @@ def path_of(module: str, *, hidden: bool = False) -> Path:
 
 @lru_cache(maxsize=256)
 def stored(module: str) -> dict[str, dict[str, JsonValue]]:
-    """What is stored beside an answer key, by the case's name; see `Reference.to_json`.
+    """The references stored next to an answer key, by the case's name; see `Reference.to_json`.
 
-    It is empty for a hidden case whose reference is not installed.
+    A hidden case whose reference is not installed has an empty entry.
 
     Args:
-        module: the name of the module that holds the key.
+        module: the name of the module that contains the key.
 
     Raises:
-        MissingReference: a file holds something else.
+        MissingReference: if a file contains something else.
     """
     return {
         str(row.pop("case")): row
@@ -67,10 +67,10 @@ def _rows(path: Path) -> Iterator[dict[str, JsonValue]]:
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of a file of references, one for each case; none where there is no such file."""
+    """The lines of a references file, one for each case; none if the file does not exist."""
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def forget() -> None:
-    """Drop what was read, after a file has changed."""
+    """Clear the cache after a file has changed."""
     stored.cache_clear()

@@ -1,7 +1,7 @@
-"""Code of a case as a person can paste it into a fresh cell: with all that it needs.
+"""The code of a case, ready to be pasted into a new cell with everything that it needs.
 
-The text of a class says nothing of the constants, helper functions and imports of the module that
-it was taken from. They are found by the names that the text uses, and put around it.
+The text of a class lacks the constants, helper functions and imports of its module. They are found
+by the names that the text uses, and added around it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from torch.library import CustomOpDef  # type: ignore[attr-defined]
 from autograder.fuzz.wrapped import Wrapped
 
 _LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "torchvision"} - {"__main__"}
-"""What is imported; all other definitions are written out."""
+"""Modules that are imported; all other definitions are written out."""
 
 _GIVEN = "autograder.given"
-"""Functions that the course gives to learners: they import them from there."""
+"""Functions that the course provides; learners import them from this module."""
 
 _BUILTIN = frozenset(vars(builtins)) | {"__name__", "__file__", "__class__"}
 
@@ -40,9 +40,9 @@ class Piece:
     """A text, and the names that it may use.
 
     Attributes:
-        text: whole statements; they are left out where they are no Python.
-        scope: what its global names are.
-        module: where these names are defined.
+        text: whole statements; dropped if they are not Python.
+        scope: the values of its global names.
+        module: the module that defines these names.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Piece:
 def piece_of(value: Any) -> Piece:
     """The code of a model, function or object of a case.
 
-    A layer or network of a library is made ready by one line that imports or builds it.
+    A layer or network of a library takes one line, which imports or builds it.
     """
     if isinstance(value, fx.GraphModule):
         return _graph_modules(value)
@@ -73,26 +73,26 @@ def piece_of(value: Any) -> Piece:
 
 @lru_cache(maxsize=256)
 def _text_of(thing: Any) -> str:
-    """The text of a class or function; `inspect` parses the whole file for each class.
+    """The text of a class or function; cached, as `inspect` parses the whole file for each class.
 
     Raises:
-        OSError, TypeError: there is none.
+        OSError, TypeError: if there is no text.
     """
     return textwrap.dedent(inspect.getsource(thing))
 
 
 def graph_text(gm: fx.GraphModule, steps: tuple[str, ...]) -> str:
-    """The table of a graph that may say otherwise than its code, as comments."""
+    """The table of a graph that may differ from its code, as comments."""
     lines = ["and this graph", *str(gm.graph).strip().splitlines()]
     return _commented("\n".join([*lines, *(f"made with {step}" for step in steps)]))
 
 
 def pasteable(pieces: list[Piece]) -> str:
-    """The pieces one after the other, with what they need: imports, constants, helpers.
+    """The pieces one after the other, with the imports, constants and helpers that they need.
 
-    What a class or function needs when it is defined goes before it, what it needs when it is
-    called goes behind. The first piece stands at the top, where a card shows it, and under no
-    imports but its own.
+    Definitions that a class or function needs when it is defined precede it; those that it needs
+    when it is called follow. The first piece comes first, so that a card shows it, after its own
+    imports only.
     """
     page = _Page()
     page.write(pieces[0])
@@ -106,7 +106,7 @@ def pasteable(pieces: list[Piece]) -> str:
 
 @dataclass
 class _Page:
-    """What is written so far, and not taken yet."""
+    """The imports and texts that are written, but not yet taken."""
 
     texts: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
@@ -115,7 +115,7 @@ class _Page:
     said: set[str] = field(default_factory=set)
 
     def taken(self) -> str:
-        """The imports and texts; nothing is taken twice."""
+        """Return the imports and texts that were not returned before."""
         imports = sorted(self.imports - self.said)
         texts = [text for text in dict.fromkeys(self.texts) if text not in self.said]
         self.said |= {*imports, *texts}
@@ -124,7 +124,7 @@ class _Page:
         return "\n\n".join(filter(None, (_merged(imports), *(t.strip("\n") for t in texts))))
 
     def import_what_is_called(self) -> None:
-        """Import what the functions written so far need of libraries."""
+        """Import the names of libraries that the functions written so far use when called."""
         lines = [(name, user, _import_of(name, user.scope.get(name))) for name, user in self.later]
         self.imports |= {line for *_, line in lines if line}
         self.later = [(name, user) for name, user, line in lines if not line]
@@ -142,7 +142,7 @@ class _Page:
             self.define(*self.later.pop(0))
 
     def define(self, name: str, user: Piece) -> None:
-        """Say once what a name is."""
+        """Write the definition of a name, once."""
         if (user.module, name) in self.known or name not in user.scope:
             return
         self.known.add((user.module, name))
@@ -171,7 +171,7 @@ class _Page:
             self.texts.append(f"{name} = {value!r}")
 
     def wrapped(self, name: str, function: Any, user: Piece) -> None:
-        """A function that random models have as if `fx.wrap` had been told its name."""
+        """Write a function of random models, which is registered with `fx.wrap`."""
         self.known.discard((user.module, name))
         self.define(name, replace(user, scope={**user.scope, name: function}))
         self.imports.add("from torch import fx")
@@ -179,7 +179,7 @@ class _Page:
 
 
 def _merged(imports: list[str]) -> str:
-    """Lines of imports, one for each module that names are taken from."""
+    """Merge import lines into one for each module."""
     names: dict[str, list[str]] = {}
     for line in imports:
         module, _, name = line.partition(" import ")
@@ -190,7 +190,7 @@ def _merged(imports: list[str]) -> str:
 
 
 def _import_of(name: str, value: Any) -> str:
-    """The line that imports a module, or what a library defines; or nothing."""
+    """The line that imports a module, or an object that a library defines; ``""`` if neither."""
     if isinstance(value, ModuleType):
         parent, _, last = value.__name__.rpartition(".")
         if last == name:
@@ -209,16 +209,16 @@ def _import_of(name: str, value: Any) -> str:
 
 
 def _operator(name: str, value: Any, module: str) -> str:
-    """The line that imports an operator that a case registers; or nothing.
+    """The line that imports a custom operator of a case; ``""`` for another value.
 
-    Written out, it would be registered anew, for the whole process: the operator of the course
-    would be gone, and with it the next check's, or the kernel.
+    A pasted definition would register the operator a second time in the process. This would remove
+    the course's operator, and the next check would fail, or the kernel crash.
     """
     return f"from {module} import {name}" if isinstance(value, CustomOpDef) else ""
 
 
 def _definition(module: str, name: str) -> tuple[str, str]:
-    """The module of the course that defines a name, and the statements that do."""
+    """The module of the course that defines a name, and the text of the definition."""
     if not module or _is_library(module):
         return module, ""
     statements = _statements(module)
@@ -233,13 +233,13 @@ def _tree(module: str) -> tuple[str, ast.Module]:
     try:
         text = inspect.getsource(sys.modules[module])
     except (OSError, TypeError, KeyError):
-        text = ""  # it is in no file
+        text = ""  # it has no file
     return text, ast.parse(text)
 
 
 @lru_cache(maxsize=64)
 def _statements(module: str) -> dict[str, str]:
-    """By name, the statements at the top of a module that define it, `fx.wrap` of it included."""
+    """The top-level statements of a module by the name that they define, with its `fx.wrap`."""
     text, tree = _tree(module)
     lines = text.splitlines()
     found: dict[str, str] = {}
@@ -253,7 +253,7 @@ def _statements(module: str) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _imported_from(module: str) -> dict[str, str]:
-    """By name, the module of the course that another one has it from."""
+    """The names that a module imports from the course, each with the module that it comes from."""
     return {
         alias.asname or alias.name: statement.module
         for statement in _tree(module)[1].body
@@ -278,7 +278,7 @@ def _defined_by(statement: ast.stmt) -> list[str]:
 
 
 def _wrapped_by(statement: ast.stmt) -> list[str]:
-    """The name that a line such as ``fx.wrap("slow")`` is about."""
+    """The name in a line such as ``fx.wrap("slow")``; none for another statement."""
     found = re.fullmatch(r"(?:torch\.)?fx\.wrap\(['\"](\w+)['\"]\)", ast.unparse(statement))
     return [found[1]] if found else []
 
@@ -288,7 +288,7 @@ def _defined(text: str) -> set[str]:
 
 
 def _names_used(text: str) -> tuple[list[str], list[str]]:
-    """The global names that a text needs as it runs, and those that its functions need later."""
+    """The global names that a text needs when it runs, and those that its functions need later."""
     table = symtable.symtable(text, "<a case>", "exec")
     own = _defined(text)
     first: dict[str, None] = {}
@@ -311,7 +311,7 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _is_python(text: str) -> bool:
-    """Whether a text can run by itself; the line of a lambda is often part of another."""
+    """Whether a text compiles by itself; the line of a lambda is often part of another."""
     try:
         compile(text, "<a case>", "exec")
     except SyntaxError:
@@ -324,13 +324,13 @@ def _commented(text: str) -> str:
 
 
 def _scope_of(thing: Any) -> dict[str, Any]:
-    """The names that a function, or the methods of a class, look up."""
+    """The global names of a function, or of the methods of a class."""
     function = thing if inspect.isfunction(thing) else getattr(thing, "forward", None)
     return getattr(function, "__globals__", {})
 
 
 def _closed_over(thing: Any) -> dict[str, Any]:
-    """What a function has from the one that it was written in."""
+    """The values that a function closes over, by name."""
     names = getattr(getattr(thing, "__code__", None), "co_freevars", ())
     cells = getattr(thing, "__closure__", None) or ()
     return {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}
@@ -339,7 +339,7 @@ def _closed_over(thing: Any) -> dict[str, Any]:
 def _graph_modules(gm: fx.GraphModule) -> Piece:
     """The code of a graph module, with functions of the course by their own names.
 
-    FX calls a wrapped function by a long name that says its module, too.
+    FX gives a wrapped function a long name that contains its module.
     """
     code = re.sub(r"(?m)^torch\.fx\._symbolic_trace\.wrap\(.*\)\n", "", gm.code)
     scope = dict(getattr(type(gm).forward, "__globals__", {}))
@@ -353,7 +353,7 @@ def _graph_modules(gm: fx.GraphModule) -> Piece:
 
 
 def _home(value: Any) -> str:
-    """The module that defines it; that of PyTorch for what says none."""
+    """The module that defines a value; ``"torch"`` if it has none."""
     home = getattr(value, "__module__", None)
     return home if isinstance(home, str) else "torch"
 
@@ -363,7 +363,7 @@ def _is_library(module: str) -> bool:
 
 
 def _of_library(value: Any, thing: type) -> str:
-    """One line for a layer or network that a library defines."""
+    """One line for a layer or network of a library."""
     expression = _expression(value)
     if expression:
         return f"model = {expression}"
@@ -376,7 +376,7 @@ def _of_library(value: Any, thing: type) -> str:
 
 
 def _expression(module: Any) -> str:
-    """Code that builds such a layer, or such layers one after the other; or nothing."""
+    """Code that builds a layer, or an `nn.Sequential` of such layers; ``""`` if unknown."""
     kind = type(module)
     if getattr(nn, kind.__name__, None) is not kind:
         return ""
@@ -393,7 +393,7 @@ def _expression(module: Any) -> str:
 
 
 def _builds(text: str, kind: type) -> bool:
-    """Whether the text of a layer, which need not be code, builds one of its kind."""
+    """Whether the `repr` of a layer, which need not be code, builds a layer of this type."""
     try:
         call = ast.parse(text, mode="eval").body
         if not isinstance(call, ast.Call):

@@ -1,4 +1,4 @@
-"""The rules of an answer key, and the order in which the judge asks them."""
+"""The rules of an answer key, and the stages in which the judge applies them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.judge.evidence import Evidence
 
 
 class Stage(IntEnum):
-    """The time at which a rule is asked. A case that fails one stage is not judged further:
+    """When a rule is applied. The judge stops at the first stage in which a rule fails:
     later findings would only repeat the first in other words."""
 
     ANSWER = 0
@@ -26,13 +26,13 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing a good result has.
+    """One property that a right result has.
 
     Attributes:
         name: stable key, unique within an answer key.
-        stage: when it is looked at.
-        find: yields a finding for each way in which it is missing.
-        reason: why it is there, where no wrong answer needs it.
+        stage: when the rule is applied.
+        find: yields a finding for each way in which the result lacks the property.
+        reason: why the rule exists, if no wrong answer of the tests needs it.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Rule:
         return (replace(finding, rule=self.name) for finding in self.find(evidence))
 
     def because(self, reason: str) -> Rule:
-        """The same rule, with a reason for its place in an answer key."""
+        """The same rule, with the reason why an answer key includes it."""
         return replace(self, reason=reason)
 
 
 def rule(name: str, stage: Stage) -> Callable[[Callable[..., Iterable[Finding]]], Rule]:
-    """Make a rule of a function from evidence to findings."""
+    """Make a decorator that turns a function from evidence to findings into a rule."""
     return lambda find: Rule(name, stage, find)

@@ -1,8 +1,8 @@
-"""The complete form of an outcome: checks that are made from the types of its records.
+"""The complete schema of an outcome: checks built from the types of its records.
 
-What was not run did not hold. An outcome that lacks a run, or a field of a description, is not a
-record of what the answer did, and no rule of a key reads it. A wrong kind of result is
-complete all the same: the rules describe it in better words.
+Runs that were not recorded count as failed. An outcome that lacks a run, or a field of a
+description, does not record what the answer did, and no rule of an answer key reads it. A result
+of the wrong kind is complete nevertheless, because the rules describe it better.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from autograder.core.outcome import Outcome
 from autograder.judge.evidence import Evidence
 
 Check = Callable[[Any], bool]
-"""Whether a value has a form. What is checked came from JSON, so its types are exact."""
+"""Checks the form of a value. Values come from JSON, so their types are exact."""
 
-# ------------------------------------------------------------------ checks made of smaller ones
+# ------------------------------------------------------------------ combinators
 
 
 def of_type(*kinds: type) -> Check:
-    """A value of exactly one of these types."""
+    """Accept a value of exactly one of these types."""
     return lambda value: type(value) in kinds
 
 
 def text(value: Any) -> bool:
-    """Text that says something."""
+    """Accept a text that is not empty."""
     return type(value) is str and value != ""
 
 
@@ -47,7 +47,7 @@ nothing, any_text, flag, whole = map(of_type, (NoneType, str, bool, int))
 
 
 def either(*checks: Check) -> Check:
-    """What fits one of the checks."""
+    """Accept a value that passes at least one of the checks."""
 
     def check_any(value: Any) -> bool:
         for check in checks:  # `any` takes twice as long
@@ -59,12 +59,12 @@ def either(*checks: Check) -> Check:
 
 
 def both(check: Check, more: Check) -> Check:
-    """What fits a check, and then another one that relies on the first."""
+    """Accept a value that passes both checks; the second may rely on the first."""
     return lambda value: check(value) and more(value)
 
 
 def rows(check: Check, count: int | None = None, at_most: float = math.inf) -> Check:
-    """A list of values that all fit; of so many, or of no more than so many, where one knows."""
+    """Accept a list with valid items, with exactly `count` or at most `at_most` of them."""
 
     def check_all(value: Any) -> bool:
         if type(value) is not list or count not in (None, len(value)) or len(value) > at_most:
@@ -75,14 +75,14 @@ def rows(check: Check, count: int | None = None, at_most: float = math.inf) -> C
 
 
 def table(check: Check) -> Check:
-    """A dictionary from text to values that all fit."""
+    """Accept a dictionary from texts to valid values."""
     return lambda value: (
         type(value) is dict and all(map(any_text, value)) and all(map(check, value.values()))
     )
 
 
 def fields(optional: dict[str, Check] | None = None, /, **required: Check) -> Check:
-    """A dictionary with exactly the required fields, and perhaps the optional ones."""
+    """Accept a dictionary with exactly the required fields, and any of the optional ones."""
     known = {**(optional or {}), **required}
 
     def check_all(value: Any) -> bool:
@@ -100,7 +100,7 @@ _SCALARS = (NoneType, bool, int, float, str)
 
 
 def plain(tensors: int) -> Check:
-    """An encoded value, next to a table of so many tensors."""
+    """Accept an encoded value that refers to a table of this many tensors."""
 
     def check(value: Any) -> bool:
         if type(value) in _SCALARS:
@@ -129,22 +129,22 @@ def plain(tensors: int) -> Check:
 
 ERROR = ("type", "types", "message")
 WHERE = ("line", "text", "says", "frames", "generated", "near")
-"""The fields of an exception, and those of the line of code that it came from."""
+"""The fields of an exception, and those of the line of code that raised it."""
 
 _PERHAPS_EMPTY = frozenset(
     "message text says generated near function values asked path same_as children".split()
 )
-"""Fields with texts that may be empty."""
+"""Fields that may contain empty texts."""
 
 _hints = lru_cache(get_type_hints)
 _ENCODED = get_args(_hints(CallResult)["value"])
 
 
 class _Forms:
-    """The checks of records in outcomes that have so many tensors.
+    """The checks of records in outcomes with a given number of tensors.
 
     Args:
-        tensors: how many.
+        tensors: the number of tensors.
     """
 
     def __init__(self, tensors: int) -> None:
@@ -178,7 +178,7 @@ class _Forms:
         }
 
     def of(self, kind: Any, empty: bool = False) -> Check:
-        """The check that a type stands for.
+        """The check for a type.
 
         Args:
             kind: the type.
@@ -198,7 +198,7 @@ class _Forms:
         return of_type(kind) if kind is not str else any_text if empty else text
 
     def fields_of(self, record: Any, *names: str) -> dict[str, Check]:
-        """The checks of a record's fields: of some, or of all."""
+        """The checks of a record's fields: of the named ones, or of all."""
         hints = _hints(record)
         return {
             name: self._narrower.get((record, name)) or self.of(hints[name], name in _PERHAPS_EMPTY)
@@ -206,26 +206,26 @@ class _Forms:
         }
 
     def _is_parameter(self, row: Any) -> bool:
-        """A parameter of a signature: name, kind, and its default if it has one."""
+        """Whether a row describes a parameter: name, kind, and its default if there is one."""
         if type(row) is not list or len(row) not in (2, 3):
             return False
         return text(row[0]) and text(row[1]) and all(map(self.plain, row[2:]))
 
     @cached_property
     def error(self) -> Check:
-        """An exception, with or without the line of code that it came from."""
+        """Accept an exception, with or without the line of code that raised it."""
         return fields(self.fields_of(ErrorRecord, *WHERE), **self.fields_of(ErrorRecord, *ERROR))
 
     @cached_property
     def bare_graph(self) -> Check:
-        """A graph module, without what its nodes carry."""
+        """Accept a graph module without the `meta` of its nodes."""
         checks = self.fields_of(GraphRecord)
         del checks["meta"]
         return fields(**checks)
 
     @cached_property
     def graph(self) -> Check:
-        """A graph module, perhaps with what its nodes carry."""
+        """Accept a graph module with or without the `meta` of its nodes."""
         checks = self.fields_of(GraphRecord)
         meta = checks.pop("meta")
         return both(
@@ -235,26 +235,26 @@ class _Forms:
 
     @cached_property
     def instruction(self) -> Check:
-        """A node of a graph, without its links."""
+        """Accept a node of a graph, without its links."""
         return self.of(CallRecord)
 
-    @lru_cache(maxsize=64)  # noqa: B019 - the forms are kept, too
+    @lru_cache(maxsize=64)  # noqa: B019 - instances are cached, too
     def record(self, count: int | None) -> Check:
-        """One run: a value or an error, the arguments afterwards, and the log.
+        """Accept one run: a value or an error, the arguments afterwards, and the log.
 
         Args:
-            count: how many arguments it was given, where one knows.
+            count: the number of arguments, or ``None`` if it is unknown.
         """
         return either(*self.records(count))
 
     def records(self, count: int | None, **more: Check) -> list[Check]:
-        """As `record`, with further fields: the two forms."""
+        """The two forms that `record` accepts, a value or an error, with further fields."""
         args = fields(tuple=rows(self.plain, count))
         common = {"args": args, "log": fields(list=rows(self.plain)), **more}
         return [fields(**common, value=self.plain), fields(**common, error=self.error)]
 
     def tensor_after(self, row: Any) -> bool:
-        """A tensor, under its name, after an answer that works in place."""
+        """Whether a row describes a tensor, by its name, after an in-place answer."""
         if type(row) is not list or len(row) != 2 or not text(row[0]):
             return False
         facts = row[1].get("tuple") if isinstance(row[1], dict) else None
@@ -265,22 +265,22 @@ class _Forms:
 
 
 _forms_for = lru_cache(maxsize=1024)(_Forms)
-"""Making them takes longer than to check one outcome."""
+"""Building the checks takes longer than checking one outcome."""
 
 
 def _has_its_args(node: NodeRecord) -> bool:
-    """Arguments that are said to be a tuple are one, or too large to be written down."""
+    """Whether arguments described as a tuple are a tuple, or too large to be recorded."""
     args: Any = node["args"]
     sound = isinstance(args, dict) and not args.keys().isdisjoint(("tuple", "opaque"))
     return sound or node["args_type"] != "tuple"
 
 
 def _is_a_family(modules: list[ModuleRecord]) -> bool:
-    """Whether the modules are one tree: each is there once, and its parent names it."""
+    """Whether the modules form one tree: each occurs once, and its parent lists it."""
     if not modules or modules[0]["path"] != "" or "same_as" in modules[0]:
         return False
     if any("." in name for row in modules for name in row.get("children", ())):
-        return True  # these are not paths; a rule about names with dots speaks of them
+        return True  # these are not paths; a rule about names with dots reports them
     told: dict[str, ModuleRecord] = {}
     for row in modules:
         own = told.get(row["same_as"]) if "same_as" in row else row
@@ -296,7 +296,7 @@ def _is_a_family(modules: list[ModuleRecord]) -> bool:
 
 
 class Parts:
-    """The checks that a schema is made of, for one outcome and its case."""
+    """The checks that a schema is built from, for one outcome and its case."""
 
     def __init__(self, outcome: Outcome, trial: Trial) -> None:
         self.value: Any = outcome.value
@@ -307,44 +307,44 @@ class Parts:
         self.bare_graph, self.fields_of = forms.bare_graph, forms.fields_of
 
     def record(self, inputs: int | None, **more: Check) -> Check:
-        """One run.
+        """Accept one run.
 
         Args:
-            inputs: on which of the case's inputs; ``None`` for the answer's own.
-            more: what else is recorded.
+            inputs: the index of the case's input; ``None`` for the answer's own inputs.
+            more: further recorded fields.
         """
         count = None if inputs is None else len(self.trial.inputs[inputs])
         return either(*self._forms.records(count, **more)) if more else self._forms.record(count)
 
     def of_graph(self, i: int, **more: Check) -> dict[str, Check]:
-        """The ways in which a graph module is run on input `i`."""
+        """The checks of each way in which a graph module is run on input `i`."""
         copied = i == 0 and self.trial.copied
         ways = ("forward", "interpreter", *(["copy"] if copied else []))
         return {way: self.record(i, **more) for way in ways}
 
     @property
     def has_graph(self) -> bool:
-        """Whether the outcome claims that a graph module came back."""
+        """Whether the outcome claims that the answer returned a graph module."""
         return isinstance(self.value, dict) and "graph_module" in self.value
 
     @property
     def other(self) -> Check:
-        """A result that is not a graph module, or contains some where none is asked for."""
+        """Accept a result that is not a graph module, or a tuple that may contain some."""
         item = either(fields(graph_module=self.graph), self.plain)
         return either(fields(tuple=rows(item)), item)
 
 
 Runs = list[Check]
 Schema = Callable[[Parts], tuple[Check, Runs]]
-"""Makes the check of the value, and one for each run."""
+"""Builds the check of the value, and one check for each run."""
 
 
 def is_complete(schema: Schema, evidence: Evidence) -> bool:
-    """Whether an outcome has all that its kind of answer must record.
+    """Whether an outcome contains everything that its answer kind must record.
 
     Args:
-        schema: that of the exercise's kind of answer.
-        evidence: the outcome, and the case, which says how often something was to be run.
+        schema: the schema of the exercise's answer kind.
+        evidence: the outcome and the case, which determines the number of runs.
     """
     try:
         return _is_complete(schema, evidence)
@@ -370,20 +370,20 @@ def _is_complete(schema: Schema, evidence: Evidence) -> bool:
     return len(runs) == len(outcome.runs) and all(check(run) for check, run in pairs)
 
 
-# ------------------------------------------------------------------ schemas of several kinds
+# ------------------------------------------------------------------ schemas that kinds share
 
 
 def data(parts: Parts) -> tuple[Check, Runs]:
-    """A value alone."""
+    """Accept a value without runs."""
     return parts.other, []
 
 
 def graph_module(parts: Parts, **more: Check) -> tuple[Check, Runs]:
-    """A graph module, which is run on each input; or any other value.
+    """Accept a graph module, which is run on each input; or any other value.
 
     Args:
-        parts: of the outcome.
-        more: what else is recorded next to the graph module.
+        parts: the checks for the outcome.
+        more: further fields recorded next to the graph module.
     """
     if not parts.has_graph:
         return data(parts)
@@ -393,16 +393,16 @@ def graph_module(parts: Parts, **more: Check) -> tuple[Check, Runs]:
 
 
 def with_meta(value: Check) -> Check:
-    """The check of a described graph module that must tell its nodes' ``meta``, too."""
+    """Require that a described graph module records its nodes' ``meta``."""
     return both(value, lambda described: "meta" in described["graph_module"])
 
 
 def new_graph_module(parts: Parts, **more: Check) -> tuple[Check, Runs]:
-    """As `graph_module`; the nodes' ``meta`` is told in any case."""
+    """Do the same as `graph_module`, but always require the nodes' ``meta``."""
     value, runs = graph_module(parts, **more)
     return with_meta(value) if parts.has_graph else value, runs
 
 
 def made_from_class(parts: Parts, runs: Runs) -> tuple[Check, Runs]:
-    """The runs of an object of a class; or a sentence about what is not a class of that kind."""
+    """Accept the runs of an object; or a text about a class that is not of the expected kind."""
     return (text, []) if parts.value is not None else (nothing, runs)

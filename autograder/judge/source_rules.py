@@ -1,12 +1,12 @@
-"""What the text of an answer uses, where an exercise forbids a tool.
+"""Finds forbidden names in the text of an answer.
 
-While an answer runs, its use of what is forbidden is noted; code in the same process can find
-ways around that. Its text cannot be changed from there. It is parsed and never run: starting from
-the definition of the answer, all that it reaches by name among the notebook's cells is looked at.
+The runner records the use of forbidden functions while an answer runs, but code in the same
+process can evade that. It cannot change the text of the cells. The text is parsed and never run:
+the reader starts from the definition of the answer and follows every name to the notebook's cells.
 
-A text is clean, or uses what is forbidden, or cannot be followed: code that is made at run time, or
-that stands in another file, is not in the text. The last costs nothing, as it proves nothing. It is
-named to the person who grades. So a ban is a rule, not a wall.
+A text is clean, uses a forbidden name, or cannot be followed, for example because it makes code at
+run time or imports another file. The last case proves nothing, so it costs no points; the verdict
+reports it to the grader. A ban is therefore a rule, and not a security boundary.
 """
 
 from __future__ import annotations
@@ -26,47 +26,47 @@ from autograder.judge.answer_text import Source
 
 ROADS = frozenset(
     "__subclasses__ __getattribute__ __mro__ mro getmro __base__ __bases__ __closure__ _NodeBase "
-    "__reduce__ __reduce_ex__ __getstate__ "  # what an object says of itself when it is copied
+    "__reduce__ __reduce_ex__ __getstate__ "  # the state that an object gives when it is copied
     "get_referents get_referrers get_objects pythonapi PyDLL py_object".split()
 )
-"""Attributes that lead around what notes the use of another; no exercise needs them."""
+"""Attributes that evade the recording of forbidden functions; no exercise needs them."""
 
 ROADS_BY_NAME = frozenset(
     "getmro get_referents get_referrers get_objects pythonapi PyDLL py_object".split()
 )
-"""The same for names."""
+"""Functions that do the same."""
 
 _MAKES_CODE = frozenset("compile exec eval __import__ FunctionType CodeType LambdaType".split())
-"""Names of what turns text or data into code; `model.eval()` is another thing."""
+"""Names of functions that turn text or data into code; `model.eval()` is unrelated."""
 
 _OF_CODE = frozenset("__code__ __globals__ __builtins__ FunctionType CodeType LambdaType".split())
-"""Attributes that lead to code, or to names, which the text does not show."""
+"""Attributes that give access to code, or to names, that the text does not show."""
 
 _BY_NAME = frozenset("getattr attrgetter methodcaller".split())
-"""Functions that read an attribute whose name they are given."""
+"""Functions that read an attribute whose name is an argument."""
 
 _KNOWN_PACKAGES = sys.stdlib_module_names | frozenset(
     "torch torchvision autograder numpy matplotlib IPython".split()
 )
 _LOADS_CODE = frozenset("ctypes importlib marshal pickle runpy".split())
-"""Modules of Python that load or make code which stands in no cell."""
+"""Modules of Python that load or make code that is in no cell."""
 
 MOST, LONGEST = 4, 60
-"""How many things that cannot be followed are named, and with how many characters each."""
+"""Number of constructs listed that cannot be followed, and the length of each."""
 
 _MAGIC = re.compile(r"^\s*(%%?|!|\?)|\?\s*$")
 _PATH = re.compile(r"[\w.]+")
 _STAR = "*"
-"""Stands for the names of `from somewhere import *`."""
+"""The key for the names of `from somewhere import *`."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the text of an answer uses; clean if it uses neither.
+    """The findings in the text of an answer; the text is clean if both are empty.
 
     Attributes:
-        forbidden: forbidden words, and roads to them.
-        unread: what keeps a reader from saying what else it uses: see `Verdict.unread`.
+        forbidden: forbidden words, and attributes that give access to them.
+        unread: constructs that the reader cannot follow: see `Verdict.unread`.
     """
 
     forbidden: tuple[str, ...] = ()
@@ -74,11 +74,11 @@ class Reading:
 
 
 def reading_of(exercise: Exercise, source: Source) -> Reading:
-    """What an answer uses by its text; nothing where the exercise forbids nothing.
+    """Read an answer's text; the reading is empty if the exercise forbids nothing.
 
     Args:
-        exercise: says what may not be used.
-        source: where the text stands.
+        exercise: the exercise, with its forbidden words.
+        source: the text.
     """
     if not exercise.forbidden_words:
         return Reading()
@@ -86,11 +86,11 @@ def reading_of(exercise: Exercise, source: Source) -> Reading:
 
 
 def source_findings(exercise: Exercise, reading: Reading) -> list[Finding]:
-    """What is wrong with an answer by its text.
+    """The findings about an answer's text.
 
     Args:
-        exercise: says what may not be used.
-        reading: what the text uses.
+        exercise: the exercise, with its forbidden words.
+        reading: the words that the text uses.
     """
     you = f"`{exercise.name}`"
     return [
@@ -106,17 +106,16 @@ def source_findings(exercise: Exercise, reading: Reading) -> list[Finding]:
 
 
 def read(cells: Sequence[str], name: str, forbidden: Collection[str]) -> Reading:
-    """The forbidden words and roads that an answer's text uses, and what cannot be followed in it.
+    """List the forbidden words in an answer's text, and the constructs that cannot be followed.
 
-    A word counts as an attribute, as a name that the notebook does not define itself, and as
-    text, from which `getattr` and its relatives make an attribute. What a class of the notebook
-    defines under such a name and reads from its own objects does not count, nor does text that
-    only mentions a word.
+    A word counts as an attribute, as a name that the notebook does not define, and as a string,
+    from which `getattr` and similar functions can make an attribute. It does not count if a class
+    of the notebook defines it and reads it from its own objects, or if a string only mentions it.
 
     Args:
-        cells: the sources of code cells that have run when the answer is tried, in order. Of
-            several definitions of a name the last one counts.
-        name: what the answer is called.
+        cells: the sources of the code cells that have run before the answer is tried, in order. The
+            last definition of a name counts.
+        name: the name of the answer.
         forbidden: the words.
     """
     known = _definitions(cells)
@@ -131,7 +130,7 @@ def read(cells: Sequence[str], name: str, forbidden: Collection[str]) -> Reading
             reached = set(_free_names(definition))
             elsewhere = reached - known.keys()
             if elsewhere - vars(builtins).keys():
-                reached.add(_STAR)  # it may come from `from somewhere import *`
+                reached.add(_STAR)  # it may be a name of `from somewhere import *`
             new = (reached & known.keys()) - seen
             seen |= new
             waiting += sorted(new)
@@ -142,11 +141,11 @@ def read(cells: Sequence[str], name: str, forbidden: Collection[str]) -> Reading
     return Reading(tuple(found), tuple(name[:LONGEST] for name in list(unread)[:MOST]))
 
 
-# ------------------------------------------------------------------ what is defined where
+# ------------------------------------------------------------------ definitions
 
 
 def _definitions(cells: Sequence[str]) -> dict[str, list[ast.stmt]]:
-    """The statements at the top of cells that give a name its meaning, by name."""
+    """The top-level statements of cells that define a name, by name."""
     found: dict[str, list[ast.stmt]] = {}
     for cell in cells:
         for at_top, statement in _statements(_parsed(cell)):
@@ -161,7 +160,7 @@ def _definitions(cells: Sequence[str]) -> dict[str, list[ast.stmt]]:
 
 
 def _imported(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
-    """The names that an import gives, each with an import of it alone."""
+    """The names that an import defines, each with an import of this name alone."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             yield alias.asname or alias.name.partition(".")[0], ast.Import([alias])
@@ -172,7 +171,7 @@ def _imported(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _replaces(statement: ast.stmt) -> bool:
-    """Whether what a name meant before is gone after a statement, in any case."""
+    """Whether a statement always replaces the earlier meaning of a name."""
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     if isinstance(statement, ast.Assign):
         return all(isinstance(target, ast.Name) for target in statement.targets)
@@ -180,7 +179,7 @@ def _replaces(statement: ast.stmt) -> bool:
 
 
 def _parsed(cell: str) -> list[ast.stmt]:
-    """The statements of a cell; none of one that is no Python."""
+    """The statements of a cell; none if it is not Python."""
     lines = ["" if _MAGIC.search(line) else line for line in cell.splitlines()]
     for text in (cell, "\n".join(lines)):
         try:
@@ -191,9 +190,9 @@ def _parsed(cell: str) -> list[ast.stmt]:
 
 
 def _statements(body: Iterable[ast.stmt], at_top: bool = True) -> Iterator[tuple[bool, ast.stmt]]:
-    """All statements of a cell that are outside of functions and classes.
+    """Yield all statements of a cell that are outside of functions and classes.
 
-    Each with whether it stands by itself, and not within an `if`, a `try`, a `with` or a loop.
+    The flag says whether the statement is at the top level, not in an `if`, `try`, `with` or loop.
     """
     for statement in body:
         yield at_top, statement
@@ -205,20 +204,20 @@ def _statements(body: Iterable[ast.stmt], at_top: bool = True) -> Iterator[tuple
 
 
 def _names_bound(statement: ast.stmt) -> Iterator[str]:
-    """The names to which a statement gives a meaning of the notebook's own."""
+    """The names that a statement binds, imports excepted."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield statement.name
         return
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return
-    # Statements within this one speak for themselves; what is bound in between is its own.
+    # Nested statements are visited on their own; here only the expressions of this one count.
     for part in ast.iter_child_nodes(statement):
         if not isinstance(part, ast.stmt):
             for node in ast.walk(part):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     yield node.id
     if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign):
-        # `inputs_of.helper = other` gives what is called so another meaning, too.
+        # `inputs_of.helper = other` also changes the meaning of a name.
         targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
         for target in targets:
             while isinstance(target, ast.Attribute | ast.Subscript):
@@ -227,11 +226,11 @@ def _names_bound(statement: ast.stmt) -> Iterator[str]:
                     yield target.id
 
 
-# ------------------------------------------------------------------ what cannot be followed
+# ------------------------------------------------------------------ unreadable constructs
 
 
 def _not_followed(definition: ast.stmt, elsewhere: Collection[str]) -> Iterator[str]:
-    """What a statement uses besides names that can be looked up, attributes, and known imports.
+    """Yield the constructs in a statement that the reader cannot follow.
 
     Args:
         definition: the statement.
@@ -265,13 +264,13 @@ def _not_followed(definition: ast.stmt, elsewhere: Collection[str]) -> Iterator[
 
 
 def _is_known(module: str) -> bool:
-    """Whether a module is Python's, or of a package that this course uses, and makes no code."""
+    """Whether a module of Python or of a package that the course uses, and does not make code."""
     top = module.partition(".")[0]
     return top in _KNOWN_PACKAGES and top not in _LOADS_CODE
 
 
 def _reads_a_constant(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether a call reads an attribute whose name stands in the text."""
+    """Whether a call reads an attribute whose name is a constant in the text."""
     if not isinstance(node, ast.Call):
         return False
     called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -280,11 +279,11 @@ def _reads_a_constant(node: ast.AST) -> TypeGuard[ast.Call]:
     return bool(names) and all(_text(each) is not None for each in names)
 
 
-# ------------------------------------------------------------------ what a definition uses
+# ------------------------------------------------------------------ uses
 
 
 def _free_names(definition: ast.stmt) -> Iterator[str]:
-    """The names that a statement reads from outside of it; those of its own are left out."""
+    """The names that a statement reads but does not define."""
     try:
         top = symtable.symtable(ast.unparse(definition), "cell", "exec")
     except (SyntaxError, ValueError, RecursionError):
@@ -299,7 +298,7 @@ def _free_names(definition: ast.stmt) -> Iterator[str]:
 
 
 def _words(definition: ast.stmt) -> Iterator[str]:
-    """Attributes, keys made of text, and imported names, in the order in which they stand."""
+    """Attributes, string keys and imported names, in order of appearance."""
     quiet = {id(node.value) for node in ast.walk(definition) if isinstance(node, ast.Expr)}
     owns = _own_attributes(definition)
     for node in ast.walk(definition):
@@ -317,7 +316,7 @@ def _words(definition: ast.stmt) -> Iterator[str]:
 
 
 def _own_attributes(definition: ast.stmt) -> set[int]:
-    """Where methods of classes defined here use attributes that their class defines."""
+    """The `id` of each node where a method uses an attribute that its own class defines."""
     found: set[int] = set()
     for cls in ast.walk(definition):
         if isinstance(cls, ast.ClassDef):
@@ -338,7 +337,7 @@ def _uses_of_self(method: ast.stmt) -> list[ast.Attribute]:
 
 
 def _text(node: ast.expr) -> str | None:
-    """The text that an expression of constants stands for."""
+    """The text that an expression of constants evaluates to."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -356,7 +355,7 @@ UNREACHED = "unreached"
 
 
 def unreached(source: Source) -> Iterator[Finding]:
-    """The finding that an answer stands below the stub's `raise`, which still ends the call."""
+    """Yield a finding if a `raise NotImplementedError` before the answer still ends the call."""
     try:
         tree = ast.parse(source.cell)
     except (SyntaxError, ValueError):

@@ -1,8 +1,8 @@
-"""Puts what decomposition rules have recorded into a model's trace, as plain data.
+"""Replaces calls in a model's trace by the nodes that decomposition rules recorded.
 
-A student's process runs each rule by itself and describes what it records. What is here is a full
-answer to `decompose`, which that process must not hold. It handles descriptions only: what comes
-out is one, too, to be admitted and run like any other.
+A student's process runs each rule by itself and describes the recorded nodes. The code here is a
+complete answer to `decompose`, which that process must not contain. Both input and result are
+descriptions; the result is admitted and run like any other.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from autograder.judge.derived_graph import DerivedGraph
 
 
 def ruled_calls(nodes: Iterable[CallRecord], keys: Tagged) -> list[int]:
-    """The places of the nodes that call a function with a rule.
+    """The positions of the nodes that call a function with a rule.
 
     Args:
-        nodes: the nodes of a model's trace, as they are described.
-        keys: the functions that have rules, as they are claimed.
+        nodes: the described nodes of a model's trace.
+        keys: the functions that have rules, as claimed.
     """
     return [
         i
@@ -40,14 +40,14 @@ def ruled_calls(nodes: Iterable[CallRecord], keys: Tagged) -> list[int]:
 def with_rules_applied(
     claimed: Outcome, traced: Callable[[], fx.GraphModule], trial: Trial
 ) -> Outcome:
-    """The outcome of an answer that returned rules, as if it had decomposed the model with them.
+    """Turn the outcome of an answer that returned rules into one that decomposed the model.
 
-    If what is claimed does not fit together, only the functions that have rules remain.
+    If the claim is inconsistent, only the functions that have rules remain.
 
     Args:
         claimed: the outcome with the rules.
         traced: traces the case's model.
-        trial: fresh objects of the case.
+        trial: new objects of the case.
     """
     value = claimed.value
     if not (isinstance(value, dict) and "rules" in value):
@@ -72,14 +72,14 @@ def _graph_of(described: GraphRecord, trial: Trial, tensors: list[torch.Tensor])
     try:
         return admitted(described, tensors, trial.functions).graph
     except Exception:
-        return None  # it does not fit together: whoever runs it says why
+        return None  # the description is inconsistent: the process that runs it reports why
 
 
 class Writing:
-    """Writes the nodes of a description, with links that its arguments make and names of its own.
+    """Writes the nodes of a description, with unique names, and links derived from arguments.
 
     Attributes:
-        nodes: what is written so far.
+        nodes: the nodes written so far.
     """
 
     def __init__(self) -> None:
@@ -87,15 +87,15 @@ class Writing:
         self._names = fx.Graph()
 
     def copy(self, row: CallRecord, name: str, values: list[Encoded], tensors: int = 0) -> Tagged:
-        """Add a copy of a node; what it is referred to by.
+        """Add a copy of a node, and return the link to it.
 
         Args:
             row: the node.
-            name: how the copy would like to be called.
-            values: what is in place of the nodes that it may read, by their places.
-            tensors: how far tensors of its arguments have moved in the table.
+            name: the preferred name of the copy.
+            values: the replacements of the nodes that it may read, by position.
+            tensors: the offset that is added to tensor numbers in its arguments.
         """
-        # FX knows which names are free; no other graph is made of these nodes.
+        # `_names` is used only to find free names; no graph is made of its nodes.
         free = self._names.create_node("call_method", "copy", name=name).name
         args = self.rewritten(row["args"], values, tensors)
         kwargs = self.rewritten(row["kwargs"], values, tensors)
@@ -107,7 +107,7 @@ class Writing:
         return {"node": len(self.nodes) - 1}
 
     def rewritten(self, data: Any, values: list[Encoded], tensors: int = 0) -> Any:
-        """Arguments, with what is now in place of nodes, and tensors in their new places."""
+        """Arguments with nodes replaced by their new values, and with tensor numbers shifted."""
         if isinstance(data, list):
             return [self.rewritten(item, values, tensors) for item in data]
         if not isinstance(data, dict):
@@ -121,7 +121,7 @@ class Writing:
         return {kind: self.rewritten(body, values, tensors) for kind, body in data.items()}
 
     def linked(self) -> list[NodeRecord]:
-        """The nodes, with the links that their arguments make."""
+        """The nodes, with the links that their arguments imply."""
         form = DerivedGraph(cast(GraphRecord, {"nodes": self.nodes}), lambda: None)
         for row, inputs, users in zip(self.nodes, form.inputs, form.users, strict=True):
             row["inputs"] = [{"node": place} for place in inputs]
@@ -130,12 +130,12 @@ class Writing:
 
 
 class _Splicing(Writing):
-    """Writes the nodes of a trace once more, with what rules recorded in the place of calls.
+    """Copies the nodes of a trace, and replaces calls by the nodes that rules recorded.
 
     Args:
         trace: the description of the trace.
-        value: ``rules`` and ``keys``, as they are claimed.
-        own: how many tensors the trace has: those of the rules follow them in one table.
+        value: ``rules`` and ``keys``, as claimed.
+        own: the number of tensors of the trace; those of the rules follow in the same table.
     """
 
     def __init__(self, trace: GraphRecord, value: ResultRecord, own: int) -> None:
@@ -145,7 +145,7 @@ class _Splicing(Writing):
         self._recorded = dict(zip(calls, value["rules"], strict=True))
 
     def written(self) -> list[NodeRecord]:
-        """The nodes, with the links that their arguments make."""
+        """The nodes, with the links that their arguments imply."""
         values: list[Encoded] = []
         for i, row in enumerate(self._trace["nodes"]):
             if i in self._recorded:
@@ -156,14 +156,14 @@ class _Splicing(Writing):
         return self.linked()
 
     def _pasted(self, recorded: list[CallRecord], given: list[Encoded]) -> Encoded:
-        """Copy what a rule recorded; its first placeholders are the inputs of the call."""
+        """Copy the recorded nodes; the call's inputs replace the first placeholders."""
         *inside, output = recorded
         values: list[Encoded] = []
         for row in inside:
             if row["op"] == "placeholder" and len(values) < len(given):
                 values.append(given[len(values)])
                 continue
-            name = re.sub(r"_\d+$", "", row["name"])  # numbers are given anew
+            name = re.sub(r"_\d+$", "", row["name"])  # new numbers are assigned
             values.append(self.copy(row, name, values, self._own))
         result: Encoded
         (result,) = self.rewritten(output["args"], values, self._own)["tuple"]

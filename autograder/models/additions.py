@@ -1,6 +1,6 @@
-"""Small models that add: for `retarget`, `add_to_mul` and `relu_after_add`."""
+"""Small models that add, for `retarget`, `add_to_mul` and `relu_after_add`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show these classes to learners; their names describe their purpose.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ fx.wrap("add")
 
 
 def halve(x: Any, y: Any) -> Any:
-    """A function of the case, which may stand in a graph."""
+    """A function of the case, which a graph may call."""
     return (x - y) / 2
 
 
@@ -85,7 +85,7 @@ class ParameterAdd(nn.Module):
 
 
 class ParametersAdded(nn.Module):
-    """A sum of two parameters, which no input goes into."""
+    """A sum of two parameters, which does not depend on the input."""
 
     def __init__(self):
         super().__init__()
@@ -148,7 +148,7 @@ class AlphaFloatOne(nn.Module):
 
 
 class AlphaComputed(nn.Module):
-    """While it is traced, nobody knows what `k` will be."""
+    """The value of `k` is unknown during tracing."""
 
     def forward(self, x, y, k=1):
         return torch.add(x, y, alpha=k) - x.add(y, alpha=x.dim() - 1)
@@ -175,7 +175,7 @@ class InPlaceOperator(nn.Module):
 
 
 class Namesakes(nn.Module):
-    """Nothing but `torch.add` adds here, whatever the names say."""
+    """Only `torch.add` adds here, whatever the names say."""
 
     def __init__(self):
         super().__init__()
@@ -187,19 +187,19 @@ class Namesakes(nn.Module):
 
 
 class SpeaksOfRelu(nn.Module):
-    """The names of its parameters are taken."""
+    """The names of its parameters collide with those of new nodes."""
 
     def forward(self, add_relu, relu_add, relu_after_add):
         return torch.add(add_relu, relu_add) - add_relu * relu_add * relu_after_add
 
 
 def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """A function of the case, which may stand in a graph."""
+    """A function of the case, which a graph may call."""
     return x - y * 0.5
 
 
 class OwnAdd(nn.Module):
-    """`add` is a function of the model's own; only `+` adds."""
+    """`add` is the model's own function; only `+` adds."""
 
     def forward(self, x, y):
         return add(x, y) + y
@@ -397,5 +397,5 @@ class AddsInside(nn.Module):
 
 
 def traced_adds() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodule."""
+    """A `GraphModule` traced by other code; a fresh trace enters its submodule."""
     return TracedInPart(AddsInside)()

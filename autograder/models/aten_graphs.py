@@ -1,4 +1,4 @@
-"""Graphs of ATen operators, with what each value is in its `meta`; some sizes may be symbols."""
+"""Graphs of ATen operators with fake values in their `meta`; some sizes may be symbolic."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ aten = torch.ops.aten
 def aten_graph(
     model: nn.Module, inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]
 ) -> fx.GraphModule:
-    """The graph of a module that calls ATen operators, with what each value is in its `meta`.
+    """The graph of a module that calls ATen operators, with a fake value in each node's `meta`.
 
     Args:
         model: the module.
-        inputs: of the example.
-        symbolic: for each input, which of its sizes are symbols.
+        inputs: the example inputs.
+        symbolic: for each input, the dimensions whose sizes are symbolic.
     """
     traced = fx.symbolic_trace(model)
     fakes = fakes_of(inputs, symbolic)
@@ -50,9 +50,9 @@ def aten_graph(
 
 
 def _value(target: Any, args: Any, kwargs: Any) -> Any:
-    """What an operator gives for fake values.
+    """The result of an operator on fake values.
 
-    A view into symbolic sizes is not run: it would ask whether they are those of the input.
+    A view with symbolic sizes is not run: it would add a guard that compares them to the input's.
     """
     if target in (aten.view.default, aten.reshape.default):
         tensor, sizes = args
@@ -66,7 +66,7 @@ def _plain(size: Any) -> Any:
 
 
 def fakes_of(inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]) -> list[Any]:
-    """Fake tensors like the inputs, of one mode; some sizes are symbols, each of its own."""
+    """Fake tensors like the inputs, of one mode, with independent symbolic sizes."""
     from torch._dynamo.source import ConstantSource
     from torch.fx.experimental import symbolic_shapes as shapes
 
@@ -82,7 +82,7 @@ def fakes_of(inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]) -> 
 
 
 def known_of(gm: fx.GraphModule) -> list[str]:
-    """What is known about the symbolic sizes of a graph: guards, and sizes that are replaced."""
+    """The known facts about the symbolic sizes of a graph: guards and replacements."""
     for node in gm.graph.nodes:
         mode = getattr(node.meta.get("val"), "fake_mode", None)
         env = getattr(mode, "shape_env", None)

@@ -1,7 +1,7 @@
-"""Makes fresh models, inputs and cases from short declarations.
+"""Makes new models, inputs and cases from short declarations.
 
-Nothing here is degenerate: parameters and running statistics are random, so that a pass
-that drops a module changes the result visibly.
+Parameters and running statistics are random, so that a pass that drops a module changes the
+result visibly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.core.exercise import Case, Expect, Trial
 
 @dataclass(frozen=True)
 class T:
-    """A random tensor to be made: its shape and dtype (the case's dtype by default)."""
+    """The declaration of a random tensor: its shape and dtype (the case's dtype by default)."""
 
     shape: tuple[int, ...]
     dtype: torch.dtype | None = None
@@ -33,7 +33,7 @@ class T:
 def tensor_of(
     spec: T, generator: torch.Generator, dtype: torch.dtype = torch.float64
 ) -> torch.Tensor:
-    """The tensor that a spec describes: normal for floats, small integers otherwise."""
+    """Make the tensor that a declaration describes: normal for floats, else small integers."""
     dtype = spec.dtype or dtype
     if dtype == torch.bool:
         return torch.rand(spec.shape, generator=generator) > 0.5
@@ -43,7 +43,7 @@ def tensor_of(
 
 
 def randomize_(model: nn.Module, seed: int) -> nn.Module:
-    """Give parameters and floating buffers random, nondegenerate values, in place.
+    """Give parameters and floating-point buffers random, nondegenerate values, in place.
 
     Variances are positive, integer buffers stay; the global random state is not used.
     """
@@ -67,7 +67,7 @@ def fresh(
     training: bool = False,
     dtype: torch.dtype = torch.float64,
 ) -> nn.Module:
-    """A new model with random weights, in eval mode unless told otherwise."""
+    """Make a new model with random weights, by default in eval mode."""
     with torch.random.fork_rng(devices=[]):
         seed_all(seed)
         model = make()
@@ -77,7 +77,7 @@ def fresh(
 def arguments(
     specs: Sequence[Any], generator: torch.Generator, dtype: torch.dtype
 ) -> tuple[Any, ...]:
-    """Make every spec of an argument tuple; lists and tuples are looked into."""
+    """Make the arguments that the declarations describe, also within lists and tuples."""
 
     def make(spec: Any) -> Any:
         if isinstance(spec, T):
@@ -91,7 +91,7 @@ def arguments(
 
 @dataclass(frozen=True)
 class InEvaluation:
-    """Puts one part of a model in evaluation mode, as whoever freezes a layer does.
+    """Puts one part of a model in evaluation mode, like code that freezes a layer.
 
     Attributes:
         path: the part's qualified name.
@@ -100,13 +100,13 @@ class InEvaluation:
     path: str
 
     def __call__(self, model: nn.Module) -> None:
-        """Change the model's part."""
+        """Change the mode of the model's part."""
         model.get_submodule(self.path).eval()
 
 
 @dataclass(frozen=True, eq=False)
 class ModelTrial:
-    """Builds the objects of a case that hands the answer a model; see `model_case`."""
+    """Builds the objects of a case whose answer takes a model; see `model_case`."""
 
     make: Callable[[], nn.Module]
     inputs: tuple[Sequence[Any], ...] = ()
@@ -120,7 +120,7 @@ class ModelTrial:
     times: int = 1
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
+        """Make a new trial."""
         model = fresh(self.make, seed, training=self.training, dtype=self.dtype)
         if self.prepare is not None:
             self.prepare(model)
@@ -151,25 +151,25 @@ def model_case(
     times: int = 1,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
-    """A case that hands the answer a model.
+    """A case whose answer takes a model.
 
-    What builds it is sent to where answers run: functions and classes among the arguments lie
-    in a module of models, or in a library.
+    The builder is sent to the process that runs answers, so functions and classes among the
+    arguments must be in a module of models, or in a library.
 
     Args:
         name: the case's name.
-        aspect: key of the aspect it belongs to.
+        aspect: key of the aspect that it belongs to.
         make: builds the model: a class without arguments, or a function.
         inputs: argument tuples for the result, tensors as `T`.
         extra: further arguments of the answer, after the model.
         kwargs: keyword arguments of the answer.
-        functions: functions of the case that may stand in a graph, by name.
+        functions: functions of the case that a graph may call, by name.
         training: the mode of the whole model.
-        prepare: last touches on the model, such as the mode of one part.
-        dtype: of parameters and of inputs that do not name one.
+        prepare: final changes to the model, such as the mode of one part.
+        dtype: of parameters, and of inputs without a dtype of their own.
         forbidden: attributes that the answer may not use.
         times: how often a transform is applied.
-        expect: what the case demands beyond the reference.
+        expect: expectations in addition to the reference.
     """
     build = ModelTrial(
         make, inputs, extra, kwargs or {}, functions or {}, training, prepare, dtype, forbidden,
@@ -180,28 +180,28 @@ def model_case(
 
 @dataclass(frozen=True)
 class Traced:
-    """Makes a graph module: the trace of a fresh model."""
+    """Makes a graph module: the trace of a new model."""
 
     make: Callable[[], nn.Module]
 
     def __call__(self) -> fx.GraphModule:
-        """A fresh trace."""
+        """Make a new trace."""
         return fx.symbolic_trace(self.make())
 
 
 class _KeepsParts(fx.Tracer):
-    """A tracer that goes into no submodule of the model."""
+    """A tracer that does not enter the model's submodules."""
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Whether a module is one node."""
+        """Treat every submodule as a leaf."""
         return "." not in module_qualified_name or super().is_leaf_module(m, module_qualified_name)
 
 
 @dataclass(frozen=True)
 class TracedInPart(Traced):
-    """Makes a graph module in which each submodule is one node: a trace of it goes into them."""
+    """Makes a graph module in which each submodule is one node; a trace of it enters them."""
 
     def __call__(self) -> fx.GraphModule:
-        """A trace that keeps what the model calls."""
+        """Make a trace with one node for each submodule."""
         model = self.make()
         return fx.GraphModule(model, _KeepsParts().trace(model), type(model).__name__)

@@ -1,4 +1,4 @@
-"""Duels: their cases, which hold nothing but a seed, and what they have in common."""
+"""The declaration of duels, and their cases, which consist of a seed only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MadeUnder:
     seed: int
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
+        """Make a new trial."""
         return Trial(made_under=self.seed)
 
 
@@ -28,14 +28,14 @@ def duel(
     stars: int = 2,
     minutes: int = 8,
 ) -> Exercise:
-    """A duel, whose answer is a model.
+    """Declare a duel, whose answer is a model.
 
     Args:
         number: its place in the chapter.
         title: a short heading.
         hints: markdown.
-        stars: how hard it is; each is worth two points.
-        minutes: how long it should take.
+        stars: its difficulty; each star is worth two points.
+        minutes: the expected time.
     """
     return Exercise(
         number=number,

@@ -1,4 +1,4 @@
-"""Real networks, cut down to a size at which a check stays fast: random weights, few classes."""
+"""Real networks, small enough for a fast check: random weights, few classes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def real(make: Callable[[], nn.Module], seed: int, dtype: torch.dtype = torch.fl
 
 
 def alive(make: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """A network in eval mode and float64, with random weights with which each layer matters."""
+    """A network in eval mode and float64, with random weights that make every layer matter."""
     with torch.random.fork_rng(devices=[]):
         model = make().double()
     return make_alive(model, images(2).double(), seed=seed)
@@ -57,7 +57,7 @@ def not_in_place(model: nn.Module) -> nn.Module:
 
 
 class Shift(nn.Module):
-    """An addition without a layer: a part of a model that another tracer may keep as a leaf."""
+    """An addition without a layer: a part of a model that a custom tracer may keep as a leaf."""
 
     def forward(self, x):
         return x + 0.5

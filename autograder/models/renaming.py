@@ -1,4 +1,4 @@
-"""Gives the nodes of a graph other names, so that an answer cannot count on those of a trace."""
+"""Renames the nodes of a graph, so that an answer cannot rely on the names of a trace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.core.torch_private import rename
 
 
 def renumbered() -> fx.GraphModule:
-    """A graph module whose nodes are called otherwise in a fresh trace."""
+    """A graph module whose node names differ from those of a fresh trace."""
 
     def forward(x):
         return torch.sin(torch.cos(x) + 1 + 2) + 3
@@ -24,7 +24,7 @@ def renumbered() -> fx.GraphModule:
 
 
 def renamed(gm: fx.GraphModule) -> None:
-    """Give the nodes names that they do not have in a fresh trace."""
+    """Give the nodes names that a fresh trace would not give them."""
     for i, node in enumerate(gm.graph.nodes):
         if node.op not in ("placeholder", "output"):
             rename(node, f"value_{i}")
@@ -32,7 +32,7 @@ def renamed(gm: fx.GraphModule) -> None:
 
 
 def perhaps_renamed(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model; if that is a graph module, its nodes may have other names."""
+    """Rename the nodes of some random models that are graph modules, depending on `choice`."""
     if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
         renamed(trial.model)
     return trial

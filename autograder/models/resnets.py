@@ -1,4 +1,4 @@
-"""Torchvision's ResNet with few channels: every shape of the network, at a small price."""
+"""Torchvision's ResNet with few channels: the whole structure of the network, but fast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.models.torchvision_parts import BasicBlock, Bottleneck, ResNet
 
 
 class Narrow(ResNet):
-    """A ResNet whose stages have so many blocks, and a sixteenth of the usual channels."""
+    """A ResNet with the given number of blocks per stage, and a sixteenth of the channels."""
 
     def __init__(self, *blocks, bottlenecks=False, **options):
         block = Bottleneck if bottlenecks else BasicBlock
@@ -21,7 +21,7 @@ class Narrow(ResNet):
         return super()._make_layer(block, planes // 16, *rest, **options)
 
 
-# All but one are of the same class, as all of torchvision's are: a class says nothing of the depth.
+# All but one have the same class, like torchvision's: the class does not determine the depth.
 one_block_each = partial(Narrow, 1, 1, 1, 1)
 many_blocks = partial(Narrow, 1, 1, 11, 2)
 bottlenecks = partial(Narrow, 1, 1, 3, 2, bottlenecks=True)
@@ -29,7 +29,7 @@ grouped = partial(
     Narrow, 1, 1, 2, 1, bottlenecks=True, groups=2, width_per_group=32,
     replace_stride_with_dilation=[False, True, True],
 )  # fmt: skip
-"""As in ResNeXt, and with dilation."""
+"""Grouped like ResNeXt, and dilated."""
 
 
 class Headless(Narrow):

@@ -1,4 +1,4 @@
-"""Models that are run on inputs, alone or traced: how cases of chapters 06 and 06b make them."""
+"""Builders of models with inputs, traced or not, for the cases of chapters 06 and 06b."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Make = Callable[[], nn.Module]
 
 
 class NothingToSwap(nn.Module):
-    """Relatives of the two operations, which are not meant."""
+    """Operations similar to the two that the task replaces; they must stay."""
 
     def forward(self, x):
         return torch.special.expit(x) + x.logit(eps=0.1).abs() - torch.tanh(x)
@@ -29,7 +29,7 @@ class NothingToSwap(nn.Module):
 
 @dataclass(frozen=True, init=False)
 class Exactly:
-    """A tensor to be made of these values; a shape repeats a single one."""
+    """A tensor with the given values; with a shape, a single value is repeated."""
 
     values: tuple[Any, ...]
     dtype: torch.dtype
@@ -46,13 +46,13 @@ class Exactly:
         object.__setattr__(self, "shape", shape)
 
     def tensor(self) -> torch.Tensor:
-        """The tensor, a fresh one."""
+        """Make the tensor."""
         made = torch.tensor(self.values, dtype=self.dtype)
         return made if self.shape is None else made.expand(self.shape).contiguous()
 
 
 def filled(spec: Any) -> Any:
-    """A spec with a tensor for each `Exactly`, also within lists, tuples and dictionaries."""
+    """Replace each `Exactly` by a tensor, also within lists, tuples and dictionaries."""
     if isinstance(spec, Exactly):
         return spec.tensor()
     if isinstance(spec, dict):
@@ -63,7 +63,7 @@ def filled(spec: Any) -> Any:
 
 
 def made(make: Make, seed: int, network: bool, dtype: torch.dtype) -> nn.Module:
-    """A case's model: a real network with its own weights, or a small one with random ones."""
+    """Make a case's model: a real network with its own weights, or a small one with random ones."""
     return real(make, seed) if network else fresh(make, seed, dtype=dtype)
 
 
@@ -78,7 +78,7 @@ class RunTrial:
     dtype: torch.dtype = torch.float64
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
+        """Make a new trial."""
         model = made(self.make, seed, self.network, self.dtype)
         if self.prepare is not None:
             with torch.no_grad():
@@ -91,9 +91,9 @@ class RunTrial:
 
 @dataclass(frozen=True, eq=False)
 class ClassTrial:
-    """Builds the objects of a class that is given a graph module.
+    """Builds the objects of a class that takes a graph module.
 
-    What is a graph module already is given as it is: its leaves may be those of another tracer.
+    A graph module is passed unchanged: its leaves may be those of a custom tracer.
     """
 
     make: Make
@@ -103,7 +103,7 @@ class ClassTrial:
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
+        """Make a new trial."""
         model = made(self.make, seed, self.network, torch.float64)
         gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
         if self.tag is not None:
@@ -118,13 +118,13 @@ class ClassTrial:
 
 
 def on_a_trace(trial: Trial, choice: int) -> Trial:
-    """The case of a class that is given a graph module: the model, traced."""
+    """Make the trial of a class that takes a graph module: trace the model."""
     gm = fx.symbolic_trace(trial.model)
     return replace(trial, args=(gm,), model=gm)
 
 
 def with_inputs(trial: Trial, choice: int) -> Trial:
-    """The case of ``answer(model, *inputs)``."""
+    """Make the trial of ``answer(model, *inputs)``."""
     given = trial.inputs[-(choice % 4 == 1)]
     if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
         renamed(trial.model)

@@ -1,7 +1,7 @@
 """The classes of torchvision that models are built from.
 
-Without torchvision they are here all the same, so that exercises can be imported. An exercise that
-builds one then raises what ``import torchvision`` raises.
+Without torchvision they are placeholders, so that exercises can be imported. An exercise that
+builds one then raises the same error as ``import torchvision``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ try:
 except (ImportError, RuntimeError):  # not installed, or a build for another PyTorch
 
     class _Missing(nn.Module):
-        """Stands in for any of them."""
+        """A placeholder for any of them."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             import torchvision  # noqa: F401

@@ -1,6 +1,6 @@
-"""Models whose nodes have names and edges that are easy to overlook, for some exercises."""
+"""Models for several exercises, with node names and edges that are easy to overlook."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show these classes to learners; their names describe their purpose.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class NestedTensors(nn.Module):
 
 
 class NamedOutput(nn.Module):
-    """A layer has the name of the last node, and a buffer is multiplied without an input."""
+    """A layer has the name of the last node, and a buffer is multiplied without any input."""
 
     def __init__(self):
         super().__init__()
@@ -86,7 +86,7 @@ class NamedOutput(nn.Module):
 
 
 class TracedWithin(nn.Module):
-    """One of its layers is a graph module: tracing goes through it, as through any of our own."""
+    """One of its layers is a graph module, which tracing enters."""
 
     def __init__(self):
         super().__init__()
@@ -98,7 +98,7 @@ class TracedWithin(nn.Module):
 
 class UnusedParts(nn.Module):
     def forward(self, x, unused):
-        torch.sin(x)  # nobody reads this value
+        torch.sin(x)  # no line reads this value
         return x.cos()
 
 
@@ -155,13 +155,10 @@ class Methods(nn.Module):
 
 
 def renamed() -> fx.GraphModule:
-    """A graph module whose nodes have other names than a fresh trace gives them."""
+    """A graph module whose node names differ from those of a fresh trace."""
     graph = fx.Graph()
     x = graph.create_node("placeholder", "x", name="first")
     y = graph.create_node("call_function", torch.sin, (x,), name="second")
     z = graph.create_node("call_function", torch.add, (y, x), name="sin")
     graph.output(z)
     return fx.GraphModule(nn.Module(), graph)
-
-
-# ------------------------------------------------------------------ for specialize

@@ -1,1 +1,1 @@
-"""Rules for a good result that several exercises share."""
+"""Rules of answer keys that several exercises share."""

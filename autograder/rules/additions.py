@@ -59,7 +59,7 @@ _ALPHA_OF_ONE = (
 
 @rule("additions replaced", Stage.STRUCTURE)
 def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
-    """No addition that is meant is left, and none that is not meant is gone."""
+    """Every addition that the task names must be replaced, and no other one."""
     after = evidence.graph["nodes"]
     for row in after:
         if _is_addition(row) and not _has_other_alpha(row):

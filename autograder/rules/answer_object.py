@@ -1,4 +1,4 @@
-"""What is asked of the answer itself: that it is a class made from another, or can be traced."""
+"""Rules for the answer itself: a class with the right base class, or a traceable function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _made_from(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is a class made from the class that the exercise names."""
+    """The answer must be a subclass of the class that the exercise names."""
     said = evidence.outcome.value
     if isinstance(said, str):
         yield evidence.finding(
@@ -28,7 +28,7 @@ def _made_from(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-# Before all others: nothing else can be said about what is no such class.
+# First of all rules: nothing was run if the answer is not such a class.
 made_from_the_class = Rule(
     "made from the class", Stage.ANSWER, _made_from,
     reason="says what the answer is, where all that others see is that nothing was run",
@@ -37,7 +37,7 @@ made_from_the_class = Rule(
 
 @rule("traceable", Stage.KIND)
 def traceable(evidence: Evidence) -> Iterable[Finding]:
-    """`symbolic_trace` accepts the function."""
+    """`symbolic_trace` must accept the function."""
     value = evidence.outcome.value
     if isinstance(value, dict) and "trace_error" in value:
         error = value["trace_error"]

@@ -1,8 +1,8 @@
-"""What the nodes of a graph compute, whatever they are called and in whatever order they stand.
+"""Numbers the expressions that the nodes of a graph compute, regardless of names and order.
 
-Two nodes get the same number exactly if they call the same with the same: the same opcode,
-target and constants, and inputs of the same numbers. Comparing the numbers of two graphs
-compares the graphs without a word about names.
+Two nodes get the same number if and only if they have the same opcode, target and constants, and
+their inputs have the same numbers. So comparing the numbers of two graphs compares the graphs
+without regard to names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autograder.core.codec import Encoded, Tagged, unwrap
 from autograder.core.graph_record import CallRecord
 
 Table = dict[Hashable, int]
-# The number in such a name tells only how often somebody has traced the model.
+# The number in such a name depends only on how often the model was traced.
 _CONSTANT = re.compile(r"_tensor_constant\d+$")
 
 
@@ -31,9 +31,9 @@ def expressions(
 
     Args:
         rows: the nodes of a graph, each defined before it is used.
-        table: numbers given so far; use one table for all graphs to be compared.
-        target: the target to assume for a node, in place of its own.
-        readers_see: the number that readers of a node see, in place of its own.
+        table: the numbers given so far; use one table for all graphs to compare.
+        target: returns the target to assume for a node, instead of its own.
+        readers_see: returns the number that readers of a node see, instead of its own.
     """
     own: list[int] = []
     seen: list[int] = []
@@ -49,18 +49,18 @@ def expressions(
 
 
 def number(table: Table, key: Hashable) -> int:
-    """The number of a key, a new one if it has none yet."""
+    """The number of a key; a new one if it has none yet."""
     return table.setdefault(key, len(table))
 
 
 def call_of(table: Table, function: Tagged, argument: int) -> int:
-    """The number of a function's call on one value, given by its number."""
+    """The number of the call of a function on one value, given by its number."""
     args = ("tuple", (("node", argument),))
     return number(table, ("call_function", _frozen(function, []), args, ()))
 
 
 def missing_and_extra(want: Sequence[int], got: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Positions in `want` of what `got` lacks, and in `got` of what it has too much."""
+    """Positions in `want` of numbers missing in `got`, and positions in `got` of excess ones."""
     return _beyond(want, got), _beyond(got, want)
 
 
@@ -76,7 +76,7 @@ def _beyond(these: Sequence[int], those: Sequence[int]) -> list[int]:
 
 
 def _frozen(data: Encoded | list[Encoded], seen: Sequence[int]) -> tuple[Any, ...]:
-    """Plain data as something hashable, with nodes as the numbers that readers see."""
+    """Plain data in hashable form; nodes become the numbers that their readers see."""
     if isinstance(data, list):  # a dictionary's item
         return tuple(_frozen(item, seen) for item in data)
     if not isinstance(data, dict):

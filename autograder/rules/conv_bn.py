@@ -1,4 +1,4 @@
-"""What a graph calls, where convolutions and BatchNorms become one."""
+"""The calls of a graph in words, for exercises that fold a BatchNorm into a convolution."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _FUNCTIONS = frozenset(
 
 
 def kind_of_class(cls: str) -> str:
-    """A layer by the qualified name of its class, in words, such as "an `Identity`"."""
+    """A layer in words, by the qualified name of its class, for example "an `Identity`"."""
     name = cls.rpartition(".")[2]
     return f"{'an' if name[:1] in 'AEIOU' else 'a'} `{name}`"
 
 
 def kinds_of_calls(data: GraphRecord) -> list[tuple[str, str]]:
-    """The name of each call and what is called, in words; a convolution as module or function."""
+    """The name of each call and its kind in words; a convolution may be a module or a function."""
     classes, found = classes_of(data), []
     for row in data["nodes"]:
         op, target = row["op"], row["target"]

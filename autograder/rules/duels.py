@@ -1,4 +1,4 @@
-"""What a witness has: a model on which a pass under suspicion is wrong, and right ones are not."""
+"""Rules for a witness: a model on which the suspect pass is wrong, and right passes are not."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def duel_key(fight: Fight, *, nothing_outside: str = "") -> AnswerKey:
     """The answer key of a duel.
 
     Args:
-        fight: what it is about.
-        nothing_outside: why no witness lies outside the task, where that is so.
+        fight: the description of the duel.
+        nothing_outside: why no witness can be outside the task, if that is so.
     """
 
     @lru_cache(maxsize=1)
@@ -70,7 +70,7 @@ _STEPS = {
     "run": "The model itself raises {error} for its `inputs`.",
     "traced": "`fx.symbolic_trace({name}())` raised {error}.",
 }
-_LOOK_AT_STEP = {
+_STEP_ADVICE = {
     "made": "The class is made without arguments.",
     "copied": "Keep layers, parameters and buffers in the model, and nothing else.",
     "run": "Call it yourself: `{name}()(*{name}.inputs)`. A model that fails convicts nobody.",
@@ -79,7 +79,7 @@ _LOOK_AT_STEP = {
 
 
 def _a_model_with_inputs(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is a class of a model that can be made, run and traced, with inputs."""
+    """The answer must be a class of a model that can be made, run and traced, with inputs."""
     said, name = evidence.outcome.value, evidence.exercise.name
     if isinstance(said, str):
         yield evidence.finding(
@@ -92,14 +92,14 @@ def _a_model_with_inputs(evidence: Evidence) -> Iterable[Finding]:
         step, error = said["failed"], said["error"]
         text = _STEPS.get(step, "{error}").format(name=name, error=error_text(error))
         advice = advice_for(evidence.exercise, error, "trace") if step == "traced" else ""
-        advice = advice or _LOOK_AT_STEP.get(step, "").format(name=name)
+        advice = advice or _STEP_ADVICE.get(step, "").format(name=name)
         yield evidence.finding("model-fails", f"{text}{came_from(error)}", advice, error=error)
     elif not evidence.has_graph:
         yield evidence.finding("wrong-kind", f"{evidence.you} gave no trace.", "Hand in a class.")
 
 
 def _can_be_rebuilt(duel: Duel) -> Iterable[Finding]:
-    """The trace holds PyTorch's own operations and layers, and runs where graphs are run."""
+    """The trace must consist of PyTorch's own operations and layers, and must run."""
     evidence = duel.evidence
     for node, called in evidence.own_code:
         yield evidence.finding(
@@ -115,7 +115,7 @@ def _can_be_rebuilt(duel: Duel) -> Iterable[Finding]:
     try:
         _ = duel.plain
     except NotListed:
-        return  # nobody can say what it computes; the verdict says so
+        return  # its values are unknown; the verdict says so
     except (NotAdmitted, ValueError) as error:
         yield evidence.finding(
             "not-run", f"The trace of {evidence.you} was not run: {error}.",
@@ -131,7 +131,7 @@ def _is_listed(duel: Duel) -> bool:
 
 
 def _same_every_time(duel: Duel) -> Iterable[Finding]:
-    """The model, before and after it was traced, and its trace agree; two runs of it do, too."""
+    """The model before and after tracing, its trace, and a second run of the trace must agree."""
     if not _is_listed(duel):
         return
     evidence, said = duel.evidence, duel.claimed
@@ -161,7 +161,7 @@ def _same_every_time(duel: Duel) -> Iterable[Finding]:
 
 
 def _inside_the_task(duel: Duel) -> Iterable[Finding]:
-    """All right passes agree, and change nothing where the task is to change nothing."""
+    """All right passes must agree, and preserve the results if the task demands that."""
     if not _is_listed(duel):
         return
     first = duel.plain[0] if duel.fight.keeps_meaning else duel.right[0]
@@ -178,7 +178,7 @@ def _inside_the_task(duel: Duel) -> Iterable[Finding]:
 
 
 def _suspect_is_wrong(duel: Duel) -> Iterable[Finding]:
-    """The suspect raises, or makes something else of the trace than right passes do."""
+    """The suspect must raise, or give another result than right passes."""
     if _is_listed(duel) and not duel.suspect.differs(duel.right[0]):
         fight = duel.fight
         yield duel.evidence.finding(
@@ -194,7 +194,7 @@ def _suspect_is_wrong(duel: Duel) -> Iterable[Finding]:
 
 
 def _small_enough(duel: Duel) -> Iterable[Finding]:
-    """The trace has no more calls than the duel allows."""
+    """The trace must not have more calls than the duel allows."""
     if duel.size > duel.fight.limit:
         yield _too_large(duel, " convicts the suspect, but it")
 
@@ -209,7 +209,7 @@ def _too_large(duel: Duel, convicts: str = "") -> Finding:
 
 
 def _remark(duel: Duel) -> str:
-    """How large the witness is, and how it convicts the suspect."""
+    """The size of the witness, and the error of the suspect that it shows."""
     what = duel.suspect.differs(duel.right[0])
     size = f"Calls in yours: {duel.size}, in the shortest known: {duel.fight.record}."
     return f"{size} What the suspect makes of it: {what}."

@@ -1,4 +1,4 @@
-"""Which calls have an effect, and which nodes of a graph therefore have to stay."""
+"""Finds the calls that have an effect, and the nodes that must therefore stay in a graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PURE: tuple[Tagged, ...] = tuple(
 
 
 def has_effect(row: CallRecord, modules: dict[str, ModuleRecord]) -> bool:
-    """Whether a call may do anything besides returning a value, as `sound_dce` lists it."""
+    """Whether a call may do more than return a value, by the list in the exercise `sound_dce`."""
     if row["op"] in ("placeholder", "output"):
         return True
     if keyword(row, "inplace") not in (None, False) or keyword(row, "out") is not None:
@@ -55,7 +55,7 @@ def _module_has_effect(module: ModuleRecord) -> bool:
 
 
 def modules_by_path(data: GraphRecord) -> dict[str, ModuleRecord]:
-    """The description of each module, by every path it has."""
+    """The description of each module by its path; a shared module has several paths."""
     found: dict[str, ModuleRecord] = {}
     for row in data["modules"]:
         found[row["path"]] = found[row["same_as"]] if "same_as" in row else row

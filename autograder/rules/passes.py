@@ -1,4 +1,4 @@
-"""What every function has that takes a model and returns a graph module."""
+"""Rules for functions that take a model and return a graph module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @rule("returns a graph module", Stage.KIND)
 def returns_graph_module(evidence: Evidence) -> Iterable[Finding]:
-    """The result is a `GraphModule`, not a graph, a module, or nothing."""
+    """The result must be a `GraphModule`, not a graph, another module, or `None`."""
     value = evidence.outcome.value
     if evidence.has_graph:
         return
@@ -58,13 +58,13 @@ _NO_MODULE = {
 
 @rule("caller untouched", Stage.CALLER)
 def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
-    """Nothing of the caller's model or values is changed."""
+    """The answer must not change the caller's model or values."""
     changed = evidence.outcome.changed
     if not changed:
         return
     part = changed[0].part
     more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-    what, advice = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
+    what, advice = "the model it was given", _CHANGE_ADVICE.get(part, _SHARED)
     if any(is_exported(value) for value in (*evidence.trial.args, *evidence.trial.watch)):
         what, advice = "the program it was given", _OF_A_PROGRAM
     elif part in (Part.ARGUMENT, Part.TENSOR):
@@ -83,7 +83,7 @@ _OF_A_VALUE = (
     "The arguments belong to somebody else. Which line of yours writes into one of them, and not "
     "into a copy?"
 )
-_LOOK_FOR_CHANGE = {
+_CHANGE_ADVICE = {
     Part.ARGUMENT: _OF_A_VALUE,
     Part.TENSOR: _OF_A_VALUE,
     Part.RANDOM_STATE: "What draws random numbers or sets a seed, and what puts the state back?",
@@ -94,7 +94,7 @@ _LOOK_FOR_CHANGE = {
     Part.META: "The nodes that you were given belong to somebody else, their `meta` too. Which "
     "line writes into the `meta` of a node that is not yours?",
 }
-"""Where to look for what changed a part of the caller's model."""
+"""Advice by the changed part of the caller's model."""
 
 _SHARED = (
     "A traced module shares its submodules, parameters and buffers with the original. Which line "
@@ -106,7 +106,7 @@ _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 
 
 def _written(parameters: Signature | None) -> str:
-    """Parameters as one writes them; what their annotations are is not told."""
+    """Parameters as in a `def` line, without annotations."""
     return ", ".join(
         _STARS.get(row[1], "") + row[0] + (f"={show(row[2])}" if len(row) > 2 else "")
         for row in parameters or []
@@ -115,7 +115,7 @@ def _written(parameters: Signature | None) -> str:
 
 @rule("signature kept", Stage.STRUCTURE)
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
-    """`forward` has the parameters of the traced model: names, order, defaults."""
+    """`forward` must have the parameters of the traced model: names, order, defaults."""
     want = evidence.traced_signature
     got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
@@ -132,7 +132,7 @@ def signature_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("runs", Stage.RUNS)
 def runs(evidence: Evidence) -> Iterable[Finding]:
-    """The result can be called, and an Interpreter can run it."""
+    """A call of the result, and a run by an Interpreter, must not raise."""
     for i in range(len(evidence.trial.inputs)):
         for how in ways_to_run(evidence):
             words, error = _CALLS[how], evidence.outcome.runs[i][how].get("error")
@@ -141,19 +141,19 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
                     "result-raises" if how == "forward" else "interpreter-disagrees",
                     f"{words} on {evidence.inputs_text(i)} raised {error_text(error)}."
                     f"{came_from(error)}",
-                    _look_at(evidence, error),
+                    _error_advice(evidence, error),
                     error=error,
                 )
                 return
 
 
-def _look_at(evidence: Evidence, error: ErrorRecord) -> str:
+def _error_advice(evidence: Evidence, error: ErrorRecord) -> str:
     known = advice_for(evidence.exercise, error, "result")
     return known or "Print `gm.code` and read what it computes line by line."
 
 
 def ways_to_run(evidence: Evidence) -> tuple[Way, ...]:
-    """How a result was run where the answer was: an Interpreter runs only graph modules."""
+    """The ways in which the runner ran a result: an Interpreter runs only graph modules."""
     return ("forward", "interpreter") if evidence.has_graph else ("forward",)
 
 
@@ -164,11 +164,11 @@ _CALLS: dict[Way, str] = {
 
 
 def same_result_by(*ways: Way, advice: Callable[[Evidence], str] | None = None) -> Rule:
-    """The result's value, and its effect on its arguments, are those of the reference.
+    """Require that the result's value and its effect on its arguments match the reference.
 
     Args:
-        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
-        advice: where to look first, for an exercise that knows; `""` if it does not.
+        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt`` by the judge.
+        advice: the exercise's own advice, which has precedence; `""` if there is none.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -176,7 +176,7 @@ def same_result_by(*ways: Way, advice: Callable[[Evidence], str] | None = None) 
             record = evidence.run_record(i)
             for how in ways:
                 if how not in record and how not in ways_to_run(evidence):
-                    continue  # what is no graph, or calls the learner's own code
+                    continue  # it has no graph, or calls the learner's own code
                 finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
                     known = "" if advice is None or finding.raised else advice(evidence)
@@ -197,7 +197,7 @@ def _compare_run(
             "result-raises",
             f"Running the result on {evidence.inputs_text(i)} raised "
             f"{error_text(got['error'])}.{came_from(got['error'])}",
-            _look_at(evidence, got["error"]),
+            _error_advice(evidence, got["error"]),
             error=got["error"],
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
@@ -207,7 +207,7 @@ def _compare_run(
         return evidence.finding(
             found.code if how != "interpreter" else "interpreter-disagrees",
             f"On {evidence.inputs_text(i)}{via}, {found.text}.",
-            _where_to_look(evidence),
+            _value_advice(evidence),
         )
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
@@ -220,8 +220,8 @@ def _compare_run(
     return None
 
 
-def _where_to_look(evidence: Evidence) -> str:
-    """Which calls of the model's trace are gone from the result, or what to compare."""
+def _value_advice(evidence: Evidence) -> str:
+    """Advice: the calls of the model's trace that the result lacks, or a comparison by hand."""
     if evidence.trial.model is None:
         given = next(iter(evidence.trial.args), None)
         what = "function" if isinstance(given, FunctionType) else "formula"
@@ -254,7 +254,7 @@ def _counted(kind: str, count: int) -> str:
 
 @rule("copies", Stage.COPY)
 def copies(evidence: Evidence) -> Iterable[Finding]:
-    """`copy.deepcopy` of the result works and computes the same."""
+    """`copy.deepcopy` of the result must work, and its copy must compute the same."""
     if not (evidence.trial.inputs and evidence.trial.copied):
         return
     record = evidence.outcome.runs[0]["copy"]

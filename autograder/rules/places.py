@@ -1,8 +1,8 @@
-"""What must come of passes that rewrite places: as many as there are, and nothing else.
+"""Rules for passes that rewrite places: every place must be rewritten, and nothing else.
 
-Where the places are is found in a fresh trace of the model, by definition of the task. The
-result is compared by counting its nodes by kind, so that names, order and the way in which
-a node came to be do not matter.
+The places are found in a fresh trace of the model, by the definition of the task. The result is
+compared by the number of its nodes of each kind, so that names, order and the way in which a node
+was made do not matter.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Place:
-    """One place that is to be rewritten.
+    """One place to rewrite.
 
     Attributes:
-        nodes: names of the nodes that go, the last of them is replaced.
-        says: what stands there, for a sentence: ``adds the product `mul` to `z` ``.
+        nodes: names of the nodes to remove; the last of them is replaced.
+        says: the end of a sentence about the last node, like ``adds the product `mul` to `z` ``.
     """
 
     nodes: tuple[str, ...]
@@ -51,17 +51,17 @@ Find = Callable[[Evidence], list[Place]]
 
 
 WhyNot = Callable[[Evidence, str], str]
-"""Which condition does not hold at a node of the trace that was rewritten; `""`: unknown."""
+"""Returns the condition that a wrongly rewritten node of the trace fails; `""` if unknown."""
 
 
 def places_rewritten(find: Find, new: str, advice: str, why_not: WhyNot | None = None) -> Rule:
-    """Every place has become one node of the kind `new`, and all else is as it was.
+    """Require that every place has become one node of the kind `new`, and the rest is unchanged.
 
     Args:
-        find: the places of a case's model.
-        new: the kind of node that stands there afterwards.
-        advice: where to look when a place was missed.
-        why_not: why a node that is gone was not a place.
+        find: finds the places of a case's model.
+        new: the kind of the node that replaces a place.
+        advice: advice about a missed place.
+        why_not: explains why a removed node was not a place.
     """
 
     def rule(evidence: Evidence) -> Iterable[Finding]:
@@ -163,7 +163,7 @@ def _places(count: int) -> str:
 
 
 def kind_of_node(row: CallRecord, graph: GraphRecord) -> str:
-    """A described node's kind, in words: spellings of one operation are the same kind."""
+    """The kind of a described node, in words; spellings of one operation are the same kind."""
     op, target = row["op"], row["target"]
     if op == "call_function":
         return _KINDS.get(called_function(row)) or f"a call of `{target_text(target)}`"
@@ -175,5 +175,5 @@ def kind_of_node(row: CallRecord, graph: GraphRecord) -> str:
 
 
 def class_of(path: str, graph: GraphRecord) -> str:
-    """The full name of the class of a described module; ``""`` where there is none."""
+    """The full name of the class of a described module; ``""`` if the path is unknown."""
     return classes_of(graph).get(path, "")

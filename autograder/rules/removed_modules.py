@@ -1,4 +1,4 @@
-"""What chapter 03 asks where modules are replaced or deleted: nothing of them is left."""
+"""Rules for exercises of chapter 03 that replace or delete modules and their calls."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ DROPOUT_FUNCTIONS: tuple[Tagged, ...] = tuple(
 )  # fmt: skip
 
 
-# ------------------------------------------------------------------ modules nobody uses
+# ------------------------------------------------------------------ unused modules
 
 
 def unused_modules(data: GraphRecord) -> Iterator[tuple[str, str]]:
-    """Path and class of each module that no node calls or reads; containers do not count."""
+    """Path and class of each module that no node calls or reads, except containers."""
     called = {target_path(row) for row in data["nodes"] if row["op"] == "call_module"}
     read = {target_path(row) for row in data["nodes"] if row["op"] == "get_attr"}
     aliases: dict[str, list[str]] = {}
@@ -63,7 +63,7 @@ def _is_used(path: str, called: set[str], read: set[str]) -> bool:
 
 @rule("no unused modules", Stage.STRUCTURE)
 def no_unused_modules(evidence: Evidence) -> Iterable[Finding]:
-    """Modules that nothing calls any more are gone."""
+    """The result must not contain modules that no node calls."""
     for path, cls in unused_modules(evidence.graph):
         yield _unused(evidence, path, cls)
         return
@@ -88,11 +88,11 @@ def none_left(
     methods: tuple[str, ...],
     modules: tuple[str, ...],
 ) -> Rule:
-    """No call of these functions, methods and modules is left, and no such module.
+    """Require that no call of these functions, methods and modules is left, and no such module.
 
     Args:
         name: the rule's name.
-        what: what each of them is, for messages.
+        what: the noun for them, for messages.
         functions: functions as plain data.
         methods: names of methods.
         modules: full names of module classes.
@@ -124,7 +124,7 @@ def none_left(
                 nodes=(name,),
             )
             return
-        # What a leaf holds, it may use; nobody sees it in the graph.
+        # A leaf may use the modules inside it; the graph does not show them.
         for path, cls in unused_modules(evidence.graph):
             if cls in modules:
                 yield _unused(evidence, path, cls)
@@ -133,11 +133,11 @@ def none_left(
     return Rule(name, Stage.STRUCTURE, find)
 
 
-# ------------------------------------------------------------------ what leaves hold
+# ------------------------------------------------------------------ modules inside leaves
 
 
 def _held_by_leaves(data: GraphRecord) -> dict[str, dict[str, str]]:
-    """The class of each module inside a called module, by the latter's path and its own in it."""
+    """The class of each module inside a called module: by its path and the relative path."""
     classes = classes_of(data)
     called = {target_path(row) for row in data["nodes"] if row["op"] == "call_module"}
     return {
@@ -153,7 +153,7 @@ def _held_by_leaves(data: GraphRecord) -> dict[str, dict[str, str]]:
 
 @rule("leaves as they are", Stage.STRUCTURE)
 def leaves_as_they_are(evidence: Evidence) -> Iterable[Finding]:
-    """A leaf module holds in the result what it holds in the model."""
+    """A leaf module must contain the same modules in the result as in the model."""
     want = _held_by_leaves(evidence.traced_graph)
     for leaf, held in _held_by_leaves(evidence.graph).items():
         before = want.get(leaf, held)
@@ -171,11 +171,11 @@ def leaves_as_they_are(evidence: Evidence) -> Iterable[Finding]:
 
 
 def overwritten(evidence: Evidence, places: Collection[str] = ()) -> Iterable[Finding]:
-    """A finding if the result calls something else under the name of a module of the model.
+    """Yield a finding if the result uses the name of a module of the model for another class.
 
     Args:
         evidence: the result.
-        places: names of nodes of the model's trace whose module may be another one.
+        places: names of nodes of the model's trace whose module may change its class.
     """
     before, after = classes_of(evidence.traced_graph), classes_of(evidence.graph)
     called = {target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_module"}
@@ -197,10 +197,10 @@ def overwritten(evidence: Evidence, places: Collection[str] = ()) -> Iterable[Fi
 
 
 def none_overwritten(*exchanged: str) -> Rule:
-    """Make the rule that a module which the model calls has the class that it had.
+    """Make the rule that the modules called by the model keep their classes.
 
     Args:
-        exchanged: classes that the task itself exchanges, by their full names.
+        exchanged: full names of classes that the task itself replaces.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -212,16 +212,16 @@ def none_overwritten(*exchanged: str) -> Rule:
     return Rule("no module overwritten", Stage.STRUCTURE, find)
 
 
-# ------------------------------------------------------------------ nothing in their place
+# ------------------------------------------------------------------ no replacements
 
 
 def nothing_instead_of(what: str, functions: tuple[Tagged, ...], modules: tuple[str, ...]) -> Rule:
-    """No call stands in the result that the model's trace does not have.
+    """Make the rule that every call of the result is also in the model's trace.
 
     Args:
-        what: what was deleted, for messages.
-        functions: functions that were deleted, as plain data.
-        modules: full names of module classes that were deleted.
+        what: the noun for a deleted call, for messages.
+        functions: functions that the task deletes, as plain data.
+        modules: full names of module classes that the task deletes.
     """
 
     def called(data: GraphRecord) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What is asked of the runs of an Interpreter: what each gives, and what it leaves as it is."""
+"""Rules for the runs of an Interpreter: their results, and their effect on the arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.judge.rule import Stage, rule
 
 @rule("runs as asked", Stage.RESULT)
 def runs_as_asked(evidence: Evidence) -> Iterable[Finding]:
-    """Each run gives what the reference gives: value, error, and effect on the arguments."""
+    """Each run must match the reference: value, error, and effect on the arguments."""
     for i, want in enumerate(evidence.reference.runs):
         found = _run_problem(evidence, i, evidence.outcome.runs[i]["forward"], want)
         if found:

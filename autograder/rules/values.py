@@ -1,4 +1,4 @@
-"""What every function has whose result is data."""
+"""Rules for functions that return plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def returns(kind: str) -> Rule:
-    """The result is of one kind of plain data: ``list``, ``dict``, ``bool``, ``tuple``, ``int``."""
+    """Require one type of plain data: ``list``, ``dict``, ``bool``, ``tuple`` or ``int``."""
 
     def find(evidence: Evidence) -> Iterable[Finding]:
         value = evidence.outcome.value
@@ -47,7 +47,7 @@ _ANOTHER_KIND = {
 
 @rule("right value", Stage.RESULT)
 def right_value(evidence: Evidence) -> Iterable[Finding]:
-    """The value is the reference's."""
+    """The returned value must equal the reference."""
     found = _difference(evidence)
     if found:
         advice = "Do it by hand for the model below, and compare."
@@ -60,12 +60,12 @@ def _difference(evidence: Evidence) -> Difference | None:
 
 
 def right_value_of(item: str, columns: tuple[str, ...] = (), *, key: int = 0) -> Rule:
-    """The value is the reference's, which is a list; what differs is told by name.
+    """Require a list equal to the reference; the finding names the first wrong item.
 
     Args:
-        item: what an item of the list is called, in the singular.
-        columns: what the places of an item are called, where it is a tuple.
-        key: the place in an item by whose value it is named.
+        item: the noun for an item of the list, in the singular.
+        columns: names of the entries of an item, if it is a tuple.
+        key: the index of the entry that identifies an item.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:
@@ -85,13 +85,13 @@ def right_value_of(item: str, columns: tuple[str, ...] = (), *, key: int = 0) ->
 
 
 Words = tuple[str, str]
-"""A message, and where to look."""
+"""A message and its advice."""
 
 
 def _odd_item(
     got: list[Encoded], want: list[Encoded], item: str, columns: tuple[str, ...]
 ) -> Words | None:
-    """The first item that is of another kind than it should be."""
+    """Describe the first item that has another type than expected."""
     kind = kind_of(want[0]) if want else "a `str`"
     for i, each in enumerate(got, 1):
         if kind_of(each) != kind:
@@ -106,7 +106,7 @@ def _odd_item(
 def _missing(
     got: list[Encoded], want: list[Encoded], item: str, columns: tuple[str, ...], key: int
 ) -> Words | None:
-    """What is missing, too much, there twice, or at another place."""
+    """Describe the first item that is missing, unexpected, repeated or out of order."""
 
     def name(row: Encoded) -> Encoded:
         return row["tuple"][key] if columns else row
@@ -150,14 +150,14 @@ def _missing(
 
 
 def _right(value: Encoded) -> str:
-    """The value that is right, as a sentence of its own, so that it cannot be turned round."""
+    """The right value, in a separate sentence, so that it is not confused with the wrong one."""
     return f"It should be {show(value)}."
 
 
 def _cell(
     got: list[Encoded], want: list[Encoded], item: str, columns: tuple[str, ...], key: int
 ) -> Words | None:
-    """The first entry of a row that differs; whether columns are exchanged."""
+    """Describe the first wrong entry of an item, and whether two columns are exchanged."""
     for a, b in zip(got, want, strict=True):
         ours, theirs = a["tuple"], b["tuple"]
         for i, (x, y) in enumerate(zip(ours, theirs, strict=True)):
@@ -178,7 +178,7 @@ def _cell(
 
 @rule("nothing forbidden", Stage.KIND)
 def nothing_forbidden(evidence: Evidence) -> Iterable[Finding]:
-    """What the task forbids is not used."""
+    """The answer must not use functions that the exercise forbids."""
     for name in evidence.outcome.used:
         yield evidence.finding(
             "forbidden",

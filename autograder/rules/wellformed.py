@@ -1,4 +1,4 @@
-"""A graph handed back is well formed: what `Graph.lint()` says and much that it does not."""
+"""Rules for a well-formed graph: the checks of `Graph.lint()`, and many more."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LOOP = (
 
 @rule("wellformed", Stage.FORM)
 def wellformed(evidence: Evidence) -> Iterable[Finding]:
-    """Lint passes, one output at the end, no foreign nodes, no raw tensors, fresh code …"""
+    """The graph passes lint, has one output at its end, no foreign nodes, no raw tensors, …"""
     data = evidence.graph
     found = [f for check in _CHECKS for f in check(evidence, data)]
     refusal = data["lint"] or evidence.derived.lint
@@ -144,7 +144,7 @@ def _link_finding(
 
 
 def _needs(data: GraphRecord, later: int, earlier: int) -> bool:
-    """Whether a node reads another one, or reads a node that needs it."""
+    """Whether a node depends on another one, directly or through other nodes."""
     seen: set[int] = set()
     waiting = [later]
     while waiting:
@@ -271,9 +271,9 @@ _CHECKS = (
 
 @rule("known targets", Stage.FORM)
 def known_targets(evidence: Evidence) -> Iterable[Finding]:
-    """Every function and called module in the graph is PyTorch's, or one the case gave.
+    """Functions and called modules must belong to PyTorch or to the case.
 
-    Where the exercise allows code of the notebook's own, it is what the exercise allows.
+    Code from the notebook is accepted only as far as the exercise allows it.
     """
     model = evidence.trial.model
     parts = {type(each).__name__ for each in model.modules()} if model is not None else ()
@@ -290,13 +290,13 @@ def known_targets(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "unknown-target",
             f"`{name}` calls `{called}`, which only your notebook knows.",
-            _LOOK_OWN[evidence.exercise.own_code],
+            _OWN_CODE_ADVICE[evidence.exercise.own_code],
             nodes=(name,),
         )
 
 
 _PYTORCH = "The graph must be made of operations and modules of PyTorch and of Python's operators"
-_LOOK_OWN = {
+_OWN_CODE_ADVICE = {
     "refused": f"{_PYTORCH}.",
     "copies": f"{_PYTORCH}; code of your own may only copy its one argument.",
 }

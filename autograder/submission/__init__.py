@@ -1,5 +1,5 @@
-"""A submission: what goes in and comes out, how it is put right, scored and cleaned.
+"""A submission: input and result of grading, its repair, scores and cleaning.
 
-Both sides know this room: `classroom`, which keeps the gradebook and decodes nothing that a student
-wrote, and `boxed.judge_service`, which does all that in a box.
+Two packages import this one: `classroom`, which writes the gradebook and does not decode students'
+files, and `boxed.judge_service`, which does so in a sandbox.
 """

@@ -1,6 +1,6 @@
-"""What became of one case when an answer is judged once more, for whoever asks why.
+"""The result of one case when an answer is judged again to explain its grade.
 
-Like `result`, it imports the standard library alone.
+Like `result`, it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import Any
 
 KINDS = ("shown", "hidden", "random")
 MAX_TEXT = 2_000
-"""Characters of each text."""
+"""Most characters of each text."""
 STATES = ("held", "failed", "not tried")
 
 
 @dataclass(frozen=True)
 class CaseReport:
-    """One case.
+    """The result of one case.
 
     Attributes:
         name: the case's name.
-        part: the part of the exercise that it is about, in words.
-        kind: ``"shown"`` where students can see it, ``"hidden"``, or ``"random"``.
-        state: ``"held"``, ``"failed"``, or ``"not tried"``.
-        code: of the first finding.
+        part: the part of the exercise that it tests, in words.
+        kind: ``"shown"`` if students can see it, else ``"hidden"`` or ``"random"``.
+        state: ``"held"`` (passed), ``"failed"``, or ``"not tried"``.
+        code: the code of the first finding.
         message: the first finding in words.
     """
 
@@ -35,15 +35,15 @@ class CaseReport:
     message: str = ""
 
     def to_json(self) -> list[str]:
-        """The case as JSON."""
+        """The report as JSON."""
         return [self.name, self.part, self.kind, self.state, self.code, self.message]
 
 
 def reports_in(rows: Any) -> list[CaseReport]:
-    """The inverse of `CaseReport.to_json`, for a list of cases.
+    """Parse a list of cases from `CaseReport.to_json`.
 
     Raises:
-        ValueError: it is no such list.
+        ValueError: if it is not such a list.
     """
     if not isinstance(rows, list):
         raise ValueError("no list of cases")

@@ -1,6 +1,6 @@
-"""What is kept of a verdict when a class is graded: enough to say later what a class got wrong.
+"""The part of a verdict that grading stores, for later statistics of a class's mistakes.
 
-Like `result`, it imports the standard library alone.
+Like `result`, it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from autograder.core.verdict import Verdict
 
 MAX_FINDINGS = 4
-"""Findings that are kept of one check, one of a kind."""
+"""Most findings kept for one check, one of each code."""
 MAX_FAILS = 160
-"""Failing cases that are kept of one check."""
+"""Most failing cases kept for one check."""
 MAX_CODE, MAX_MESSAGE, MAX_MODEL = 80, 600, 3_000
-"""Characters of a finding; a model that is longer is not kept."""
+"""Most characters of a finding's parts; a longer model is not kept."""
 
 _LENGTHS = (MAX_CODE, MAX_MESSAGE, MAX_MODEL)
 
 LIMITS = ("out-of-time", "out-of-memory", "ended-python")
-"""Codes of findings that tell of a limit which the answer hit."""
+"""Codes of findings about a limit that the answer exceeded."""
 
 NOT_JUDGED = "not judged"
 STATUSES = ("passed", "failed", "crashed", "not attempted", NOT_JUDGED)
-"""What a verdict can say of an answer."""
+"""The possible statuses of a verdict."""
 
 
 @dataclass(frozen=True)
 class KeptFinding:
-    """One thing that was wrong with an answer.
+    """One problem of an answer.
 
     Attributes:
         code: its stable key, such as ``stale-code``.
         message: the sentence that the student reads.
-        model: the smallest model that shows it, as source code; empty where there is none.
+        model: the source code of the smallest model that shows it; empty if there is none.
     """
 
     code: str
@@ -47,15 +47,15 @@ class KeptFinding:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check of a submission went.
+    """The result of one check of a submission.
 
     Attributes:
         exercise: the exercise's name.
         status: one of `STATUSES`.
         score: from 0 to 1.
-        findings: what was wrong, the one that the student sees first at the front.
+        findings: the problems, beginning with the one that the student sees first.
         fails: the hand-picked cases that fail, each with the code of its first finding.
-        unread: where a tool is forbidden: what cannot be followed in the answer's text.
+        unread: for a forbidden tool: constructs in the answer's text that cannot be followed.
     """
 
     exercise: str
@@ -66,7 +66,7 @@ class CheckResult:
     unread: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The check as JSON."""
+        """The result as JSON."""
         rows = [[each.code, each.message, each.model] for each in self.findings]
         row = {"exercise": self.exercise, "status": self.status, "score": self.score}
         row |= {"findings": rows, "fails": list(map(list, self.fails))}
@@ -74,14 +74,14 @@ class CheckResult:
 
     @classmethod
     def from_json(cls, data: Any) -> CheckResult:
-        """The inverse of `to_json`, for what `are_checks` says is sound."""
+        """Parse the result of `to_json`; `are_checks` must have accepted it."""
         found = tuple(KeptFinding(*row) for row in data["findings"])
         fails = tuple((case, code) for case, code in data["fails"])
         unread = tuple(data.get("unread", ()))
         return cls(data["exercise"], data["status"], float(data["score"]), found, fails, unread)
 
     def not_followed(self) -> str:
-        """The sentence for a person who may want to look at the answer; empty for most."""
+        """A sentence for the instructor, who may want to look at the answer; usually empty."""
         if not self.unread:
             return ""
         names = ", ".join(self.unread)
@@ -92,7 +92,7 @@ class CheckResult:
 
 
 def checks_of(verdicts: Iterable[Verdict]) -> list[CheckResult]:
-    """What is kept of verdicts, one of an exercise."""
+    """The stored parts of verdicts, one for each exercise."""
     found = {
         each.exercise: CheckResult(
             each.exercise,
@@ -127,7 +127,7 @@ def _fails(verdict: Verdict) -> tuple[tuple[str, str], ...]:
 
 
 def are_checks(value: object) -> bool:
-    """Whether that is a list of checks as `CheckResult.to_json` gives them."""
+    """Whether a value is a list of checks in the form of `CheckResult.to_json`."""
     return isinstance(value, list) and all(map(_is_check, value))
 
 

@@ -1,7 +1,7 @@
-"""What grading takes: one submission, and how it is graded. It needs no shared file system.
+"""The input of grading: one submission, and the configuration. It needs no shared file system.
 
-A grader on another machine does the same with the same data; what comes back goes to the one
-writer of the gradebook.
+A grader on another machine computes the same result from the same data; the one writer of the
+gradebook receives it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from autograder.submission.source_cells import SourceCell
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long the parts of one notebook may take, in seconds.
+    """Time limits for the parts of one notebook, in seconds.
 
-    Processor time decides, so that a busy machine changes no grade; waiting is bounded too.
+    Processor time decides, so that a busy machine changes no grade; wall time is limited too.
 
     Attributes:
         cell_cpu: processor time of a cell.
-        cell_wall: waiting for a cell.
+        cell_wall: wall time of a cell.
         case_cpu: processor time of an answer on one case.
-        case_wall: waiting for an answer on one case.
-        trial: waiting for an answer on all cases; it is ended then, and earns nothing.
-        notebook: waiting for the whole notebook; cells after that are not run.
-        restarts: how many processes one notebook may use up.
+        case_wall: wall time of an answer on one case.
+        trial: wall time of an answer on all cases; after it, the answer is stopped and earns
+            nothing.
+        notebook: wall time of the whole notebook; later cells are not run.
+        restarts: most processes that one notebook may use.
     """
 
     cell_cpu: float = 30.0
@@ -45,17 +46,17 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class PreloadSpec:
-    """What the processes for a chapter's notebooks are made ready for.
+    """The preparation of the processes for a chapter's notebooks.
 
     Attributes:
         name: the chapter's stem.
-        syllabus: the module that holds its exercises.
+        syllabus: the module that contains its exercises.
         imports: modules that its cells import.
-        covered: folders that must not be seen from inside.
-        bounds: what one notebook may take.
-        pool: the number of the pool of random models that is worked out ahead.
+        covered: folders that must not be visible in the sandbox.
+        bounds: resource limits of one notebook.
+        pool: the number of the pool of random models that is precomputed.
         own: paths and texts of the instructor's own exercises; see `core.own_exercises`.
-        released_text: the notebook as it was given out, as a file's text, where it could be read.
+        released_text: the text of the released notebook's file, if it could be read.
     """
 
     name: str
@@ -63,25 +64,25 @@ class PreloadSpec:
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
-    pool: int = field(default=0, repr=False)  # it changes no grade, nor the digest of one
+    pool: int = field(default=0, repr=False)  # affects neither grades nor the digest
     own: tuple[tuple[str, str], ...] = ()
-    released_text: str = field(default="", repr=False)  # nor does this: it is only read ahead
+    released_text: str = field(default="", repr=False)  # the same: it is only read in advance
 
 
 @dataclass(frozen=True)
 class GradingConfig:
-    """How all submissions of a chapter are graded.
+    """The configuration for grading all submissions of a chapter.
 
     Attributes:
         chapter: the chapter, which is the assignment and the notebook.
-        source_cells: its cells as they were given out, by grade id.
-        ready: what the processes for its notebooks are made ready for.
-        timeouts: how long the parts of a notebook may take.
-        boxed: whether notebooks run in a box.
-        only: the one exercise that is tried; all of them by default.
-        proof: whether a notebook with known marks is graded first.
-        max_lines: of printed text that a cell keeps; nbgrader's `LimitOutput` says it.
-        max_traceback: lines of a traceback that a cell keeps.
+        source_cells: its released cells, by grade id.
+        preload: the preparation of the processes for its notebooks.
+        timeouts: time limits for the parts of a notebook.
+        boxed: whether notebooks run in a sandbox.
+        only: the only exercise to try; all of them by default.
+        proof: whether a notebook with known scores is graded first.
+        max_lines: lines of printed text kept for a cell, from nbgrader's `LimitOutput`.
+        max_traceback: lines of a traceback kept for a cell.
     """
 
     chapter: str
@@ -100,14 +101,14 @@ class Submission:
     """One submission.
 
     Attributes:
-        student: whose it is.
-        text: the notebook's file; ``None`` where it was refused.
-        files: what lies beside it.
-        key: what the seed of a hand-in comes from: this student's, not the classroom's secret.
-        seed: the seed itself, where a grade is looked at again.
-        pool: the number of the pool from which random models come.
+        student: the student.
+        text: the notebook's file; ``None`` if it was refused.
+        files: the other submitted files.
+        key: the key from which seeds are derived: the student's, not the classroom's secret.
+        seed: the seed itself, if a grade is examined again.
+        pool: the number of the pool of random models.
         pools: the pools of this student's earlier hand-ins, by `code_of`: each keeps its own.
-        notes: what was noticed before, a sentence each.
+        notes: earlier remarks, a sentence each.
     """
 
     student: str
@@ -120,10 +121,10 @@ class Submission:
     notes: tuple[str, ...] = ()
 
     def pool_for(self, code: str) -> int:
-        """The pool on which a hand-in is tried.
+        """The pool of random models for a hand-in.
 
         Args:
-            code: of the hand-in; see `code_of`.
+            code: the digest of the hand-in; see `code_of`.
         """
         return self.pools.get(code, self.pool)
 
@@ -131,7 +132,7 @@ class Submission:
 def failed_result(
     submission: Submission, config: GradingConfig, why: str, *, final: bool = False
 ) -> GradedNotebook:
-    """What is given to a submission that could not be graded: no points so far, and a reason."""
+    """The result of a submission that could not be graded: no points so far, and a reason."""
     nb, why_unread = read_forgivingly(b"")
     repair(nb, config.source_cells, why_unread)
     nb.metadata[NOTES] = {"happened": [why]}

@@ -1,4 +1,4 @@
-"""Puts right what is wrong with a notebook as a file, before anybody looks at its cells."""
+"""Repairs the format of a notebook file before its cells are examined."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _GOOD_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def put_in_form(nb: NotebookNode) -> Iterator[str]:
-    """Make a notebook valid in place; yields a sentence where a person would see a change."""
+    """Make a notebook valid in place; yield a sentence for each change that a reader would see."""
     nb.nbformat, nb.nbformat_minor = 4, 5
-    nb.metadata.pop("widgets", None)  # scripts that would run where feedback is read
+    nb.metadata.pop("widgets", None)  # their scripts would run on the feedback page
     seen: set[str] = set()
     for number, cell in enumerate(nb.cells, start=1):
         if cell.get("cell_type") not in ("code", "markdown", "raw"):
@@ -31,7 +31,7 @@ def put_in_form(nb: NotebookNode) -> Iterator[str]:
 
 
 def set_type(cell: NotebookNode, cell_type: str) -> None:
-    """Make a cell a code, markdown or raw cell, with the fields that such a cell has."""
+    """Make a cell a code, markdown or raw cell, with the fields of such a cell."""
     cell.cell_type = cell_type
     if cell_type == "code":
         cell.pop("attachments", None)
@@ -47,7 +47,7 @@ def set_type(cell: NotebookNode, cell_type: str) -> None:
 
 
 def _new_id(number: int, source: str, taken: set[str]) -> str:
-    """An id for a cell that has none of its own: the same whenever the same file is read."""
+    """An id for a cell without a valid one, always the same for the same file."""
     text = f"{number} {source}"
     while True:
         text = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

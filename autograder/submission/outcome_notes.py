@@ -1,4 +1,4 @@
-"""What a graded notebook says of its own grading, for the page that its student gets."""
+"""The record of its grading in a graded notebook, for the student's feedback page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.submission.seeds import NOTES
 
 @dataclass(frozen=True)
 class OutcomeNotes:
-    """How a notebook was graded.
+    """The record of how a notebook was graded.
 
     Attributes:
-        status: how it ended; empty where nbgrader's own command has graded it.
-        happened: what was refused, stopped or started again, a sentence each.
-        repairs: what was put right before it was run, a sentence each.
+        status: the submission's status; empty if nbgrader's own command has graded it.
+        happened: what was refused, stopped or restarted, a sentence each.
+        repairs: the repairs before it was run, a sentence each.
         checks: the statuses of verdicts, by exercise.
     """
 
@@ -29,14 +29,14 @@ class OutcomeNotes:
 
 
 def note_outcome(nb: NotebookNode, **facts: Any) -> None:
-    """Write fields of `OutcomeNotes` into a notebook, over those that it has."""
+    """Write fields of `OutcomeNotes` into a notebook; existing ones are replaced."""
     kept = nb.metadata.setdefault(NOTES, {})
     for name, value in facts.items():
         kept[name] = value
 
 
 def outcome_of(nb: NotebookNode) -> OutcomeNotes:
-    """What a graded notebook says; what is not as it should be is left out."""
+    """Read the notes of a graded notebook; invalid fields are left out."""
     kept = nb.metadata.get(NOTES)
     if not isinstance(kept, dict):
         return OutcomeNotes()

@@ -1,4 +1,4 @@
-"""Puts a submission's notebook right, and says what was repaired."""
+"""Repairs a submission's notebook, and records the repairs."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from autograder.submission.seeds import NOTES
 from autograder.submission.tampering import within_budget
 
 _log = logging.getLogger(__name__)
-_OF_A_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+_CONFLICT_MARK = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 
 
 def repair(nb: NotebookNode, source_cells: SourceCells, why_unread: str = "") -> list[Repair]:
-    """Repair a notebook in place, and note in its metadata what was repaired.
+    """Repair a notebook in place, and record the repairs in its metadata.
 
-    Nothing that the course writes into notebooks is believed: what stands there of it, goes.
+    Metadata that the course writes into graded notebooks is replaced, because a student may have
+    forged it.
 
     Args:
-        nb: what a student has handed in.
-        source_cells: the cells that were given out, by grade id.
+        nb: the submitted notebook.
+        source_cells: the released cells, by grade id.
         why_unread: why the file could not be read; see `read_forgivingly`.
 
     Returns:
-        What was repaired, in order.
+        The repairs, in order.
     """
-    repairs = [_mended(why_unread)] if why_unread else []
-    repairs += map(_mended, put_in_form(nb))
+    repairs = [_repaired(why_unread)] if why_unread else []
+    repairs += map(_repaired, put_in_form(nb))
     with within_budget(cell.source for cell in nb.cells if cell.cell_type == "code"):
         for step in STEPS:
             repairs += step(nb, source_cells)
-    repairs += map(_mended, clean_notebook(nb))
+    repairs += map(_repaired, clean_notebook(nb))
     nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
     return repairs
 
 
-def _mended(sentence: str) -> Repair:
+def _repaired(sentence: str) -> Repair:
     return Repair(RepairKind.REPAIRED, sentence)
 
 
@@ -51,31 +52,31 @@ def read_forgivingly(data: bytes) -> tuple[NotebookNode, str]:
     """Read a notebook from a file's bytes.
 
     Returns:
-        The notebook, and why the file could not be read as one: a sentence, or ``""``. Then the
-        notebook has one cell, which says so.
+        The notebook, and a sentence that says why the file could not be read as one, or ``""``.
+        An unreadable file gives a notebook with one cell, which contains the sentence.
     """
     text = _decoded(data)
     try:
         return nbformat.reads(text, as_version=4), ""
-    except Exception as error:  # a student's file may hold anything at all
+    except Exception as error:  # a student's file may contain anything
         _log.debug("Not a notebook: %s", repr(error)[:500])
         why = _sentence(_line_of_a_merge(text))
         return new_notebook(cells=[new_markdown_cell(f"**{why}**")]), why
 
 
 def _decoded(data: bytes) -> str:
-    """The text of a file: UTF-8, or UTF-16 as Windows PowerShell writes it."""
+    """The text of a file in UTF-8, or in UTF-16 as Windows PowerShell writes it."""
     utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if utf_16 else "utf-8-sig", errors="replace")
 
 
 def _line_of_a_merge(text: str) -> int:
-    """The number of the line with the marks of a git merge; 0 if there is none."""
-    marks = _OF_A_MERGE.search(text)
+    """The number of the line with conflict markers of a git merge; 0 if there is none."""
+    marks = _CONFLICT_MARK.search(text)
     return text.count("\n", 0, marks.start()) + 1 if marks else 0
 
 
 def _sentence(line: int) -> str:
-    """Say that a file is not a notebook, and why if a merge has left marks in a line."""
+    """The sentence about a file that is not a notebook, with the line of a merge conflict."""
     why = f": line {line} holds the marks of a git merge" if line else ""
     return f"The file could not be read as a notebook{why}."

@@ -1,9 +1,8 @@
-"""Puts right what students' notebooks have been seen to do to the cells that nbgrader tracks.
+"""Repairs damage to nbgrader-tracked cells that occurs in real submissions.
 
-Stock nbgrader drops such a submission, stops the whole class at it, or leaves its points
-open for ever. Each function here mends one thing, in place, and yields what it did. The sentences
-name cells by their grade ids, which are the course's, and say what was changed in fixed words,
-never in a student's.
+Stock nbgrader drops such a submission, stops grading the whole class, or leaves its points open
+forever. Each function here repairs one kind of damage in place, and yields its repairs. The
+sentences contain only fixed words and the course's own grade ids, never a student's words.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from autograder.submission.tampering import (
 
 
 class RepairKind(Enum):
-    """What a repair says of the one who handed in."""
+    """The suspicion that a repair raises against the student."""
 
     HARMLESS = "nothing: the notebook is as it was given out once"
     REPAIRED = "nothing: editors and slips do this to notebooks"
@@ -41,11 +40,11 @@ class RepairKind(Enum):
 
 @dataclass(frozen=True)
 class Repair:
-    """One thing that was put right.
+    """One repair.
 
     Attributes:
-        kind: what it says of the one who handed in.
-        sentence: what was found, and what was done.
+        kind: the suspicion that it raises against the student.
+        sentence: the damage and its repair.
     """
 
     kind: RepairKind
@@ -56,12 +55,12 @@ SourceCells = Mapping[str, SourceCell]
 Step = Callable[[NotebookNode, SourceCells], Iterator[Repair]]
 
 
-def _mended(sentence: str) -> Repair:
+def _repaired(sentence: str) -> Repair:
     return Repair(RepairKind.REPAIRED, sentence)
 
 
 def know_earlier_names(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """Cells that had another name when they were given out, and the same text."""
+    """Rename cells that had another name in an earlier release, and the same text."""
     present = {grade_id(cell) for cell in nb.cells}
     now: dict[str, list[str]] = {}
     for source_cell in source_cells.values():
@@ -78,38 +77,38 @@ def know_earlier_names(nb: NotebookNode, source_cells: SourceCells) -> Iterator[
 
 
 def forget_unknown(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """Metadata of cells that the course does not have, or that cannot be read."""
+    """Drop metadata of cells that the course does not have, or that cannot be read."""
     for number, cell in enumerate(nb.cells, start=1):
         if "nbgrader" in cell.metadata and grade_id(cell) not in source_cells:
             claimed = grade_id(cell) is not None
             del cell.metadata["nbgrader"]
             if claimed:
-                yield _mended(
+                yield _repaired(
                     f"Cell {number} came from another notebook, or from an earlier release; "
                     "it counts as an ordinary cell."
                 )
 
 
 def recognise(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """Cells whose metadata was lost, as some editors and converters lose it."""
+    """Restore the metadata of cells that lost it in an editor or converter."""
     present = {grade_id(cell) for cell in nb.cells}
     missing = [
         source_cell for source_cell in source_cells.values() if source_cell.name not in present
     ]
     if not missing:
         return
-    looks = _Looks(nb.cells)
+    unnamed = _UnnamedCells(nb.cells)
     for source_cell in missing:
-        found = looks.last_like(source_cell)
+        found = unnamed.last_like(source_cell)
         if found is not None:
             found.metadata["nbgrader"] = NotebookNode(source_cell.metadata())
-            yield _mended(
+            yield _repaired(
                 f"The cell `{source_cell.name}` had lost its metadata; it was recognised."
             )
 
 
-class _Looks:
-    """What cells look like that have no name: each is looked at once."""
+class _UnnamedCells:
+    """An index of the cells without a name by id, text and defined names."""
 
     def __init__(self, cells: list[NotebookNode]) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
@@ -128,10 +127,10 @@ class _Looks:
         self._answers |= named
 
     def last_like(self, source_cell: SourceCell) -> NotebookNode | None:
-        """The last cell that looks like one of the course's and has not been taken yet.
+        """The last unnamed cell that matches one of the course's cells.
 
-        A check above its answer is none of these, but an example of the chapter's or a trial: what
-        counts is not written there yet.
+        A check above its answer does not match, but counts as an example of the chapter or a trial:
+        the answer that counts follows later.
         """
         keys = [("id", source_cell.name)]
         if source_cell.solution:
@@ -146,7 +145,7 @@ class _Looks:
 
 
 def join_halves(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """An answer that was split into cells of which not each one is Python by itself."""
+    """Join an answer that was split into cells of which some are not Python by themselves."""
     start = 0
     while start < len(nb.cells):
         name, end = grade_id(nb.cells[start]), start + 1
@@ -164,21 +163,21 @@ def join_halves(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]
                 nb.cells[start].source = whole
                 del nb.cells[start + 1 : end]
                 end = start + 1
-                yield _mended(
+                yield _repaired(
                     f"The cell `{name}` was split within its code; its parts were joined."
                 )
         start = end
 
 
 def _stands_alone(source: str) -> bool:
-    """Whether a cell is Python by itself, and does not begin within something."""
+    """Whether a cell is Python by itself, and is not indented."""
     if source.lstrip("\n").startswith((" ", "\t")):
-        return False  # IPython would run it, without the indentation
+        return False  # IPython would run it without the indentation
     return is_long(source) or tree_of(source) is not None
 
 
 def keep_one_of_each(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """Copies: copying or splitting a cell copies its metadata too."""
+    """Keep one of several copies of a cell: copying or splitting it also copies its metadata."""
     copies: dict[str, list[NotebookNode]] = {}
     for cell in nb.cells:
         copies.setdefault(grade_id(cell) or "", []).append(cell)
@@ -192,12 +191,12 @@ def keep_one_of_each(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Re
         keep = ((as_given if source_cell.locked else worked_in) or cells)[-1]
         for cell in worked_in:
             if cell is not keep:
-                del cell.metadata["nbgrader"]  # an ordinary cell from now on
-        # A copy as it was given holds no work, and run below the answer it would undo it.
+                del cell.metadata["nbgrader"]  # it becomes an ordinary cell
+        # An unchanged copy contains no work, and would undo the answer if it ran below it.
         dropped |= {id(cell) for cell in as_given if cell is not keep}
         kind = "as given" if source_cell.locked else "with work"
         which = "the last one" if keep is cells[-1] else f"the last one {kind}"
-        yield _mended(f"The cell `{name}` was there {len(cells)} times; {which} counts.")
+        yield _repaired(f"The cell `{name}` was there {len(cells)} times; {which} counts.")
     nb.cells = [cell for cell in nb.cells if id(cell) not in dropped]
 
 
@@ -208,11 +207,11 @@ def _is_as_given(cell: NotebookNode, source_cell: SourceCell) -> bool:
 
 
 def restore_type(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """A code cell that was made a markdown cell, or the other way round."""
+    """Restore a code cell that was changed to markdown, or the other way round."""
     for cell, source_cell in _tracked(nb, source_cells):
         if cell.cell_type != source_cell.cell_type:
             now, then = cell.cell_type, source_cell.cell_type
-            yield _mended(
+            yield _repaired(
                 f"The cell `{source_cell.name}` had been made a {now} cell; "
                 f"it is a {then} cell again."
             )
@@ -220,7 +219,7 @@ def restore_type(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair
 
 
 def restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """Points and flags that were changed, and keys that are missing."""
+    """Restore points and flags that were changed, and keys that are missing."""
     for cell, source_cell in _tracked(nb, source_cells):
         claimed, true = cell.metadata["nbgrader"], source_cell.metadata()
         yield from _points_of(claimed, source_cell)
@@ -232,7 +231,7 @@ def _points_of(claimed: Mapping[str, Any], source_cell: SourceCell) -> Iterator[
     if "points" not in claimed or not (
         source_cell.grade or source_cell.task or claimed.get("grade")
     ):
-        return  # nbgrader reads no points there
+        return  # nbgrader does not read points there
     points, true = _number(claimed["points"]), source_cell.points or 0.0
     given = [one.points or 0.0 for one in source_cell.given]
     if points == true:
@@ -260,7 +259,7 @@ def _flags_of(cell: NotebookNode, source_cell: SourceCell) -> Iterator[Repair]:
                                                     utils.is_task, utils.is_locked))  # fmt: skip
     known = set(cell.metadata["nbgrader"])
     if not known & {"grade", "solution", "task", "locked"}:
-        return  # lost, and not changed
+        return  # the flags were lost, not changed
     true = (source_cell.grade, source_cell.solution, source_cell.task, source_cell.locked)
     given = [(one.grade, one.solution, one.task, one.locked) for one in source_cell.given]
     if claimed == true:
@@ -279,7 +278,7 @@ def _flags_of(cell: NotebookNode, source_cell: SourceCell) -> Iterator[Repair]:
 
 
 def restore_source(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """The text of cells that students may not change; what they wrote into them is kept beside."""
+    """Restore the text of locked cells; additions of the student move to a cell next to it."""
     present = {grade_id(cell) for cell in nb.cells}
     cells: list[NotebookNode | None] = []
     for cell in nb.cells:
@@ -299,14 +298,14 @@ def restore_source(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repa
         else:
             own, answer = _own_cell(source, source_cell, source_cells, present)
             cells += [cell, own] if source_cell.cell_type == "markdown" else [own, cell]
-            yield _about(source, source_cell, answer)
+            yield _repair_of_text(source, source_cell, answer)
     nb.cells = [cell for cell in cells if cell is not None]
 
 
 def _own_cell(
     source: str, source_cell: SourceCell, source_cells: SourceCells, present: set[str | None]
 ) -> tuple[NotebookNode | None, SourceCell | None]:
-    """What a student wrote into a locked cell, as a cell; and the answer that it is, if any."""
+    """The student's addition to a locked cell as a new cell, and the answer that it contains."""
     own = own_code(source, source_cell)
     if not own:
         return None, None
@@ -323,15 +322,15 @@ def _own_cell(
 
 
 def _defines_as(source_cell: SourceCell, names: frozenset[str]) -> bool:
-    """Whether these are the names that an answer's cell defines as it is given out."""
+    """Whether the names include all that an answer's released cell defines, at least one."""
     own = defined(source_cell.source)
     return bool(own) and own <= names
 
 
-def _about(source: str, source_cell: SourceCell, answer: SourceCell | None) -> Repair:
+def _repair_of_text(source: str, source_cell: SourceCell, answer: SourceCell | None) -> Repair:
     name = source_cell.name
     if answer is not None:
-        return _mended(
+        return _repaired(
             f"The cells `{answer.name}` and `{name}` had been merged; they are two again."
         )
     if pretends(source, source_cell):
@@ -343,7 +342,7 @@ def _about(source: str, source_cell: SourceCell, answer: SourceCell | None) -> R
 
 
 def add_missing(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
-    """Cells that carry points and were deleted."""
+    """Insert deleted cells that have points."""
     present = {grade_id(cell) for cell in nb.cells}
     missing = [
         source_cell
@@ -364,14 +363,14 @@ def add_missing(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]
         nb.cells.insert(place, cell)
         names.insert(place, frozenset())
         more = " A person must look for the answer." if source_cell.solution else ""
-        yield _mended(f"The cell `{source_cell.name}` was missing; it was put back.{more}")
+        yield _repaired(f"The cell `{source_cell.name}` was missing; it was put back.{more}")
 
 
 _WAS_MISSING = {
     "code": "# This cell was missing when the notebook was handed in.\n",
     "markdown": "*This cell was missing when the notebook was handed in.*\n\n",
 }
-"""Stands above an answer that people grade: as it was given out, it would count as no answer."""
+"""First line of a restored answer that people grade: unchanged, it would count as no answer."""
 
 
 def _place_of(
@@ -380,7 +379,7 @@ def _place_of(
     nb: NotebookNode,
     names: list[frozenset[str]],
 ) -> int:
-    """Where a cell that was deleted belongs: below the answer that it checks, or as it was."""
+    """The position of a deleted cell: below the answer that it checks, or the original order."""
     tracked = {grade_id(cell): i for i, cell in enumerate(nb.cells)}
     order, name = list(source_cells), source_cell.exercise
     places = [i for i, known in enumerate(names) if name in known]

@@ -1,6 +1,6 @@
-"""What became of a submission: the one record that table, journal and gradebook speak of.
+"""The result of grading a submission: the one record for table, journal and gradebook.
 
-It imports the standard library alone: the scheduler of a cluster, too, reads it.
+It imports the standard library only, because the scheduler of a cluster reads it too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autograder.submission.check_result import CheckResult, are_checks
 
 
 class SubmissionStatus(StrEnum):
-    """How a submission can end, from harmless to bad. Programs compare these; people read them."""
+    """The ways in which grading ends, from harmless to bad, for programs and people."""
 
     GRADED = "graded"
     REPAIRED = "graded after repair"
@@ -29,7 +29,7 @@ class SubmissionStatus(StrEnum):
 
     @property
     def colour(self) -> str:
-        """The colour that it is shown in."""
+        """The color of the status in tables."""
         return _COLOURS.get(self, "red")
 
 
@@ -42,20 +42,20 @@ _COLOURS = {
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one submission.
+    """The result of one submission.
 
     Attributes:
-        student: whose it is.
+        student: the student.
         chapter: the chapter.
-        status: how it ended.
-        points: what it earned.
-        max_points: what it could earn.
+        status: how grading ended.
+        points: the points earned.
+        max_points: the most points possible.
         notes: what was refused, repaired or happened, a sentence each.
-        seconds: how long it took.
-        in_this_run: whether it was graded in this run; what a journal says was graded before.
-        checks: how each check went, and what was found.
-        restarts: how many times Python had to be started again for it.
-        repairs: how many things were put right in it.
+        seconds: the time that grading took.
+        in_this_run: whether it was graded in this run; false if it was read from a journal.
+        checks: the result and findings of each check.
+        restarts: number of restarts of Python.
+        repairs: number of repairs.
     """
 
     student: str
@@ -73,16 +73,16 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """The result as JSON."""
         data = asdict(self)
-        del data["in_this_run"]  # it is nothing to whoever reads it in another run
+        del data["in_this_run"]  # it has no meaning in another run
         data |= {"notes": list(self.notes), "seconds": round(self.seconds, 3)}
         return data | {"checks": [check.to_json() for check in self.checks]}
 
     @classmethod
     def from_json(cls, data: object) -> Result:
-        """The inverse of `to_json`. Results that earlier versions wrote are read, too.
+        """Parse the result of `to_json`, or of the same method in earlier versions.
 
         Raises:
-            ValueError: it is not what `to_json` gives.
+            ValueError: if the data is invalid.
         """
         if not isinstance(data, dict):
             raise ValueError("a result is an object with fields")
@@ -98,7 +98,7 @@ class Result:
 
 _EARLIER_NAMES = {"most": "max_points"}
 _ADDED_LATER: dict[str, Any] = {"checks": [], "restarts": 0, "repairs": 0}
-"""Fields that results of earlier versions do not have."""
+"""Fields that results of earlier versions lack."""
 
 
 def _with_todays_names(data: dict[str, Any]) -> dict[str, Any]:
@@ -135,16 +135,16 @@ _SOUND = {
     "restarts": _is_count,
     "repairs": _is_count,
 }
-"""The fields of a result on disk, and what they must be."""
+"""The fields of a stored result, each with its check."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What one graded cell earns.
+    """The score of one graded cell.
 
     Attributes:
-        points: the points; ``None`` where a person must look at it.
-        max_points: what it could earn.
+        points: the points; ``None`` if the instructor must look at it.
+        max_points: the most points possible.
     """
 
     points: float | None
@@ -153,16 +153,15 @@ class Score:
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """A result, and with it what goes into the gradebook and the folder of graded notebooks.
+    """A result, with the data for the gradebook and the folder of graded notebooks.
 
     Attributes:
-        result: what became of the submission.
+        result: the result of the submission.
         text: the graded notebook, as a file's text.
         scores: by grade id.
-        unanswered: grade ids of answers that are as they were given out.
-        code: of what was handed in, once it was repaired; see `code_of`.
-        final: whether that stays until the submission changes; the next run tries again what a
-            grader could not get to the end of.
+        unanswered: grade ids of answers that are still as released.
+        code: the digest of the repaired notebook; see `code_of`.
+        final: if false (the grader failed), the next run grades the submission again.
     """
 
     result: Result
@@ -183,7 +182,7 @@ class GradedNotebook:
         final: bool = True,
         code: str = "",
     ) -> GradedNotebook:
-        """A graded notebook whose result has the points that its cells have in all."""
+        """A graded notebook whose result has the total points of its cells."""
         points = sum(score.points or 0.0 for score in scores.values())
         most = sum(score.max_points for score in scores.values())
         result = replace(result, points=points, max_points=most)

@@ -1,4 +1,4 @@
-"""From verdicts to points."""
+"""Converts verdicts to points."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from autograder.submission.source_cells import checked_exercise
 
 
 def auto_score(cell: NotebookNode, shares: Mapping[str, float | None] | None) -> float | None:
-    """The points of a graded cell; ``None`` where a person must look at it.
+    """The points of a graded cell; ``None`` if the instructor must look at it.
 
-    A check of the course gets the share of its points that its verdict says, and nothing without
-    a verdict. Other cells with points (tests that an instructor added, answers that people grade)
-    go nbgrader's way, but a warning costs nothing, and what shows more than full marks gets none.
+    A check of the course gets the share of its points that the verdict gives, and nothing without
+    a verdict. nbgrader scores other cells with points (tests that an instructor added, answers
+    that people grade), but a warning costs nothing, and a value above full points gives none.
 
     Args:
-        cell: the cell, after it was run; a grade cell, or a task cell.
-        shares: by grade id, from 0 to 1, or ``None`` where a person decides; ``None`` in place of
-            all of them if nothing was run.
+        cell: a grade cell or a task cell, after it was run.
+        shares: by grade id, from 0 to 1, or ``None`` if the instructor decides; ``None`` instead
+            of the mapping if nothing was run.
     """
     data = cell.metadata["nbgrader"]
     most = float(data.get("points") or 0.0)
@@ -35,7 +35,7 @@ def auto_score(cell: NotebookNode, shares: Mapping[str, float | None] | None) ->
         return 0.0
     try:
         points, _ = utils.determine_grade(_without_warnings(cell))
-    except (ValueError, KeyError, TypeError):  # it shows more than full marks, or no text
+    except (ValueError, KeyError, TypeError):  # its value exceeds full points, or it has no text
         return 0.0
     if points is None:
         return None

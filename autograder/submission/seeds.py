@@ -1,9 +1,8 @@
-"""Which random models a student's answers are tried on, and in which order the cases come.
+"""Derives the seeds that select a student's random models and the order of cases.
 
-They are others for each student and for each hand-in: who hands in something else is tried on
-something else, so that what one page has shown is of no use for the next. The models of a class
-come from a pool of its own, of which everybody gets another share: what is the same for every
-answer is worked out once for each.
+They differ for each student and each hand-in: a changed answer is tried on other models, so that a
+feedback page does not help with the next hand-in. The models of a class come from a pool of its
+own, of which each student gets another share: facts about a model are computed once for the class.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from nbformat.notebooknode import NotebookNode
 from autograder.fuzz.recipe import OWN
 
 NOTES = "fxcourse"
-"""The key of the notebook's metadata under which we note how it was graded."""
+"""The key of the notebook's metadata for the record of its grading."""
 
 
 def key_of(secret: str, student: str) -> bytes:
-    """What a student's seeds come from, in a classroom with that secret."""
+    """The key of a student's seeds, in a classroom with this secret."""
     return hmac.digest(secret.encode(), student.encode(), hashlib.sha256)
 
 
@@ -35,31 +34,31 @@ def code_of(nb: NotebookNode) -> str:
 
 
 def pool_of(secret: str, chapter: str, turn: int = 0) -> int:
-    """The number of a pool from which a class's random models come, in a chapter.
+    """The number of the pool of a class's random models, in a chapter.
 
     Args:
-        secret: the classroom's.
+        secret: the classroom's secret.
         chapter: the chapter.
-        turn: how many pools were there before this one.
+        turn: number of earlier pools.
     """
     digest = hmac.digest(secret.encode(), f"pool {turn} of {chapter}".encode(), hashlib.sha256)
     return int.from_bytes(digest[:4], "big") or 1
 
 
 def seed_of(key: bytes, code: str, pool: int) -> int:
-    """The seed of a hand-in; a number that JSON holds exactly, whoever reads it.
+    """The seed of a hand-in; small enough for JSON to represent exactly.
 
     Args:
-        key: the student's; see `key_of`.
-        code: of what was handed in; see `code_of`.
-        pool: the class's; see `pool_of`. Without one (0), models are drawn for this hand-in alone.
+        key: the student's key; see `key_of`.
+        code: the digest of the hand-in; see `code_of`.
+        pool: the class's pool; see `pool_of`. With 0, models are drawn for this hand-in alone.
     """
     digest = hmac.digest(key, code.encode(), hashlib.sha256)
     return pool * OWN + int.from_bytes(digest[:8], "big") % OWN
 
 
 def note_seed(nb: NotebookNode, seed: int) -> None:
-    """Write into a graded notebook which seed it was graded with."""
+    """Record in a graded notebook the seed it was graded with."""
     nb.metadata.setdefault(NOTES, {})["seed"] = seed
 
 

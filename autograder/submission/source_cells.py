@@ -1,4 +1,4 @@
-"""What the gradebook knows about the cells of a notebook, as it was given to the students."""
+"""The gradebook's record of the cells of a notebook, as they were released to students."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from autograder.builder.metadata import SCHEMA
 from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
 
 CHECK = "check-"
-"""What the grade id of a check cell begins with; the exercise's name follows."""
+"""The prefix of a check cell's grade id; the exercise's name follows."""
 
 
 BEGIN_SCHEME, END_SCHEME = "BEGIN MARK SCHEME", "END MARK SCHEME"
-"""What nbgrader takes out of cells that people grade, unless the classroom says otherwise."""
+"""nbgrader's default marks around text that it removes from cells graded by people."""
 
 
 @dataclass(frozen=True)
 class ReleasedCell:
-    """A cell as it was given out once, now or by an earlier release.
+    """A cell as it was released once, now or in an earlier version.
 
     Attributes:
-        name: the grade id that it had.
+        name: its grade id.
         cell_type: ``"code"`` or ``"markdown"``.
         source: its text.
         locked: whether students could not change it.
-        grade: whether it carried points.
+        grade: whether it had points.
         solution: whether students wrote their answer in it.
         task: whether it was one of nbgrader's task cells.
-        points: full marks, for a cell that carried points.
+        points: full points, for a cell with points.
     """
 
     name: str
@@ -53,11 +53,11 @@ class SourceCell:
         source: its text, with hidden tests and without the solution.
         checksum: nbgrader's checksum of that text.
         locked: whether students may not change it.
-        grade: whether it carries points.
+        grade: whether it has points.
         solution: whether students write their answer in it.
         task: whether it is one of nbgrader's task cells.
-        points: full marks, for a cell that carries points.
-        given: how it was given out, each time; under other names, too, if its text is the same.
+        points: full points, for a cell with points.
+        given: all its releases, including those under other names with the same text.
     """
 
     name: str
@@ -73,21 +73,21 @@ class SourceCell:
 
     @property
     def released(self) -> str:
-        """The text as students got it."""
+        """The text that students receive."""
         return without_hidden(self.source)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All texts that students ever got in this cell, the present one first."""
+        """All released texts of this cell, the current one first."""
         present = [without_hidden(self.source), self.source]
         return tuple(dict.fromkeys(map(normal, [*present, *(one.source for one in self.given)])))
 
     def is_present(self, source: str) -> bool:
-        """Whether that is the text as it is given out now."""
+        """Whether a text is the currently released one."""
         return normal(source) in (normal(self.released), normal(self.source))
 
     def was_given(self, source: str) -> bool:
-        """Whether students got this cell with that text once."""
+        """Whether a text was ever released in this cell."""
         return normal(source) in self.texts
 
     @property
@@ -115,13 +115,13 @@ class SourceCell:
 
 
 def normal(source: str) -> str:
-    """A cell's text without what editors change: ends of lines, and blanks before them."""
+    """A cell's text with the line ends and trailing blanks that editors change normalized."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
 def grade_id(cell: NotebookNode) -> str | None:
-    """The grade id that a cell claims to have, whatever state its metadata is in."""
+    """The grade id that a cell claims to have; ``None`` if its metadata has none."""
     claimed = cell.metadata.get("nbgrader")
     found = claimed.get("grade_id") if isinstance(claimed, dict) else None
     return found if isinstance(found, str) and found else None
@@ -130,7 +130,7 @@ def grade_id(cell: NotebookNode) -> str | None:
 def checked_exercise(cell: NotebookNode) -> str | None:
     """The exercise that a cell checks; ``None`` for any other cell.
 
-    Only to be asked of notebooks that have been repaired: before that, metadata may be forged.
+    Use it only for repaired notebooks: before the repair, metadata may be forged.
     """
     data = cell.metadata.get("nbgrader", {})
     is_check = data.get("grade") and not data.get("solution")

@@ -1,4 +1,4 @@
-"""What was done to a cell that students may not change: a slip, or a try to gain something."""
+"""Classifies changes to cells that students must not change: a slip, or an attempt to cheat."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from IPython.core.inputtransformer2 import TransformerManager
 from autograder.submission.source_cells import SourceCell, normal
 
 _MAX_CHARACTERS, _MAX_LINES = 20_000, 400
-"""Characters and lines of a cell beyond which nobody asks whether it is Python: parsing it may
-take for ever, and nobody splits or merges such a cell by mistake."""
+"""Most characters and lines of a cell that is parsed: parsing a longer one may take forever, and
+such a cell is not split or merged by mistake."""
 
 _MAX_MAGIC_SQUARES = 250_000
-"""Squares of lines of all cells with magic commands that are looked at: IPython's parser takes
-time with the square of a cell's lines, some 40 microseconds for each."""
+"""Limit for the sum of squared line counts of cells with magic commands: the time of IPython's
+parser grows with the square of a cell's lines, some 40 microseconds each."""
 
-_BEYOND: ContextVar[frozenset[str]] = ContextVar("cells beyond the budget", default=frozenset())
+_OVER_BUDGET: ContextVar[frozenset[str]] = ContextVar(
+    "cells beyond the budget", default=frozenset()
+)
 
-_OURS = frozenset(("check", "grade"))
-"""The names by which answers are checked."""
+_CHECKING = frozenset(("check", "grade"))
+"""The names of the functions that check answers."""
 
 _CALL = re.compile(r"\bcheck\s*\(")
 _TIMED = re.compile(r"%%(time|timeit|capture|prun)\b.*(\n|$)")
@@ -34,35 +36,37 @@ _DEFINES = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.M)
 
 
 def defined(source: str) -> frozenset[str]:
-    """The functions and classes that a cell's code defines, sound or not."""
+    """The functions and classes that a cell's code defines, even if it is not valid."""
     return frozenset(_DEFINES.findall(source))
 
 
 @contextmanager
 def within_budget(sources: Iterable[str]) -> Iterator[None]:
-    """Look at no more of a notebook's cells than a bounded time allows; others count as long."""
+    """Limit the time for parsing a notebook's cells; cells beyond the limit count as long."""
     left, beyond = _MAX_MAGIC_SQUARES, set[str]()
     for source in dict.fromkeys(sources):
         if not is_long(source) and _parsed(source) is None:
             left -= (source.count("\n") + 1) ** 2
             if left < 0:
                 beyond.add(source)
-    token = _BEYOND.set(frozenset(beyond))
+    token = _OVER_BUDGET.set(frozenset(beyond))
     try:
         yield
     finally:
-        _BEYOND.reset(token)
+        _OVER_BUDGET.reset(token)
 
 
 def is_long(source: str) -> bool:
-    """Whether a cell is too long to be looked at as Python."""
+    """Whether a cell is too long to be parsed as Python."""
     return (
-        len(source) > _MAX_CHARACTERS or source.count("\n") > _MAX_LINES or source in _BEYOND.get()
+        len(source) > _MAX_CHARACTERS
+        or source.count("\n") > _MAX_LINES
+        or source in _OVER_BUDGET.get()
     )
 
 
 def tree_of(source: str) -> ast.Module | None:
-    """The syntax tree of a cell's code; ``None`` if it is no Python by itself, or too long."""
+    """The syntax tree of a cell's code; ``None`` if it is not Python by itself, or too long."""
     if is_long(source):
         return None
     return _parsed(source) or _parsed_by_ipython(source)
@@ -71,7 +75,7 @@ def tree_of(source: str) -> ast.Module | None:
 def _parsed(source: str) -> ast.Module | None:
     try:
         return ast.parse(source)
-    except Exception:  # a student's text may break the parser in any way
+    except Exception:  # a student's text may make the parser fail in any way
         return None
 
 
@@ -84,7 +88,7 @@ def _parsed_by_ipython(source: str) -> ast.Module | None:
 
 
 def what_changed(source: str, source_cell: SourceCell) -> str:
-    """In a few fixed words, how a cell's text differs from what was given out."""
+    """The difference between a cell's text and the released one, in a few fixed words."""
     text = normal(source)
     if not text:
         return "it was empty"
@@ -99,22 +103,22 @@ def what_changed(source: str, source_cell: SourceCell) -> str:
 
 
 def is_replaced(source: str, source_cell: SourceCell) -> bool:
-    """Whether other code stands in a cell's place, not only something beside or around its own."""
+    """Whether other code replaces a cell's own, instead of being added to it."""
     words = what_changed(source, source_cell)
     return source_cell.cell_type == "code" and words == "its text was another one"
 
 
 def pretends(source: str, source_cell: SourceCell) -> bool:
-    """Whether a cell's code can have no other aim than points: it passes whatever the answer is.
+    """Whether the only purpose of a cell's code is points: it passes with any answer.
 
-    That is a test that asserts a constant or ends with a number, where the cell's own test is
-    gone, and any code that gives `check` or `grade` another meaning.
+    This is a test that asserts a constant or ends with a number and replaces the cell's own test,
+    or any code that redefines `check` or `grade`.
     """
     tree = tree_of(source)
     if tree is None or not tree.body or source_cell.cell_type != "code":
         return False
     names = {name for node in ast.walk(tree) for name in _bound(node)}
-    if source_cell.exercise and names & _OURS:
+    if source_cell.exercise and names & _CHECKING:
         return True
     if not is_replaced(source, source_cell):
         return False
@@ -123,7 +127,7 @@ def pretends(source: str, source_cell: SourceCell) -> bool:
 
 
 def own_code(source: str, source_cell: SourceCell) -> str:
-    """What a student wrote into a cell beside what was given out, if that is worth keeping."""
+    """The code that a student added to the released text of a cell, if it is worth keeping."""
     text = normal(source)
     added = _added_to(text, source_cell)
     own = text if added is None else added
@@ -137,12 +141,14 @@ def own_code(source: str, source_cell: SourceCell) -> str:
 
 
 def _added_to(text: str, source_cell: SourceCell) -> str | None:
-    """The lines that were added to what was given out; ``None`` if that is not whole any more."""
-    found = (_beside(text.split("\n"), given.split("\n")) for given in source_cell.texts if given)
+    """The lines added to the released text; ``None`` if parts of that text are missing."""
+    found = (
+        _added_lines(text.split("\n"), given.split("\n")) for given in source_cell.texts if given
+    )
     return next((added for added in found if added is not None), None)
 
 
-def _beside(lines: list[str], given: list[str]) -> str | None:
+def _added_lines(lines: list[str], given: list[str]) -> str | None:
     added, at = [], 0
     for line in lines:
         wanted = given[at] if at < len(given) else None
@@ -163,7 +169,7 @@ def _is_comment(text: str) -> bool:
 
 
 def _bound(node: ast.AST) -> tuple[str, ...]:
-    """The names that a piece of code gives a meaning."""
+    """The names that a node binds, except imports of the course."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return (node.name,)
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -187,22 +193,22 @@ def _is_number(node: ast.stmt) -> bool:
 
 
 def _does_something(node: ast.stmt) -> bool:
-    """Whether leaving a statement out could be missed further down."""
+    """Whether later code could depend on a statement."""
     if isinstance(node, ast.Pass | ast.Assert):
         return False
     if not isinstance(node, ast.Expr):
         return True
     called = node.value.func if isinstance(node.value, ast.Call) else node.value
     if isinstance(called, ast.Name):
-        return isinstance(node.value, ast.Call) and called.id not in _SAY
+        return isinstance(node.value, ast.Call) and called.id not in _DISPLAYING
     return not (isinstance(called, ast.Constant) or _is_magic(called))
 
 
-_SAY = frozenset(("check", "grade", "hint", "print", "display", "progress"))
+_DISPLAYING = frozenset(("check", "grade", "hint", "print", "display", "progress"))
 
 
 def _is_magic(called: ast.expr) -> bool:
-    """Whether that is what IPython makes of a magic, or of a command."""
+    """Whether an expression is IPython's translation of a magic or a shell command."""
     return (
         isinstance(called, ast.Attribute)
         and isinstance(called.value, ast.Call)

@@ -26,8 +26,8 @@ def show_verdicts(
         verdicts: by the number of the check cell, from 0.
 
     Returns:
-        The shares of the points of all checks of these exercises, by grade id; ``None`` where a
-        person must decide.
+        The shares of the points of all checks of these exercises, by grade id; ``None`` if the
+        instructor must decide.
     """
     shares: dict[str, float | None] = {
         cell.metadata["nbgrader"]["grade_id"]: 0.0
@@ -36,7 +36,7 @@ def show_verdicts(
     }
     for index, verdict in verdicts.items():
         cell = nb.cells[index]
-        points = cell.metadata["nbgrader"].get("points")  # those of the class: it was repaired
+        points = cell.metadata["nbgrader"].get("points")  # the class's: it was repaired
         cell.outputs = [card_of(verdict, exercises[verdict.exercise].worth(points))]
         cell.execution_count = None
         shares[cell.metadata["nbgrader"]["grade_id"]] = _share(verdict)
@@ -48,7 +48,7 @@ def _share(verdict: Verdict) -> float | None:
 
 
 def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:
-    """The output of a check cell."""
+    """The card of a verdict as the output of its check cell."""
     from autograder.cards.card import card_html, card_text
     from autograder.cards.wording import GRADED
 
@@ -57,7 +57,7 @@ def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:
             "text/html": card_html(verdict, exercise, place=GRADED),
             "text/plain": card_text(verdict, exercise, place=GRADED),
         }
-    except Exception:  # a picture that cannot be drawn must not cost the submission
+    except Exception:  # a picture that cannot be drawn must not fail the submission
         _log.exception("The card of %s could not be drawn", exercise.name)
         first = verdict.findings[0].message if verdict.findings else ""
         shown = {"text/plain": f"{exercise.name}: {verdict.status}. {first}"}

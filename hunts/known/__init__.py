@@ -1,4 +1,4 @@
-"""What is known to be wrong with the pinned PyTorch, each with a model that shows it."""
+"""The known bugs of the pinned PyTorch, each with a model that shows it."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ BUGS: tuple[Bug, ...] = (
     *captured.BUGS,
     *recomputing.BUGS,
 )
-"""In the order of the page."""
+"""All bugs, in the order of the page."""

@@ -1,4 +1,4 @@
-"""Bugs of exported programs, and of passes that make a trace themselves."""
+"""Bugs of exported programs, and of passes that trace their input themselves."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from torch import fx
 from torch.fx.experimental import merge_matmul, normalize
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import has_effect, instead, nodes_are
+from hunts.known.fixes import has_effect, instead, nodes_are
 
-# In `torch.export`, this name stands for a function.
+# In `torch.export`, this name refers to a function.
 unflatten = importlib.import_module("torch.export.unflatten")
 
 
 def _roots_noted() -> Any:
-    """Each node says that it lies in the root, as those of other programs do."""
+    """Record the root module in each node, as other programs do."""
 
     def make(original: Any) -> Any:
         def fixed(graph: fx.Graph) -> None:
@@ -38,7 +38,7 @@ _SIZED = (torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn)
 
 
 def _sizes_stay() -> Any:
-    """Sizes that are given one by one are left as they are."""
+    """Leave sizes unchanged that are passed one by one."""
 
     def make(original: Any) -> Any:
         def normalized(target: Any, args: Any, *more: Any, **kwargs: Any) -> Any:
@@ -64,7 +64,7 @@ def _merges_nothing_over_effects() -> Any:
 
 @contextmanager
 def _sorts_the_same_graph() -> Iterator[None]:
-    """Nodes are put into order without a new graph."""
+    """Sort the nodes without making a new graph."""
 
     def make(original: Any) -> Any:
         def sorted_in_place(gm: fx.GraphModule) -> fx.GraphModule:
@@ -99,7 +99,7 @@ BUGS = (
         line="matched_schemas[0], args, kwargs, normalize_to_only_use_kwargs",
         instead="Write sizes as a list: `torch.zeros([n])`.",
         raises=True,
-        mend=_sizes_stay,
+        fix=_sizes_stay,
     ),
     Bug(
         name="merged-over-a-write",
@@ -121,7 +121,7 @@ class Model(nn.Module):
         file="fx/experimental/merge_matmul.py",
         line="lhs_vals = [mm.args[0] for mm in mms]",
         instead="Do not use it on graphs in which something is written.",
-        mend=_merges_nothing_over_effects,
+        fix=_merges_nothing_over_effects,
     ),
     Bug(
         name="merged-twice",
@@ -143,7 +143,7 @@ class Model(nn.Module):
         line="legalize_graph(gm)",
         instead="Merge by hand; chapter 10b has an exercise about it.",
         raises=True,
-        mend=_sorts_the_same_graph,
+        fix=_sorts_the_same_graph,
     ),
     Bug(
         name="unflattened-trace",
@@ -165,6 +165,6 @@ class Model(nn.Sequential):
         line="if node_module_stack[:depth] != self.module_stack:",
         cure="unflatten(export(model, (x,)))",
         instead="Export the model itself, and not its trace.",
-        mend=_roots_noted,
+        fix=_roots_noted,
     ),
 )

@@ -13,7 +13,7 @@ from torch import fx
 from torch.fx import graph as fx_graph
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 
 def _powers() -> Any:
@@ -21,7 +21,7 @@ def _powers() -> Any:
 
 
 def _interpreted(taken: frozenset[str]) -> Any:
-    """Graphs with a parameter of such a name are run by an Interpreter, which knows no names."""
+    """Run graphs with such a parameter name by an Interpreter, which does not use names."""
 
     def make(original: Any) -> Any:
         def recompile(gm: fx.GraphModule) -> Any:
@@ -68,7 +68,7 @@ def _keywords() -> Any:
 
 @contextmanager
 def _calls_in_place() -> Any:
-    """Operators in place are written as calls: no name is bound anew."""
+    """Write operators in place as calls, which bind no names."""
     left = {name: text for name, text in fx_graph.inplace_methods.items() if name == "setitem"}
     with mock.patch.object(fx_graph, "inplace_methods", left):
         yield
@@ -113,7 +113,7 @@ class Model(nn.Module):
         issues=(197894,),
         cure="fx.Interpreter(gm).run",
         instead="Run the graph by an `Interpreter`. Or write `torch.pow(-2.0, x)`: that is a call.",
-        mend=_powers,
+        fix=_powers,
     ),
     Bug(
         name="parameter-named-inf",
@@ -141,7 +141,7 @@ class Model(nn.Module):
         issues=(198072,),
         cure="fx.Interpreter(gm).run",
         instead="Give the parameter another name, or run the graph by `fx.Interpreter(gm).run`.",
-        mend=lambda: _interpreted(_GLOBALS),
+        fix=lambda: _interpreted(_GLOBALS),
     ),
     Bug(
         name="attribute-named-class",
@@ -168,7 +168,7 @@ class Model(nn.Module):
         issues=(188538,),
         instead="Choose a name that is not a Python keyword.",
         raises=True,
-        mend=_keywords,
+        fix=_keywords,
     ),
     Bug(
         name="operator-in-place-on-a-number",
@@ -191,6 +191,6 @@ gm = fx.GraphModule(nn.Module(), graph)
         file="fx/graph.py",
         line='"iadd": "{} += {}",',
         instead="Record `operator.add` for values that are not tensors.",
-        mend=_calls_in_place,
+        fix=_calls_in_place,
     ),
 )

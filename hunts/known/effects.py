@@ -1,4 +1,4 @@
-"""Bugs of passes that do not know what a call changes."""
+"""Bugs of passes that ignore the effects of a call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.fx.passes.infra import partitioner
 from torch.fx.passes.utils import fuser_utils
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import (
+from hunts.known.fixes import (
     draws,
     has_effect,
     instead,
@@ -50,13 +50,13 @@ _NORMS = (torch.ops.aten.batch_norm.default, torch.ops.aten.instance_norm.defaul
 
 
 def _norms_of_programs(node: fx.Node) -> bool:
-    """Whether a norm of ATen writes to its statistics: the sixth argument says so."""
+    """Whether a norm of ATen writes to its statistics, according to its sixth argument."""
     return node.target in _NORMS and node.args[3] is not None and node.args[5] is True
 
 
 @contextmanager
 def _nothing_fused_over_effects() -> Iterator[None]:
-    """Where something is written or drawn, nothing is fused."""
+    """Fuse nothing if the graph writes or draws random numbers."""
 
     def make(original: Any) -> Any:
         def fused(gm: fx.GraphModule, partitions: Any, *args: Any, **kwargs: Any) -> Any:
@@ -119,7 +119,7 @@ class Model(nn.Module):
         cure=KNOWS.format('str(node.target).endswith("_")'),
         instead="Pass `is_impure_node=`, a function that knows the names that end in `_`.",
         says=UNSOUND,
-        mend=lambda: _knows(_methods),
+        fix=lambda: _knows(_methods),
     ),
     Bug(
         name="dead-function-in-place",
@@ -150,7 +150,7 @@ class Model(nn.Module):
         cure=KNOWS.format('"out" in node.kwargs'),
         instead="Pass `is_impure_node=`, or assign and return: `x = torch.mul(x, 10)`.",
         says=UNSOUND,
-        mend=lambda: _knows(_functions),
+        fix=lambda: _knows(_functions),
     ),
     Bug(
         name="dead-module-in-place",
@@ -173,7 +173,7 @@ class Model(nn.Module):
         cure="(setattr(gm.relu, '_is_impure', True), gm.graph.eliminate_dead_code(), gm)[-1]",
         instead="Set `module._is_impure = True` on such layers.",
         says=UNSOUND,
-        mend=lambda: _knows(_modules),
+        fix=lambda: _knows(_modules),
     ),
     Bug(
         name="dead-norm-of-a-program",
@@ -219,7 +219,7 @@ class Model(nn.Module):
         cure="unflatten(export(model, (x,)).run_decompositions({}))",
         instead="Call `run_decompositions({})` first: it makes the new statistics an output of the "
         "graph.",
-        mend=lambda: _knows(_norms_of_programs),
+        fix=lambda: _knows(_norms_of_programs),
     ),
     Bug(
         name="legalized-before-a-write",
@@ -243,7 +243,7 @@ class Model(nn.Module):
         instead="Use `stable_topological_sort` of the same file.",
         says="The documentation says that the order is not kept. It does not say that results "
         "may be others.",
-        mend=lambda: instead(
+        fix=lambda: instead(
             tools_common, "legalize_graph", lambda _: tools_common.stable_topological_sort
         ),
     ),
@@ -273,6 +273,6 @@ EXP = create_op_support(lambda modules, node: node.target is torch.exp)
         issues=(81244,),
         instead="Give the partitioner functional graphs, such as those of "
         "`ep.run_decompositions({})`.",
-        mend=_nothing_fused_over_effects,
+        fix=_nothing_fused_over_effects,
     ),
 )

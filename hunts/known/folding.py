@@ -1,4 +1,4 @@
-"""Bugs of constant folding, and of the passes that put calls into a normal form."""
+"""Bugs of constant folding, and of the passes that normalize calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import fx
 from torch.fx.experimental import const_fold, normalize
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 
 def _passes_keywords_on() -> Any:
@@ -28,7 +28,7 @@ def _passes_keywords_on() -> Any:
 
 @contextmanager
 def _folds_to_a_copy() -> Iterator[None]:
-    """What was folded is put back before each call."""
+    """Restore the folded values before each call."""
 
     def run_folding(original: Any) -> Any:
         def run(self: Any) -> None:
@@ -53,7 +53,7 @@ def _folds_to_a_copy() -> Iterator[None]:
 
 
 def _numbers_stay() -> Any:
-    """What is no tensor is not folded."""
+    """Do not fold values that are not tensors."""
 
     def make(original: Any) -> Any:
         def split(module: Any, skip_folding_node_fn: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -102,7 +102,7 @@ class Model(nn.Module):
         file="fx/experimental/const_fold.py",
         line="return super().__call__(*args)",
         instead="Call it with positional arguments alone.",
-        mend=_passes_keywords_on,
+        fix=_passes_keywords_on,
     ),
     Bug(
         name="folded-value-is-written-to",
@@ -127,7 +127,7 @@ class Model(nn.Module):
         cure='split_const_subgraphs(gm, lambda node: any(u.target == "add_" for u in node.users))',
         instead="Pass `skip_folding_node_fn=`, a function that says yes where a user of the node "
         "writes; or have nothing in place in the graph.",
-        mend=_folds_to_a_copy,
+        fix=_folds_to_a_copy,
     ),
     Bug(
         name="folded-number",
@@ -150,7 +150,7 @@ class Model(nn.Module):
         line="else torch.Tensor([i]).to(device=self.device_for_folded_attrs),",
         cure='split_const_subgraphs(gm, lambda node: node.target == "dim")',
         instead="Pass `skip_folding_node_fn=`, a function that says yes to sizes.",
-        mend=_numbers_stay,
+        fix=_numbers_stay,
     ),
     Bug(
         name="normalized-without-keywords",
@@ -174,6 +174,6 @@ class Model(nn.Module):
         line="kwargs={},",
         cure="NormalizeArgs(gm).transform()",
         instead="Use `NormalizeArgs`, or leave such calls out in a subclass.",
-        mend=_keywords_kept,
+        fix=_keywords_kept,
     ),
 )

@@ -1,4 +1,4 @@
-"""Bugs of passes that make one call of several: fusion, and common subexpressions."""
+"""Bugs of passes that merge several calls into one: fusion, and common subexpressions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torch.fx.experimental import optimization
 from torch.fx.passes.dialect.common import cse_pass
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 
 def _own_modules() -> Any:
-    """Each call has a module of its own before anything is fused."""
+    """Give each call a module of its own before anything is fused."""
 
     def make(original: Any) -> Any:
         def fuse(model: nn.Module, inplace: bool = False, no_trace: bool = False) -> nn.Module:
@@ -37,7 +37,7 @@ def _own_modules() -> Any:
 
 
 def _matches_only(allowed: Callable[[nn.Module, nn.Module], bool]) -> Any:
-    """Pairs of layers are fused only where this is said of them."""
+    """Fuse only pairs of layers that pass a test."""
 
     def make(original: Any) -> Any:
         def matches(pattern: Any, node: fx.Node, modules: dict[str, nn.Module]) -> bool:
@@ -52,7 +52,7 @@ def _matches_only(allowed: Callable[[nn.Module, nn.Module], bool]) -> Any:
 
 
 def _has_channels_in_common(layer: nn.Module, norm: nn.Module) -> bool:
-    """Layers of which one cannot tell without shapes whether both speak of one dimension."""
+    """Whether layer and norm share a dimension; for some this depends on unknown shapes."""
     return not isinstance(norm, nn.BatchNorm1d)
 
 
@@ -61,7 +61,7 @@ def _without_hooks(layer: nn.Module, norm: nn.Module) -> bool:
 
 
 def _exact_literals() -> Any:
-    """Numbers are compared with their types and signs: they are replaced by their text."""
+    """Compare numbers with their types and signs, by their text."""
 
     def make(original: Any) -> Any:
         def flatten(tree: Any) -> Any:
@@ -74,7 +74,7 @@ def _exact_literals() -> Any:
 
 
 class _Exactly:
-    """A number that equals no other, whatever Python says of `1` and `True`."""
+    """A number that equals only the same literal, although Python says `1 == True`."""
 
     def __init__(self, value: float) -> None:
         self.text = repr(value)
@@ -87,7 +87,7 @@ class _Exactly:
 
 
 class _Method(str):
-    """The name of a method, which no other kind of call has for its target."""
+    """The name of a method, which differs from the target of any other kind of call."""
 
     __slots__ = ()
 
@@ -102,7 +102,7 @@ class _Method(str):
 
 
 def _kinds_told_apart() -> Any:
-    """The names of methods are marked while calls are compared."""
+    """Mark the names of methods while calls are compared."""
 
     def make(original: Any) -> Any:
         def call(self: Any, graph_module: fx.GraphModule) -> Any:
@@ -167,7 +167,7 @@ class Model(nn.Module):
         issues=(197539, 104593),
         instead="Give each call a layer of its own first: add a copy with `gm.add_submodule` and "
         "have the node call that.",
-        mend=_own_modules,
+        fix=_own_modules,
     ),
     Bug(
         name="fused-channels",
@@ -201,7 +201,7 @@ class Model(nn.Sequential):
         file="fx/experimental/optimization.py",
         line="(nn.Linear, nn.BatchNorm1d),",
         instead="Look at the shapes first, with `ShapeProp`, and fuse by hand.",
-        mend=lambda: _matches_only(_has_channels_in_common),
+        fix=lambda: _matches_only(_has_channels_in_common),
     ),
     Bug(
         name="fused-hooks",
@@ -222,7 +222,7 @@ class Model(nn.Sequential):
         file="fx/experimental/optimization.py",
         line="new_graph.erase_node(node)",
         instead="Remove the hooks first, or leave such layers out.",
-        mend=lambda: _matches_only(_without_hooks),
+        fix=lambda: _matches_only(_without_hooks),
     ),
     Bug(
         name="equal-literals",
@@ -247,7 +247,7 @@ class Model(nn.Sequential):
         line="if hash_val_in_hash_env and token_map[hash_val] == token:",
         cure="CSEPass({operator.add})(gm).graph_module",
         instead="Have numbers of one type in a graph, or ban the operators that take them.",
-        mend=_exact_literals,
+        fix=_exact_literals,
     ),
     Bug(
         name="equal-names",
@@ -272,7 +272,7 @@ class Model(nn.Module):
         instead="Give the pass graphs of functions alone, such as those of `make_fx`.",
         says="A comment in the code says that methods and modules should never come. The "
         "documentation does not say it, and the pass does not look.",
-        mend=_kinds_told_apart,
+        fix=_kinds_told_apart,
     ),
     Bug(
         name="equal-draws",
@@ -294,7 +294,7 @@ class Model(nn.Module):
         instead="Pass a list of your own, with all that draws random numbers.",
         says="The documentation says that random operations must be banned. This list is what it "
         "gives for that.",
-        mend=_all_random,
+        fix=_all_random,
     ),
     Bug(
         name="cse-without-codegen",
@@ -312,6 +312,6 @@ class Model(nn.Module):
         instead="Call `result.graph_module.graph.set_codegen(gm.graph._codegen)`, then "
         "`recompile()`.",
         raises=True,
-        mend=_codegen_kept,
+        fix=_codegen_kept,
     ),
 )

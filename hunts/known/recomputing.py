@@ -1,4 +1,4 @@
-"""Bugs of the pass that computes values again in the backward part of a training step."""
+"""Bugs of the pass that recomputes values in the backward part of a training step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch._functorch._activation_checkpointing import (
 )
 
 from hunts.bug import Bug
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 _IMPORTS = """
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -31,7 +31,7 @@ def rematerialized(gm, again, backward):
 
 
 def _keeps(test: Any) -> Any:
-    """Nodes of a kind are kept, even if they are tagged."""
+    """Keep nodes of a kind, even if they are tagged."""
 
     def make(original: Any) -> Any:
         return lambda node: original(node) and not test(node)
@@ -40,7 +40,7 @@ def _keeps(test: Any) -> Any:
 
 
 _NORMS = (torch.ops.aten.native_batch_norm.default,)
-"""Calls that write running statistics, which their schema does not say."""
+"""Calls that write running statistics although their schema does not say so."""
 
 
 def _norms_are_kept() -> Any:
@@ -77,7 +77,7 @@ class Model(nn.Module):
         file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
         line="dup = new_graph.node_copy(dep, remat_input)",
         instead="Do not tag calls that write, or functionalize the graph first.",
-        mend=_norms_are_kept,
+        fix=_norms_are_kept,
     ),
     Bug(
         name="recomputed-write",
@@ -98,6 +98,6 @@ class Model(nn.Module):
         file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
         line="dup = new_graph.node_copy(dep, remat_input)",
         instead="Do not tag calls in place, or functionalize the graph first.",
-        mend=_writes_are_kept,
+        fix=_writes_are_kept,
     ),
 )

@@ -12,11 +12,11 @@ from torch.fx import subgraph_rewriter
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from hunts.bug import Bug, returning
-from hunts.known.mending import instead, writes
+from hunts.known.fixes import instead, writes
 
 
 def _nothing_written_between() -> Any:
-    """A match is left alone if something is written between it and the first who reads it."""
+    """Leave a match alone if something is written between it and its first reader."""
 
     def fits(match: Any, graph: fx.Graph, pattern: fx.Graph) -> bool:
         place = {node: number for number, node in enumerate(graph.nodes)}
@@ -39,7 +39,7 @@ def _nothing_written_between() -> Any:
 
 @contextmanager
 def _lists_followed() -> Iterator[None]:
-    """What a list holds is looked up when it is copied: it may have been replaced since."""
+    """Look up the items of a list when it is copied: they may have been replaced since."""
     became: dict[fx.Node, fx.Node] = {}
 
     def follow(node: fx.Node) -> fx.Node:
@@ -71,7 +71,7 @@ def _lists_followed() -> Iterator[None]:
 
 
 def _names_that_are_free() -> Any:
-    """Attributes of the replacement get names that nobody has."""
+    """Give attributes of the replacement names that are not used yet."""
 
     def make(original: Any) -> Any:
         def replaced(
@@ -156,7 +156,7 @@ def replaced(gm):
         file="fx/subgraph_rewriter.py",
         line="first_user_node if first_user_node is not None else first_next_node",
         instead="Use `replace_pattern_with_filters`, with a filter that refuses such matches.",
-        mend=_nothing_written_between,
+        fix=_nothing_written_between,
     ),
     Bug(
         name="replaced-in-a-list",
@@ -181,7 +181,7 @@ def replaced(gm):
         issues=(159613,),
         instead="Replace one match at a time, by a filter, until there is none.",
         raises=True,
-        mend=_lists_followed,
+        fix=_lists_followed,
     ),
     Bug(
         name="replaced-attribute",
@@ -213,7 +213,7 @@ def replaced(gm):
         file="fx/subgraph_rewriter.py",
         line="# result GraphModule. Whether or not it exists in",
         instead="Choose names that no model has.",
-        mend=_names_that_are_free,
+        fix=_names_that_are_free,
     ),
     Bug(
         name="replaced-too-early",
@@ -240,7 +240,7 @@ def replaced(gm):
         line="first_user_node if first_user_node is not None else first_next_node",
         instead="Write one pattern for each value, and call `gm.graph.lint()` after a rewriting.",
         raises=True,
-        mend=_inputs_before_the_first_reader,
+        fix=_inputs_before_the_first_reader,
     ),
     Bug(
         name="match-hidden-by-a-refused-one",
@@ -265,6 +265,6 @@ def replaced(gm):
         line="remove_overlapping_matches=True,",
         instead="If a filter may refuse one of two overlapping matches, write a loop over the "
         "nodes.",
-        mend=_filters_first,
+        fix=_filters_first,
     ),
 )

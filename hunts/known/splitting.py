@@ -1,4 +1,4 @@
-"""Bugs of passes that cut a module in pieces."""
+"""Bugs of passes that split a module into pieces."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from torch.fx.passes import split_module, split_utils
 from torch.fx.passes.infra import partitioner
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import has_effect, instead, nodes_are
+from hunts.known.fixes import has_effect, instead, nodes_are
 
 
 @contextmanager
 def _no_two_alike() -> Iterator[None]:
-    """Each module has a name that stays its own when dots become underscores."""
+    """Give each module a name that stays unique if dots become underscores."""
 
     def make(original: Any) -> Any:
         def split(m: fx.GraphModule, root_m: Any, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +39,7 @@ def _no_two_alike() -> Iterator[None]:
 
 
 def _in_the_order_that_there_was() -> Any:
-    """Where something is written or drawn, parts are neighbours, and stay in order."""
+    """Keep parts contiguous and in order if the graph writes or draws random numbers."""
 
     def make(original: Any) -> Any:
         def split(m: fx.GraphModule, root_m: Any, callback: Any, *args: Any, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ def _parameters_kept() -> Any:
 
 
 def _only_of_tuples() -> Any:
-    """What picks by an index that is computed does not count as an entry of a tuple."""
+    """Do not treat an access with a computed index as an entry of a tuple."""
 
     def make(original: Any) -> Any:
         def propose(self: Any) -> Any:
@@ -99,11 +99,11 @@ def _only_of_tuples() -> Any:
 
 
 def _picked(values: Any, index: Any) -> Any:
-    """As `operator.getitem`, under another name."""
+    """Call `operator.getitem`, under another name."""
     return operator.getitem(values, index)
 
 
-_picked.__name__ = "getitem"  # a backend that goes by names takes it for what it is
+_picked.__name__ = "getitem"  # so that a backend that compares names recognizes it
 
 
 SPLIT = "from torch.fx.passes.split_module import split_module"
@@ -152,7 +152,7 @@ class Model(nn.Module):
         file="fx/passes/split_module.py",
         line='target = node.target.replace(".", "_")',
         instead="Rename one of them first.",
-        mend=_no_two_alike,
+        fix=_no_two_alike,
     ),
     Bug(
         name="split-order",
@@ -174,7 +174,7 @@ class Model(nn.Module):
         cure='split_module.split_module(gm, gm, lambda node: int(node.name == "add"), '
         "keep_original_order=True)",
         instead="Pass `keep_original_order=True`, and number parts in the order of the graph.",
-        mend=_in_the_order_that_there_was,
+        fix=_in_the_order_that_there_was,
     ),
     Bug(
         name="tags-and-parameters",
@@ -191,7 +191,7 @@ class Model(nn.Module):
         line="main_remapping[node] = main_g.placeholder(node.name, type_expr=node.type)",
         instead="Set `target` and `args` of the new placeholders from the old ones, then "
         "`recompile()`.",
-        mend=_parameters_kept,
+        fix=_parameters_kept,
     ),
     Bug(
         name="partition-without-end",
@@ -208,7 +208,7 @@ class Model(nn.Module):
         line="nodes_reassignment[user] = id  # type: ignore[assignment]",
         instead="Say of such a `getitem` and of what computes its index that the backend does not "
         "take them.",
-        mend=_only_of_tuples,
+        fix=_only_of_tuples,
         raises=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""Bugs of what carries a graph module elsewhere: copies, pickles, folders, traces of traces."""
+"""Bugs of transports of a graph module: copies, pickles, folders, traces of traces."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torch import fx
 from torch.fx import graph as fx_graph
 
 from hunts.bug import Bug, Variant
-from hunts.known.mending import instead
+from hunts.known.fixes import instead
 
 
 def _recorded_in_place() -> Any:
-    """A Proxy that records operators in place as what they are."""
+    """Let a Proxy record operators in place as themselves."""
     import operator
 
     def recorder(function: Any) -> Any:
@@ -48,7 +48,7 @@ def _hooks_copied() -> Any:
 
 
 def _written(change: Any) -> Any:
-    """`to_folder` writes, and its code is changed before anybody imports it."""
+    """Change the code that `to_folder` has written before it is imported."""
 
     def make(original: Any) -> Any:
         def to_folder(self: fx.GraphModule, folder: Any, module_name: str = "FxModule") -> None:
@@ -63,7 +63,7 @@ def _written(change: Any) -> Any:
 
 
 def _as_they_were(gm: fx.GraphModule, text: str, folder: Path) -> str:
-    """Every layer is loaded from a file of its own, and none is built anew."""
+    """Load every layer from a file of its own, and construct none again."""
     lines = text.splitlines()
     for place, line in enumerate(lines):
         found = re.match(r" *setattr\(self, '(\w+)', (?!torch\.)", line)
@@ -88,11 +88,11 @@ def _with_names(gm: fx.GraphModule, text: str, folder: Path) -> str:
 
 
 def _wraps_nothing(gm: fx.GraphModule, text: str, folder: Path) -> str:
-    """Nothing is wrapped in the class.
+    """Wrap nothing in the class.
 
-    A full fix would wrap it behind the class. That is for whoever traces the module again, and
-    nobody does here. FX keeps the names that are wrapped for good, and while another bug leaves
-    one without an import, no model could be traced any more.
+    A full fix would wrap the functions after the class, for a trace of the module, which no test
+    makes here. FX keeps wrapped names forever. While another bug leaves one of them without an
+    import, no model could be traced.
     """
     lines = text.splitlines()
     rest = [line for line in lines if not re.match(r" +torch\.fx\._symbolic_trace\.wrap\(", line)]
@@ -132,7 +132,7 @@ gm = fx.GraphModule(nn.Module(), graph)
         cure="copy.deepcopy(gm)",
         instead="Copy it: `copy.deepcopy` does not trace. To save it, record the method "
         "`add_` and no operator.",
-        mend=_recorded_in_place,
+        fix=_recorded_in_place,
     ),
     Bug(
         name="hooks-of-a-copied-trace",
@@ -158,7 +158,7 @@ def hooked(module):
         line="# hooks, to reduce bc-related issues, we can copy forward/backward related",
         cure="hooked(copy.deepcopy(gm))",
         instead="Register the hooks on the copy again.",
-        mend=_hooks_copied,
+        fix=_hooks_copied,
     ),
     Bug(
         name="folder-of-new-layers",
@@ -181,7 +181,7 @@ class Model(nn.Sequential):
         line='return f"{module.__repr__()}"',
         cure="to_folder(gm, ()).eval()",
         instead="Call `.eval()` on what was imported; where dtypes differ, use `torch.save`.",
-        mend=lambda: _written(_as_they_were),
+        fix=lambda: _written(_as_they_were),
     ),
     Bug(
         name="folder-without-imports",
@@ -202,7 +202,7 @@ class Model(nn.Module):
         cure="pickle.loads(pickle.dumps(gm))",
         instead="Use pickle or `torch.save`, which import what they need.",
         raises=True,
-        mend=lambda: _written(_with_names),
+        fix=lambda: _written(_with_names),
     ),
     Bug(
         name="folder-of-wrapped-functions",
@@ -224,6 +224,6 @@ class Model(nn.Module):
         cure="pickle.loads(pickle.dumps(gm))",
         instead="Use pickle or `torch.save`.",
         raises=True,
-        mend=lambda: _written(_wraps_nothing),
+        fix=lambda: _written(_wraps_nothing),
     ),
 )

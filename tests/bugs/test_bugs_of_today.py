@@ -31,7 +31,7 @@ def _is_an_error(text: str) -> bool:
 
 @pytest.mark.parametrize("bug", EVERY, ids=IDS)
 def test_a_fix_mends_it(bug: Bug) -> None:
-    right, got = bug.outcome(mended=True)
+    right, got = bug.outcome(fixed=True)
     assert right == got
 
 
@@ -46,7 +46,7 @@ def test_no_other_fix_mends_it(bug: Bug) -> None:
     right, _ = bug.outcome()
     for other in BUGS:
         if other is not bug:
-            with other.mend():
+            with other.fix():
                 _, got = bug.outcome()
             assert got != right, f"{bug.name} and {other.name} have one cause"
 

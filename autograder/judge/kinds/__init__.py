@@ -1,6 +1,6 @@
-"""The kinds of answers, one module each: how outcomes of that kind are read.
+"""The judge's side of each answer kind: one module for each, with the schema of its outcomes.
 
-`autograder.runner.kinds` has a module of the same name, which says how such answers are run.
+The module of the same name in `autograder.runner.kinds` runs such answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Analyses: the value is data."""
+"""Analyses: the result is plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that PyTorch calls: what is made of them is run."""
+"""Compiler backends: PyTorch calls the answer, and the judge compares the compiled runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes that count: a graph module and a number."""
+"""Passes that return a graph module and a count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decomposition rules: what each rule records, once for each call that has one."""
+"""Decomposition rules: the nodes that each rule records, once for each call that has a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of a node: a value for each node of the graph."""
+"""Functions of a node: one value for each node of the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
 
 
 def _by_name(rows: Encoded, trial: Trial) -> Encoded:
-    """Results for each node, as a dictionary from the node's name; nodes by name, too."""
+    """The values as a dictionary from node names; nodes in the values become names, too."""
     names = [node.name for node in trial.args[0].graph.nodes]
 
     def named(value: Encoded) -> Encoded:

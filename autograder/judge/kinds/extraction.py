@@ -1,4 +1,4 @@
-"""Passes that may use own code: how that code cuts off the gradient, by node."""
+"""Passes whose result may call the learner's code: how this code detaches gradients, by node."""
 
 from __future__ import annotations
 

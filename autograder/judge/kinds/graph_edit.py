@@ -1,4 +1,4 @@
-"""Edits of a graph module: the changed module, and what came back."""
+"""Edits of a graph module: the edited module and the returned value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that change a model in place: each call's result, and all tensors after it."""
+"""Functions that change a model in place: the result and all tensors after each call."""
 
 from __future__ import annotations
 

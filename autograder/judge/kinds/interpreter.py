@@ -1,4 +1,4 @@
-"""Interpreters: one object runs all inputs."""
+"""Interpreters: one interpreter object runs all inputs."""
 
 from __future__ import annotations
 

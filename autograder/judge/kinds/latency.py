@@ -1,4 +1,4 @@
-"""Measurements: each run is a call, and says whether gradients are on afterwards."""
+"""Latency measurements: each run records one call, and whether gradients are enabled after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that give a layer: it is described as the one call of a graph."""
+"""Functions that return a layer, which is described as the only call of a graph."""
 
 from __future__ import annotations
 

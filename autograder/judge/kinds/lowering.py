@@ -1,4 +1,4 @@
-"""Lowering to a device: a graph module, and the pieces that the compiler got."""
+"""Lowering to a backend: the graph module and the subgraphs that the compiler received."""
 
 from __future__ import annotations
 

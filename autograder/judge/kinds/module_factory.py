@@ -1,4 +1,4 @@
-"""Modules of any kind: they are run, and so are the graph modules inside."""
+"""Module factories: the returned module is run, and so are the graph modules in it."""
 
 from __future__ import annotations
 

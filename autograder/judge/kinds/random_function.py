@@ -1,4 +1,4 @@
-"""Functions that draw random numbers: each run calls twice."""
+"""Functions that draw random numbers: each run calls the function twice."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
 KIND = JudgedKind(
     _schema,
     canary=lambda trial: runs_of(lambda x: (torch.sigmoid(x), torch.sigmoid(x)), trial),
-    # What the judge runs itself, it runs once.
+    # The judge runs the graph only once.
     canary_runs=lambda evidence, i: compared(evidence, evidence.outcome.runs[i]),
 )

@@ -1,4 +1,4 @@
-"""Analyses that must not remember: earlier values, as they were and as they are."""
+"""Analyses that must not keep state: earlier results, as returned and as they are at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes on their own results: the last result, which is run."""
+"""Passes that are applied to their own result: the last result is run."""
 
 from __future__ import annotations
 

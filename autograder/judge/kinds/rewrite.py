@@ -1,4 +1,4 @@
-"""Rewrites of a graph module: one with a graph of its own, and its `meta`."""
+"""Rewrites that return a graph module with a graph of its own, with its `meta`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tracers that answer questions: graphs with names, and what was assumed."""
+"""Tracers that answer questions about shapes: graphs with node names, and the assumed shapes."""
 
 from __future__ import annotations
 

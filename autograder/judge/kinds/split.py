@@ -1,4 +1,4 @@
-"""Cuts in two: two graph modules, and the values that cross between them."""
+"""Splits in two: two graph modules, and the values passed from the first to the second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timers: their notes after each run."""
+"""Timers: the recorded times after each run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograder.judge.judged_kind import JudgedKind, other_activation
 from autograder.judge.schema import Check, Parts, Runs, fields, made_from_class, of_type, rows
 
 SLOWEST_LISTS = 5
-"""How many numbers a timer's `slowest` is asked with."""
+"""Number of calls of a timer's `slowest`, each with another argument."""
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:
@@ -17,7 +17,7 @@ def _schema(parts: Parts) -> tuple[Check, Runs]:
         wall=of_type(float, int), seconds=parts.plain,
         calls=parts.plain, slowest=asked,
     )  # fmt: skip
-    inputs = (*parts.inputs, 0)  # the first one is run again, on another object
+    inputs = (*parts.inputs, 0)  # the first one is run again, on a second object
     runs = [fields(forward=parts.record(i), timer=note) for i in inputs]
     return made_from_class(parts, runs)
 

@@ -1,4 +1,4 @@
-"""Functions that must be traceable: run as they are, traced, and run again."""
+"""Functions that must be traceable: run eagerly, traced, and run as a graph."""
 
 from __future__ import annotations
 

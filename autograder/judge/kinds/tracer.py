@@ -1,4 +1,4 @@
-"""Tracers: the graphs of their turns, without names."""
+"""Tracers: the graph of each turn, without node names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.runner.canary import Small
 from autograder.runner.kinds.tracer import instructions
 
 INSTRUCTION = 4
-"""How much is told of a node: opcode, target, `args` and `kwargs`."""
+"""Number of recorded fields of a node: opcode, target, `args` and `kwargs`."""
 
 
 def _schema(parts: Parts) -> tuple[Check, Runs]:

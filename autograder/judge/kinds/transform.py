@@ -1,4 +1,4 @@
-"""Passes: the value is a graph module, which is run."""
+"""Passes: the result is a graph module, which is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transformers: a graph module with its `meta`."""
+"""Transformers: the result is a graph module with its `meta`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duels: the trace of a learner's model, and runs on inputs of its own."""
+"""Duels: the trace of a learner's model, and its runs on inputs that the learner chose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come out of a random model, said in other ways than by the course's solutions."""
+"""Oracles: expected results of random models, computed differently from the solutions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.judge.answer_key import Oracle
 
 
 def runs_of(call: Callable[..., Any], trial: Trial) -> Reference:
-    """What comes of calling something on a case's inputs."""
+    """Call a function or module on a case's inputs, and record the results."""
     encoder = Encoder(trial.functions)
     with torch.random.fork_rng(devices=[]):
         runs = [
@@ -35,7 +35,7 @@ def _model(trial: Trial) -> nn.Module:
 
 
 def model_itself(trial: Trial) -> Reference:
-    """For passes that keep a model's meaning: what the model computes, without any graph."""
+    """The oracle of passes that preserve a model's results: run the model without any graph."""
     return runs_of(_model(trial), trial)
 
 
@@ -45,12 +45,12 @@ DROPOUTS = frozenset(
 
 
 class NoDropout(TorchFunctionMode):
-    """While it is on, every dropout that is called returns what it is given."""
+    """A mode in which every dropout function returns its input."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Called in place of each function of PyTorch."""
+        """Handle a call of a PyTorch function."""
         kwargs = kwargs or {}
         if func in DROPOUTS:
             return args[0] if args else kwargs["input"]
@@ -58,13 +58,13 @@ class NoDropout(TorchFunctionMode):
 
 
 def without_dropout(trial: Trial) -> Reference:
-    """What the model itself computes while dropouts do nothing."""
+    """Run the model with dropouts disabled."""
     with NoDropout():
         return model_itself(trial)
 
 
 def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:
-    """For passes that change an operation: the model under an interpreter that acts on it."""
+    """Make the oracle of a pass that replaces an operation: an interpreter runs the model."""
 
     def oracle(trial: Trial) -> Reference:
         model = _model(trial)
@@ -74,12 +74,12 @@ def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:
     return oracle
 
 
-def answer_of(work_out: Callable[..., Any]) -> Oracle:
-    """For analyses: a value worked out from the arguments that the answer is given."""
+def answer_of(compute: Callable[..., Any]) -> Oracle:
+    """Make the oracle of an analysis: it computes the value from the answer's arguments."""
 
     def oracle(trial: Trial) -> Reference:
         encoder = Encoder(trial.functions)
-        value = encoder.encode(work_out(*trial.args, **trial.kwargs))
+        value = encoder.encode(compute(*trial.args, **trial.kwargs))
         return Reference(value, [], encoder.tensors)
 
     return oracle

@@ -1,4 +1,4 @@
-"""An oracle of two exercises: additions multiply."""
+"""An oracle shared by two exercises: it replaces additions by multiplications."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from torch import fx
 
 
 class AddsByMultiplying(fx.Interpreter):
-    """Computes what a model does, but multiplies where it adds tensors.
+    """Runs a model, but multiplies tensors that the model adds.
 
-    An `alpha` that is a node is not 1, whatever it turns out to be; sizes are no tensors.
+    An `alpha` that is a node is not 1, even if its value is 1; sizes are not tensors.
     """
 
     def run_node(self, n: fx.Node) -> Any:
-        """Any node."""
+        """Run a node; one with a computed `alpha` unchanged."""
         if isinstance(n.kwargs.get("alpha"), fx.Node):
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(super(), n.op)(n.target, args, kwargs)
         return super().run_node(n)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """Functions and operators."""
+        """Run a function or operator."""
         if target in (torch.add, operator.add):
             return _added(target, *args, **kwargs)
         return super().call_function(target, args, kwargs)
 
     def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """Methods."""
+        """Run a method."""
         if target == "add":
             return _added(torch.add, *args, **kwargs)
         return super().call_method(target, args, kwargs)

@@ -1,16 +1,16 @@
-"""Nothing that a student wrote runs in the browser of the person who grades it.
+"""Prevents students' content from running in the browser of the person who grades it.
 
-Formgrader and the feedback pages show raw HTML as it is: that of outputs, of markdown, of
-diagrams in markdown, and even an execution count.
+Formgrader and the feedback pages insert raw HTML unescaped: from outputs, from markdown, from
+diagrams in markdown, and even from an execution count.
 
-All HTML of outputs is made anew by `nh3`, which reads as browsers do, from the tags and
-attributes that `policy` and `styles` allow. That holds for pictures and cards of the course, too:
-what a student's process shows is its claim, and nothing in it proves where it came from. The true
-cards are put below the check cells afterwards, and do not come by here.
+`nh3`, which parses like browsers, rebuilds all HTML of outputs from the tags and attributes that
+`policy` and `styles` allow. This includes pictures and cards of the course, because nothing proves
+where the output of a student's process came from. The real cards are put below the check cells
+afterwards, and are not cleaned.
 
-Markdown has its HTML in pieces, with more markdown between them. There a piece stays as it stands
-if every browser reads it in the same way and every tag in it is known to be harmless; what is not
-harmless is shown as text.
+Markdown contains HTML in pieces, with more markdown between them. A piece stays unchanged if every
+browser reads it in the same way and every tag in it is known to be harmless; everything else is
+shown as text.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = ["clean_cell", "clean_notebook", "clean_outputs", "in_a_line", "taken_
 
 
 MOST_TEXT = 1_000_000
-"""Characters of text in a notebook; the largest of this course has some 30,000."""
+"""Most characters of text in a notebook; the largest of this course has some 30,000."""
 
 _WORD = re.compile(r"[\w .,+()/:-]{0,80}")
 _NOT_FOR_US = ("comment", "score", "extra_credit")
 
 
 def clean_notebook(nb: NotebookNode) -> list[str]:
-    """Mend markdown and raw cells in place, and drop all metadata that nobody needs.
+    """Clean markdown and raw cells in place, and drop all metadata that is not needed.
 
-    Outputs are left to `clean_outputs`, since those of check cells are ours.
+    Outputs are left to `clean_outputs`, because those of check cells are the course's.
 
     Returns:
         A sentence for each cell that was not harmless.
@@ -51,7 +51,7 @@ def clean_notebook(nb: NotebookNode) -> list[str]:
     for number, cell in enumerate(nb.cells, start=1):
         cell.source = LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell.source)
         if cell.cell_type == "code":
-            # The templates show an execution count as it is.
+            # The templates insert an execution count unescaped.
             cell.execution_count = whole_number(cell.get("execution_count"))
         if cell.cell_type == "markdown":
             left -= length_of(cell.source)

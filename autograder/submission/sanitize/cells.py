@@ -1,4 +1,4 @@
-"""Markdown and raw cells, without what would run."""
+"""Removes active content from markdown and raw cells."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from autograder.submission.sanitize.reader import Html
 from autograder.submission.sanitize.rewrite import stays_inside
 
 _LOADS = re.compile(r"\bimg\b|\burl\b|theme_?css|//|@import", re.I)
-"""What lets a diagram load a picture or a style from elsewhere."""
+"""Constructs by which a diagram loads a picture or a style from elsewhere."""
 _HEADING = re.compile(r'<h\d id="([^"]*)"')
 
 
 def taken_ids(nb: NotebookNode) -> frozenset[str]:
-    """The ids by which Formgrader's page finds the fields for points and comments."""
+    """The ids by which Formgrader's page finds its fields for points and comments."""
     given = (cell.metadata.get("nbgrader") or {} for cell in nb.cells)
     names = [(own["grade_id"], own.get("grade")) for own in given if own.get("grade_id")]
     points = [name for name, is_graded in names if is_graded]
@@ -32,40 +32,40 @@ def taken_ids(nb: NotebookNode) -> frozenset[str]:
     )
 
 
-class _Watch(IPythonRenderer):
-    """Renders markdown as the templates do, and sees all in it that is not escaped there."""
+class _CheckingRenderer(IPythonRenderer):
+    """Renders markdown like the templates, and checks every part that they do not escape."""
 
     def __init__(self, taken: frozenset[str]) -> None:
         super().__init__(escape=False)
         self.html = Html(taken=taken)
-        self.mended: list[tuple[str, str]] = []
+        self.repaired: list[tuple[str, str]] = []
         self.taken, self.headings = taken, list[str]()
         self.rendered = ""
         self.urls: list[str] = []
         self.calls: list[str] = []
         self.pictures: list[str] = []
 
-    def _see(self, raw: str) -> str:
-        mended = self.html.read(raw)
-        if mended != raw:
-            self.mended.append((raw, mended))
+    def _check_html(self, raw: str) -> str:
+        repaired = self.html.read(raw)
+        if repaired != raw:
+            self.repaired.append((raw, repaired))
         return raw
 
     def inline_html(self, html: str) -> str:
-        return self._see(html)
+        return self._check_html(html)
 
     def block_html(self, html: str) -> str:
-        return self._see(html)
+        return self._check_html(html)
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        # Colours take half of the time that a notebook takes, and only put more tags around words.
+        # Highlighting takes half of a notebook's time, and only adds tags around words.
         language = "" if info is None or info.startswith("mermaid") else info.partition(" ")[0]
         if language.lower() in _languages():
             return f"<pre>{escape(code)}</pre>"
         return super().block_code(code, info)
 
     def block_mermaidjs(self, code: str) -> str:
-        self._see(code.strip())
+        self._check_html(code.strip())
         if _LOADS.search(code):
             self.html.found["a diagram that loads something"] = None
         return super().block_mermaidjs(code)
@@ -83,7 +83,7 @@ class _Watch(IPythonRenderer):
         return super().image(text, url.replace("attachment:", "#"), title)
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
-        # nbconvert makes the words of a heading its id.
+        # nbconvert uses the text of a heading as its id.
         html = super().heading(text, level, **attrs)
         named = _HEADING.match(html)
         if named and named[1] in self.taken:
@@ -91,7 +91,7 @@ class _Watch(IPythonRenderer):
         return html
 
     def found(self) -> list[str]:
-        """What is not harmless, in a few fixed words."""
+        """The harmful content, in a few fixed words."""
         links = ["a link that is not safe"] if self.urls else []
         links += ["a picture that is not shown here"] if self.calls else []
         links += ["a heading with the name of a field of the page"] if self.headings else []
@@ -108,15 +108,15 @@ class _Watch(IPythonRenderer):
 
 @cache
 def _languages() -> frozenset[str]:
-    """The languages that the templates colour, by all of their names."""
+    """The languages that the templates highlight, with all of their names."""
     return frozenset(name for _, names, _, _ in get_all_lexers(plugins=False) for name in names)
 
 
-def _watched(source: str, taken: frozenset[str] = frozenset()) -> _Watch | None:
-    watch = _Watch(taken)
+def _watched(source: str, taken: frozenset[str] = frozenset()) -> _CheckingRenderer | None:
+    watch = _CheckingRenderer(taken)
     try:
         watch.rendered = MarkdownWithMath(renderer=watch).render(source)
-    except Exception:  # what cannot be rendered here, the templates cannot show either
+    except Exception:  # the templates cannot render such a text either
         return None
     return watch
 
@@ -125,13 +125,13 @@ NOT_SHOWN = "(The text of this cell cannot be shown.)"
 
 
 def clean_markdown(source: str, taken: frozenset[str] = frozenset()) -> tuple[str, list[str]]:
-    """Markdown with nothing active in it, and what was found; harmless markdown is not touched.
+    """Remove active content from markdown, and list what was found; harmless markdown is unchanged.
 
     Args:
         source: the markdown.
-        taken: the ids that the page has already, and nothing in the text may have.
+        taken: the ids that the page uses already, and the text must not use.
     """
-    # Most cells are the course's own, and the same in every submission.
+    # Most cells are the course's own, and equal in every submission.
     return (_clean_often if len(source) < 10_000 else _clean_markdown)(source, taken)
 
 
@@ -147,7 +147,7 @@ def _clean_markdown(source: str, taken: frozenset[str]) -> tuple[str, list[str]]
     if watch is None or watch.found():
         attempts = [_fenced(plain), NOT_SHOWN]
         if watch is not None:
-            attempts = [*_mended(plain, watch), *attempts]
+            attempts = [*_repaired(plain, watch), *attempts]
         plain = next(text for text in attempts if (w := watched(text)) and not w.found())
     return plain, list(dict.fromkeys(found))
 
@@ -157,7 +157,7 @@ _clean_often = lru_cache(maxsize=1024)(_clean_markdown)
 
 _LONGEST = 50_000_000
 _MOST_TEXT = 100_000
-"""Characters of text in a cell; pictures in it do not count."""
+"""Most characters of text in a cell, without pictures."""
 _PICTURE_IN_TEXT = re.compile(r"data:image/[\w+]{1,20};base64,[A-Za-z0-9+/=]*")
 
 
@@ -165,33 +165,33 @@ _BLANKS = re.compile(r"(?<![^\S\n])[^\S\n]{300}")
 
 
 def length_of(source: str) -> int:
-    """How many characters of a cell must be read; pictures in it are passed over."""
+    """The number of characters of a cell to be read, without pictures."""
     return len(_PICTURE_IN_TEXT.sub("", source)) if len(source) > 1_000 else len(source)
 
 
 def _takes_too_long(source: str) -> bool:
     if length_of(source) > _MOST_TEXT or _BLANKS.search(source):
-        return True  # where many blanks stand, nbconvert begins anew at each of them
-    # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
+        return True  # nbconvert starts again at each of many spaces
+    # After each of these, nbconvert reads to the end of the cell; after "[", of the line.
     begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
     brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
     return begins * len(source) + brackets > _LONGEST
 
 
 _MOST = 100
-"""Places in a cell that are mended one by one; a cell with more is shown as text, as it is."""
+"""Most places that are repaired one by one; a cell with more is shown as plain text."""
 
 
-def _mended(source: str, watch: _Watch) -> Iterator[str]:
-    """The source with each place mended: first with pictures as links, then without them."""
-    places = [*watch.mended, *watch.urls, *watch.calls, *watch.headings]
+def _repaired(source: str, watch: _CheckingRenderer) -> Iterator[str]:
+    """Yield repaired sources: first with pictures turned into links, then without them."""
+    places = [*watch.repaired, *watch.urls, *watch.calls, *watch.headings]
     if len(places) > _MOST:
         return
-    for words in watch.headings:  # a space of no width gives it another id
+    for words in watch.headings:  # a zero-width space gives it another id
         line = re.compile(rf"^([ \t>#*+-]*{re.escape(words)})(?=[ \t#]*$)", re.M)
         source = line.sub(r"\1&#8203;", source)
-    for raw, mended in watch.mended:
-        source = source.replace(raw, mended)
+    for raw, repaired in watch.repaired:
+        source = source.replace(raw, repaired)
     closers = "".join(f"</{tag}>" for tag in watch.html.closers())
     end = f"\n\n{closers}" if closers else ""
     as_links = source
@@ -222,14 +222,14 @@ _TAG_BEGINS = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def clean_cell(cell: NotebookNode, taken: frozenset[str] = frozenset()) -> str | None:
-    """Mend a markdown or raw cell in place.
+    """Clean a markdown or raw cell in place.
 
     Args:
         cell: the cell.
-        taken: the ids that the page has already, see `taken_ids`.
+        taken: the ids that the page uses already, see `taken_ids`.
 
     Returns:
-        A sentence about what was found, or ``None`` if the cell was harmless.
+        A sentence about the content that was removed, or ``None`` if the cell was harmless.
     """
     if cell.cell_type == "raw":
         return _clean_raw(cell)
@@ -241,14 +241,14 @@ def clean_cell(cell: NotebookNode, taken: frozenset[str] = frozenset()) -> str |
 
 
 def _clean_raw(cell: NotebookNode) -> str | None:
-    """Show all HTML of a raw cell as text: nobody needs it, and the templates would show it."""
+    """Escape all HTML of a raw cell: it is not needed, and the templates would insert it."""
     plain, tags = _TAG_BEGINS.subn("&lt;", cell.source)
     cell.source, links = LINK_IN_FORMULA.subn(r"\\href{#}", plain)
     return "What could act in a browser is shown as text." if tags or links else None
 
 
 def _clean_attachments(cell: NotebookNode) -> Iterator[str]:
-    """Only pictures are kept. For one that is missing, the templates would show no page at all."""
+    """Keep only pictures. If one is missing, the templates would fail to show the page."""
     given = cell.pop("attachments", None)
     given = given if isinstance(given, dict) else {}
     kept = {}

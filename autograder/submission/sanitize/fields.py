@@ -1,4 +1,4 @@
-"""Single values of a notebook: pictures, counts, links in formulas, halves of characters."""
+"""Single values of a notebook: pictures, counts, links in formulas, lone surrogates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PICTURES = ("image/png", "image/jpeg", "image/gif")
 
 
 def valid_picture(value: Any) -> str | None:
-    """A picture in base64, if it is one."""
+    """The base64 text of a picture; ``None`` if it is invalid."""
     try:
         text = re.sub(r"\s+", "", joined(value))
         return text if text and base64.b64decode(text, validate=True) else None
@@ -22,12 +22,12 @@ def valid_picture(value: Any) -> str | None:
 
 
 def whole_number(value: Any) -> int | None:
-    """A number, if it is one."""
+    """An integer; ``None`` for another value."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def joined(text: Any) -> str:
-    """A text that may be a list of lines, as one."""
+    """A text, or a list of lines joined to a text."""
     if isinstance(text, list):
         return "".join(part for part in text if isinstance(part, str))
     return text if isinstance(text, str) else ""

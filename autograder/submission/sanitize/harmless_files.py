@@ -1,25 +1,25 @@
-"""Which files may lie beside a graded notebook under their own names, and be linked to.
+"""The files that are published with a graded notebook under their own names, and may be linked.
 
-A browser shows graded folders from Formgrader's own address. What it would run as a page would act
-with the instructor's rights. So this is a list of what is harmless, and not of what is not.
+A browser opens graded folders from Formgrader's own address. An active page among them would run
+with the instructor's rights. So this is a list of what is allowed, and not of what is forbidden.
 """
 
 from __future__ import annotations
 
 HARMLESS = frozenset("csv gif jpeg jpg json md npy npz png pt py tsv txt".split())
-"""Endings of files that no browser runs."""
+"""Extensions of files that no browser runs."""
 
 PICTURES = HARMLESS & frozenset("gif jpeg jpg png".split())
-"""Endings of pictures."""
+"""Extensions of pictures."""
 
 
 def is_harmless(path: str) -> bool:
-    """Whether a file of this name is never run."""
+    """Whether no browser runs a file of this name."""
     return _ending(path) in HARMLESS
 
 
 def may_be_linked(path: str) -> bool:
-    """Whether a link may lead to this path: to what is harmless, or to a notebook."""
+    """Whether a link may lead to this path: to a harmless file, or to a notebook."""
     return is_harmless(path) or _ending(path) == "ipynb"
 
 

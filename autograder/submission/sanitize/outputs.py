@@ -1,4 +1,4 @@
-"""Outputs of cells, without what would run."""
+"""Removes active content from the outputs of cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.submission.sanitize.fields import (
 from autograder.submission.sanitize.rewrite import clean_html, clean_svg
 
 MOST_RICH = 3_000_000
-"""Characters of HTML, drawings, markdown and formulas that one cell may show."""
+"""Most characters of HTML, drawings, markdown and formulas in the outputs of one cell."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(
@@ -35,37 +35,37 @@ _CONTROL = re.compile(
 def clean_outputs(
     outputs: list[NotebookNode], taken: frozenset[str] = frozenset()
 ) -> list[NotebookNode]:
-    """The outputs of a student's cells, as they may be shown. Ours, the cards, are not for this.
+    """Clean the outputs of a student's cell; not for cards, which the course itself adds.
 
-    They are claims of the student's Python: each part is looked at, whatever its type.
+    The student's Python produced the outputs, so each part is checked, whatever its type.
 
     Args:
         outputs: the outputs of one cell.
-        taken: the ids that the page has already, see `taken_ids`.
+        taken: the ids that the page uses already, see `taken_ids`.
     """
     shown = _Shown(taken)
     return [cleaned for output in outputs for cleaned in _clean_output(output, shown)]
 
 
 class _Shown:
-    """What one cell shows.
+    """The outputs of one cell.
 
     Attributes:
-        taken: the ids that nothing in it may have.
-        left: how many characters of what is rich it may still show.
+        taken: the ids that nothing in them may have.
+        left: the number of characters of rich content that are still allowed.
     """
 
     def __init__(self, taken: frozenset[str]) -> None:
         self.taken, self.left = taken, MOST_RICH
 
     def cleaned(self, mime: Any, value: Any) -> Any:
-        """A value of that type as it may be shown; ``None`` if it may not."""
+        """Clean a value of this type; ``None`` if it must not be shown."""
         if mime not in _RICH:
             return _OTHERS[mime](value) if mime in _OTHERS else None
         text = _printable(joined(value))
         self.left -= len(text)
         made = _RICH[mime](text, self.taken) if self.left >= 0 else None
-        # A few tags that were not closed can have become many.
+        # Cleaning may turn a few unclosed tags into many.
         self.left -= max(len(made or "") - len(text), 0)
         return made if self.left >= 0 else None
 
@@ -96,7 +96,7 @@ def _clean_output(output: Any, shown: _Shown) -> Iterator[NotebookNode]:
 
 
 def clean_text(text: str) -> str:
-    """Text as a terminal leaves it: colours stay, and of lines written over, the last."""
+    """The text as a terminal shows it: colors stay, and an overwritten line shows its last text."""
     text = _printable(text, colours=True)
     if "\r" not in text:
         return text
@@ -148,7 +148,7 @@ _OTHERS: dict[str, Callable[[Any], Any]] = {
 
 
 def _clean_metadata(metadata: Any) -> dict[str, Any]:
-    """Sizes of pictures: the templates put them where anything else would be an attribute."""
+    """Keep only the sizes of pictures: the templates would write other values as attributes."""
     if not isinstance(metadata, dict):
         return {}
     kept: dict[str, Any] = {k: v for k, v in metadata.items() if _is_size(k, v)}

@@ -1,4 +1,4 @@
-"""Which tags, attributes and addresses are harmless."""
+"""Defines the harmless tags, attributes and addresses."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ACTIVE = frozenset(
     "script search select selectedcontent set slot source spacer style svg template textarea title "
     "track video xml xmp".split()
 )
-"""Tags that do something, or change how what follows is read. Others mean nothing to a browser,
-such as `<name>` in a text with a gap to be filled in."""
+"""Tags that are active, or change how the following text is read. Browsers ignore unknown tags,
+such as `<name>` in a text with a gap to fill in."""
 
 FREE = frozenset(
     "align alt aria-label bgcolor border cellpadding cellspacing color colspan datetime dir face "
@@ -48,25 +48,26 @@ _RELATIONS = frozenset("external help license nofollow noopener noreferrer".spli
 PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)
 
 
-_BESIDE = re.compile(
+_LOCAL_PICTURE = re.compile(
     rf"(?:[\w-][\w .-]{{0,99}}/){{0,9}}[\w-][\w .-]{{0,99}}\.({'|'.join(sorted(PICTURES))})", re.I
 )
 
 
 def harmless_picture(url: str) -> bool:
-    """Whether a picture may be loaded: it stands in the text, or lies beside the notebook.
+    """Whether a picture may be loaded: it is embedded, or in the notebook's folder.
 
-    Any other would be asked for where a page is read, with the cookies of the person who reads it.
+    The browser would request any other with the cookies of the person who reads the page.
     """
     if url.startswith("attachment:") or PICTURE.fullmatch(url):
         return True
-    return bool(_BESIDE.fullmatch(unquote(url))) and "%" not in unquote(url)
+    return bool(_LOCAL_PICTURE.fullmatch(unquote(url))) and "%" not in unquote(url)
 
 
 def harmless_url(url: str) -> bool:
     """Whether a link may be followed.
 
-    Of what lies beside the notebook, only what no browser runs: Formgrader serves it as its own.
+    In the notebook's folder, only files that a browser does not run: Formgrader serves them as
+    its own.
     """
     # nbgrader's templates cut `files/` from the start of a link.
     return all(map(_leads_nowhere_odd, (url, _without_prefix(url))))
@@ -80,17 +81,17 @@ def _leads_nowhere_odd(url: str) -> bool:
     plain = re.sub(r"[^\x21-\x7e]", "", html.unescape(html.unescape(url))).lower()
     before, colon, _ = re.split(r"[/?#\\]", plain, maxsplit=1)[0].partition(":")
     if colon:
-        # `http:page.html` is a page beside the notebook, too.
+        # `http:page.html` is also a relative link.
         rest = plain[len(before) + 1 :]
         return (before in PROTOCOLS and rest.startswith("//")) or before in ("mailto", "tel")
     path = re.split(r"[?#]", unquote(unquote(plain)), maxsplit=1)[0]
-    is_place = not path  # on the same page
+    is_place = not path  # a place on the same page
     odd = not (is_place or may_be_linked(path)) or ":" in path.split("/")[0]
     return plain.startswith("//") or not odd
 
 
 def allowed(tag: str, name: str, value: str) -> bool:
-    """Whether a tag may have that attribute. What a `style` may say is for `styles` to decide."""
+    """Whether a tag may have this attribute; `styles` checks the value of a `style`."""
     name = name.lower()
     if name in FREE:
         return tag in TAGS
@@ -102,10 +103,10 @@ def allowed(tag: str, name: str, value: str) -> bool:
         return tag in TAGS and all(map(_CLASSES.fullmatch, value.split()))
     if name == "target":
         return tag == "a" and value == "_blank"
-    # `opener` would let the page behind a link steer the page that it was opened from.
+    # `opener` would let the linked page control the page with the link.
     return name == "rel" and tag == "a" and _RELATIONS.issuperset(value.lower().split())
 
 
 def may_be_id(value: str, taken: Container[str]) -> bool:
-    """Whether a place may have that name: no script of the page looks for it."""
+    """Whether an id is allowed: no script of the page uses it."""
     return bool(_ID.fullmatch(value)) and not _OUR_IDS.match(value) and value not in taken

@@ -16,8 +16,8 @@ from autograder.submission.sanitize.policy import (
 )
 from autograder.submission.sanitize.styles import is_harmless_style
 
-# Blanks are those of HTML. A space that does not break is a letter of a name there, and what looks
-# like a text in quotes after it would be attributes.
+# Only HTML's own spaces count. A non-breaking space is part of a name there, so a quoted text after
+# it would be read as attributes.
 _BLANK = r"[ \t\n\r\f]"
 _VALUE = rf"{_BLANK}*={_BLANK}*(\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'=<>`]+)"
 _PART = rf"([A-Za-z_][\w.:-]*)(?:{_VALUE})?"
@@ -28,29 +28,29 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(_PART, re.A)
 _BEGINS = re.compile(r"<[A-Za-z/!?]")
 _CLOSED_BY_OTHERS = MAY_STAY_OPEN - {"rp", "rt"}
-"""Tags whose end need not be said: they lie in each other only where another tag is between."""
+"""Tags that need no end tag: they can be nested only with another tag in between."""
 _DEEPEST, _MOST_STEPS, _MOST_TAGS = 200, 1_000_000, 100_000
 _HIDES = frozenset(("hidden", "inert", "popover", "contenteditable"))
 
 
 class Html:
-    """Reads HTML piece by piece, and notes what is not harmless in it.
+    """Reads HTML piece by piece, and records the harmful parts.
 
     Args:
-        taken: the ids that the page has already; ``None`` if nothing may have an id here.
+        taken: the ids that the page uses already; ``None`` if no ids are allowed here.
 
     Attributes:
-        found: what is not harmless, in a few fixed words.
+        found: the harmful parts, in a few fixed words.
     """
 
     def __init__(self, *, taken: Container[str] | None = None) -> None:
         self.found: dict[str, None] = {}
-        self._open: dict[str, list[int]] = {}  # where each tag was opened that is open, by name
+        self._open: dict[str, list[int]] = {}  # by name, the positions of tags that are still open
         self._count = self._depth = self._deepest = self._steps = 0
         self._taken = taken
 
     def read(self, piece: str) -> str:
-        """Read a piece; it comes back with all that is not harmless taken out or escaped."""
+        """Read a piece, and return it with harmful parts removed or escaped."""
         out, at = [], 0
         while (start := piece.find("<", at)) >= 0:
             out.append(piece[at:start])
@@ -59,7 +59,7 @@ class Html:
         return "".join([*out, piece[at:]])
 
     def closers(self) -> list[str]:
-        """The tags that must be closed, innermost first, lest what follows stands in them."""
+        """The tags to close, innermost first, so that the following text is not inside them."""
         places = [
             (place, tag)
             for tag, opened in self._open.items()
@@ -69,7 +69,7 @@ class Html:
         return [tag for _, tag in sorted(places, reverse=True)]
 
     def is_too_much(self) -> bool:
-        """Whether parsers may take long for it: their time grows with the squares of these."""
+        """Whether parsers may be too slow for it: their time grows with the squares of these."""
         return self._count > _MOST_TAGS or self._deepest > _DEEPEST or self._steps > _MOST_STEPS
 
     def _markup(self, piece: str, start: int) -> tuple[str, int]:
@@ -123,7 +123,7 @@ class Html:
         if name == "style":
             good = tag in TAGS and is_harmless_style(value)
         elif (name == "id" or (tag, name) == ("a", "name")) and self._taken is not None and part[2]:
-            # Other tags with a name would hide what scripts know by it, as `document.body`.
+            # Other tags with a name would shadow names used by scripts, such as `document.body`.
             good = tag in TAGS and may_be_id(value, self._taken)
         elif tag not in TAGS:
             good = part[2] is None and name not in _HIDES

@@ -1,4 +1,4 @@
-"""HTML and SVG of outputs, made anew from what is harmless in them."""
+"""Rebuilds the HTML and SVG of outputs from their harmless parts."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from autograder.submission.sanitize.reader import Html
 from autograder.submission.sanitize.styles import kept_style
 
 _MOST_ENTITIES = 100_000
-"""The time that `nh3` takes grows with the square of their number in one text."""
+"""Most entities in a text; the time of `nh3` grows with the square of their number."""
 _DEEPEST = 200
 _BOX = '<div style="overflow:auto">{}</div>'
 
 
 def clean_html(text: str) -> str | None:
-    """HTML of an output, harmless and within a box of its own; ``None`` if it is too much."""
+    """Rebuild HTML of an output, in a box of its own; ``None`` if it is too large or unbalanced."""
     for name in ("script", "style", "title", "head"):
         text = _replaced(text, name, lambda part: "")
     text = _replaced(text, "svg", _as_picture)
-    # What could act becomes text here, and tags are tags to every reader: the bounds hold for
-    # what `nh3` reads. Whether something is harmless is for `nh3` and our policy alone.
+    # The reader escapes incomplete markup, so its limits apply to exactly the tags that `nh3` sees.
+    # Only `nh3` and our policy decide whether something is harmless.
     reader = Html()
     text = reader.read(text)
     if reader.is_too_much() or text.count("&") > _MOST_ENTITIES:
@@ -47,7 +47,7 @@ def clean_html(text: str) -> str | None:
 
 
 _FIRST_LINE = re.compile(r"(<pre\b[^<>]*>)\n", re.I)
-"""Parsers pass over a newline there, and `nh3` does not write it again."""
+"""Parsers ignore a newline there, and `nh3` drops it."""
 
 
 def _kept(tag: str, name: str, value: str) -> str | None:
@@ -66,7 +66,7 @@ _CLEANER = nh3.Cleaner(
     },
     attribute_filter=_kept,
     url_schemes={*PROTOCOLS, "data"},
-    link_rel=None,  # policy says which relations may stay
+    link_rel=None,  # `policy` decides which relations may stay
 )
 
 _BEGIN, _LAST, _END = "<main><div>", '<wbr title="end">', "</div></main>"
@@ -81,9 +81,9 @@ _ONLY_TAGS = nh3.Cleaner(
 
 
 def stays_inside(html: str) -> bool:
-    """Whether HTML in the middle of a page ends only what it begins, as browsers read it.
+    """Whether HTML inserted into a page closes only the tags that it opens, as browsers read it.
 
-    In `<h1><div></h1></div>` the second `div` to be ended is one of the page's own.
+    In `<h1><div></h1></div>` the second end tag of a `div` would close one of the page's own.
     """
     made, _, end = _ONLY_TAGS.clean(f"{_BEGIN}{html}{_LAST}{_END}").rpartition(_LAST)
     if not made.startswith(_BEGIN) or not _ENDS.fullmatch(end):
@@ -98,7 +98,7 @@ def stays_inside(html: str) -> bool:
 
 
 def _replaced(text: str, name: str, by: Callable[[str], str]) -> str:
-    """Every element of that name replaced, from its beginning to the next end."""
+    """Replace every element of this name, from its start tag to the next end tag."""
     begins, ends = re.compile(rf"<{name}\b", re.I), re.compile(rf"</{name}\s*>", re.I)
     out, at = [], 0
     while (begin := begins.search(text, at)) and (end := ends.search(text, begin.end())):
@@ -108,7 +108,7 @@ def _replaced(text: str, name: str, by: Callable[[str], str]) -> str:
 
 
 def _as_picture(svg: str) -> str:
-    """A drawing in the middle of HTML as a picture, in which no script can run."""
+    """A drawing within HTML, as a picture, in which no script can run."""
     cleaned = clean_svg(svg)
     if cleaned is None:
         return ""
@@ -123,7 +123,7 @@ _SVG_NAME = "http://www.w3.org/2000/svg"
 
 
 def clean_svg(text: str) -> str | None:
-    """A drawing with nothing in it but shapes, text and pictures; ``None`` if it is none."""
+    """Keep only shapes, text and pictures of a drawing; ``None`` if it is not a drawing."""
     text = re.sub(r"^\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*(<!DOCTYPE[^>\[]*>)?", "", text,
                   count=1, flags=re.S)  # fmt: skip
     if re.search(r"<!(DOCTYPE|ENTITY)", text, re.I):
@@ -164,7 +164,7 @@ _LOADS = re.compile(
     r"url\(\s*+[\"']?+\s*+[^#\"'\s]|image|cross-fade|src\b|//|@|\\|(java|vb)script:|expression",
     re.I,
 )
-"""What lets a style, or an attribute of a drawing, load something or run it."""
+"""Constructs by which a style or attribute of a drawing loads or runs something."""
 
 
 def _harmless_in_svg(text: str) -> bool:

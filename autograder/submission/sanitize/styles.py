@@ -1,8 +1,8 @@
-"""Inline styles: which declarations are harmless.
+"""Keeps the harmless declarations of inline styles.
 
-Nothing here parses CSS. A declaration stays only if all of it has one plain form, which every
-browser reads in the same way: a known name, then words, numbers, colours and short texts. In that
-form nothing can load, escape a character, comment or reach outside of its box.
+Nothing here parses CSS. A declaration stays only if all of it has one simple form, which every
+browser reads in the same way: a known name, then words, numbers, colors and short texts. In this
+form it cannot load anything, contain escapes or comments, or draw outside of its box.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BLANKS = " \t\n\r\f"
 
 @lru_cache(maxsize=4096)
 def kept_style(style: str) -> str:
-    """The declarations of a `style` that neither load anything nor reach outside of their box."""
+    """Drop the declarations of a `style` that load something or draw outside of their box."""
     if is_harmless_style(style):
         return style
     parts = style.split(";") if len(style) <= _LONGEST else []
@@ -52,8 +52,8 @@ def kept_style(style: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_harmless_style(style: str) -> bool:
-    """Whether all declarations of a `style` may be kept."""
-    # No part that is kept has a `;` in it, so that browsers see the same parts.
+    """Whether all declarations of a `style` can be kept."""
+    # No part that is kept contains a `;`, so browsers see the same parts.
     return len(style) <= _LONGEST and all(
         _is_kept(part) for part in style.split(";") if part.strip(_BLANKS)
     )

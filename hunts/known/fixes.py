@@ -1,4 +1,4 @@
-"""How PyTorch is mended for a moment, to tell one bug from another."""
+"""Temporary fixes of PyTorch, to tell one bug from another."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.core.torch_private import BatchNorm
 
 @contextmanager
 def instead(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """Another function in the place of one of PyTorch's; it is made from that one."""
+    """Replace one of PyTorch's functions by a function that is made from it."""
     original = getattr(owner, name)
     with mock.patch.object(owner, name, functools.wraps(original)(make(original))):
         yield
 
 
 def nodes_are(gm: fx.GraphModule, test: Callable[[fx.Node], bool]) -> bool:
-    """Whether a graph has a node of a kind."""
+    """Whether a graph has a node that passes a test."""
     return any(test(node) for node in gm.graph.nodes)
 
 
@@ -52,12 +52,12 @@ def draws(node: fx.Node) -> bool:
 
 
 def has_effect(node: fx.Node) -> bool:
-    """Whether it matters when a call is made."""
+    """Whether the order of a call relative to others matters."""
     return writes(node) or draws(node)
 
 
 def writes(node: fx.Node) -> bool:
-    """Whether a call changes a tensor that it is given, or a buffer."""
+    """Whether a call changes one of its arguments, or a buffer."""
     if node.op == "call_method":
         return writing_method(node)
     if node.op == "call_function":
@@ -74,7 +74,7 @@ def writing_method(node: fx.Node) -> bool:
 
 
 def writing_function(node: fx.Node) -> bool:
-    """Whether a function writes: by its name, `out=` or `inplace=True`."""
+    """Whether a function writes, according to its name, `out=` or `inplace=True`."""
     if node.op != "call_function":
         return False
     name = getattr(node.target, "__name__", "")
@@ -92,7 +92,7 @@ def _module_of(node: fx.Node) -> nn.Module | None:
 
 
 def writing_module(node: fx.Node) -> bool:
-    """Whether a module writes: in place, or to its statistics."""
+    """Whether a module writes in place, or to its running statistics."""
     module = _module_of(node)
     statistics = isinstance(module, BatchNorm) and module.track_running_stats and module.training
     return getattr(module, "inplace", False) is True or bool(statistics)
