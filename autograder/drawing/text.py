@@ -115,7 +115,7 @@ def _line(box: NodeBox, warnings: list[str]) -> _Line:
 
 
 def _too_early(cells: Sequence[Cell], index: int) -> list[str]:
-    """Warnings about inputs that come after their reader. A node that reads itself is in `notes`."""
+    """Warnings about inputs that come after their reader; `notes` reports a reader of itself."""
     late = (i for i in cells[index].late if i != index)
     return [f"reads {cells[i].boxes[0].name} too early" for i in late]
 
