@@ -131,7 +131,7 @@ def exercises_are_whole(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
 
 
 def parts_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """The cells of an exercise are in this order: card, solution, check, hint."""
+    """The cells of an exercise are in this order: card, solve, check, hint."""
     for card in cards:
         cells = [c for c in chapter.cells if c.tag in _NAMING and c.value == card.name]
         for earlier, later in zip(cells, cells[1:], strict=False):
@@ -200,7 +200,7 @@ def comparisons_can_fail(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pr
 
 
 def exercises_stand_alone(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """An exercise runs after the chapter's first code cell alone."""
+    """An exercise needs no cell of the chapter except the first code cell."""
     yield from standalone.findings(chapter)
 
 

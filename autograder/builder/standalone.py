@@ -1,4 +1,4 @@
-"""Checks that each exercise can be done on another day, after the first code cell alone."""
+"""Checks that an exercise needs no cell of its chapter except the first code cell."""
 
 from __future__ import annotations
 

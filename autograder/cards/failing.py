@@ -1,4 +1,4 @@
-"""`fails`: demonstrates an error in one line, so that a red traceback is always a mistake."""
+"""`fails`: demonstrates an error in one line, so that a red traceback is the reader's own error."""
 
 from __future__ import annotations
 

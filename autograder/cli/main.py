@@ -85,7 +85,7 @@ def fxcourse(
         ),
     ] = False,
 ) -> None:
-    """Hold the options of the command itself."""
+    """Define the options of the command itself."""
 
 
 @app.command()

@@ -106,7 +106,7 @@ class Progress:
         bar = progress.Progress(
             progress.TextColumn(self._title), progress.BarColumn(),
             progress.MofNCompleteColumn(), _Column(self._time_left), _Column(lambda: self._note),
-            # A console of its own: work may redirect `sys.stderr` while the bar is drawn.
+            # A separate console, because work may redirect `sys.stderr` while the bar is drawn.
             console=VisibleConsole(file=sys.stderr, highlight=False, emoji=False),
             transient=True, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip

@@ -38,8 +38,8 @@ class Carried:
         answers: number of answers that were carried.
         own: number of the learner's own cells.
 
-    The last number counts cells that both the learner and the course have changed; the learner's
-    text then follows the new cell.
+    The remaining number counts cells that both the learner and the course have changed; the
+    learner's text then follows the new cell.
     """
 
     notebook: NotebookNode

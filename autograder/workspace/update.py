@@ -39,14 +39,14 @@ class Row:
     Attributes:
         name: its stem.
         state: whether it is new, changed, unchanged, removed from the course, or could not be read
-            and was left alone.
+            and was not changed.
         answers: number of the learner's answers in it.
         own: number of the learner's own cells in it.
         came: number of the course's cells that are new or have a new text.
         went: number of the course's cells that were removed.
         kept: the copy of the earlier file, if there is one.
 
-    The number before the last three counts cells that both the learner and the course changed.
+    The remaining number counts cells that both the learner and the course have changed.
     """
 
     name: str

@@ -19,7 +19,7 @@ GAP = 26.0
 def columns_of(
     cells: Sequence[Cell], heights: Sequence[float], most: int = MOST
 ) -> list[tuple[Cell, ...]]:
-    """The cells in one or more columns, each of which is a graph of its own.
+    """The cells in one or more columns, each of which is a separate graph.
 
     Args:
         cells: all cells, inputs before their readers.
