@@ -1,8 +1,8 @@
-"""Catalogues for a translation: what Sphinx finds on the pages, and what exercises and cards say.
+"""Catalogues for a translation: texts of the pages, found by Sphinx, and texts of the package.
 
-``exercises.pot`` holds titles, aspects and hints as they are. ``cards.pot`` holds what the code of
-`autograder.cards` says; ``findings.pot`` what the judge says of an answer, where to look, and what
-many get wrong. A value in them is in braces, as ``{name}``.
+``exercises.pot`` has the titles, aspects and hints of exercises. ``cards.pot`` has the texts in the
+code of `autograder.cards`; ``findings.pot`` the judge's messages about an answer, its advice, and
+common mistakes. Values in them are in braces, as ``{name}``.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from autograder.core.exercise import Exercise
 
 CARDS = ROOT / "autograder" / "cards"
 JUDGED = ("judge/*.py", "rules/*.py", "grading.py", "exercises/**/key*.py")
-"""Where it is written what is found in answers, below the package's folder."""
+"""Files with the findings about answers, relative to the package's folder."""
 ASKED = "exercises/*/*/*.py"
-"""The files of exercises. Cases say themselves where to look: as ``advice=``."""
+"""Files of exercises, whose cases give their own advice, as ``advice=``."""
 TRAPS = "exercises/*/*/trap.md"
 """The traps of debriefs."""
-_SAID = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
+_SENTENCE = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _VALUE = re.compile(r"\{[^}]*\}")
 _MARKUP = re.compile(r"[<>;\\]|^\w+:")
 _PATTERN = re.compile(r"\(\?|\\[bdsw]")
 _IN_TEMPLATE = re.compile(r'"([A-Z][^"<>;]*)"|<strong>([^<{]+)</strong>')
 
 Message = tuple[str, str]
-"""What is said, and where: a file, or an exercise with the part of it."""
+"""A text and its place: a file, or an exercise with the part of it."""
 
 
 def write_all(home: Path) -> int:
-    """Write the catalogues of a book whose source is there into its folder ``gettext``.
+    """Write the catalogues of a book whose source exists into its folder ``gettext``.
 
     Returns:
-        How many messages there are.
+        The number of messages.
 
     Raises:
         CannotMake: Sphinx had a warning.
@@ -64,44 +64,44 @@ def of_exercises(exercises: Iterable[Exercise]) -> Iterator[Message]:
 
 
 def of_cards(folder: Path = CARDS) -> Iterator[Message]:
-    """What cards say, read from their code and their template."""
-    yield from _said_in(folder.glob("*.py"), lambda tree: [tree], _MARKUP)
+    """Texts of cards, read from their code and their template."""
+    yield from _sentences_in(folder.glob("*.py"), lambda tree: [tree], _MARKUP)
     for path in sorted(folder.glob("templates/*.html")):
         for found in _IN_TEMPLATE.findall(path.read_text(encoding="utf-8")):
             yield "".join(found).strip(), path.relative_to(ROOT).as_posix()
 
 
 def of_findings(folder: Path = ROOT / "autograder") -> Iterator[Message]:
-    """What is said of answers: by the judge, its rules, and key and cases of each exercise."""
+    """Texts about answers: of the judge, its rules, and each exercise's key and cases."""
     for pattern in JUDGED:
-        yield from _said_in(folder.glob(pattern), lambda tree: [tree], _PATTERN)
-    yield from _said_in(folder.glob(ASKED), _looks, _PATTERN)
+        yield from _sentences_in(folder.glob(pattern), lambda tree: [tree], _PATTERN)
+    yield from _sentences_in(folder.glob(ASKED), _advice, _PATTERN)
     for path in sorted(folder.glob(TRAPS)):
         yield path.read_text(encoding="utf-8").strip(), path.relative_to(ROOT).as_posix()
 
 
-def _looks(tree: ast.AST) -> list[ast.AST]:
+def _advice(tree: ast.AST) -> list[ast.AST]:
     return [part.value for part in ast.walk(tree)
             if isinstance(part, ast.keyword) and part.arg == "advice"]  # fmt: skip
 
 
-def _said_in(
+def _sentences_in(
     paths: Iterable[Path],
     parts: Callable[[ast.AST], Iterable[ast.AST]],
     no_text: re.Pattern[str],
 ) -> Iterator[Message]:
-    """The sentences in some parts of the code of files; what is no text looks like that."""
+    """The sentences in some parts of the code of files, except those that match `no_text`."""
     for path in sorted(paths):
         if path.name.startswith("canary"):
-            continue  # what is graded before a class is, and nobody sees
+            continue  # test submissions, whose results no reader sees
         for part in parts(ast.parse(path.read_text(encoding="utf-8"))):
             for text in _texts(part):
-                if _SAID.search(_VALUE.sub("", text)) and not no_text.search(text):
+                if _SENTENCE.search(_VALUE.sub("", text)) and not no_text.search(text):
                     yield text.strip(), path.relative_to(ROOT).as_posix()
 
 
 def write(path: Path, messages: Iterable[Message]) -> None:
-    """Write messages as a catalogue; equal ones are one, with all their places."""
+    """Write messages as a catalogue; equal messages become one, with all their places."""
     catalog = Catalog(project="fxcourse")
     for text, place in messages:
         catalog.add(text, auto_comments=[place])
@@ -110,7 +110,7 @@ def write(path: Path, messages: Iterable[Message]) -> None:
 
 
 def read_all(folder: Path) -> dict[str, list[str]]:
-    """The messages of each catalogue in a folder and below, by its path there."""
+    """The messages of each catalogue in a folder and its subfolders, by relative path."""
     found = {}
     for path in sorted(folder.rglob("*.pot")):
         with path.open("rb") as file:
@@ -120,7 +120,7 @@ def read_all(folder: Path) -> dict[str, list[str]]:
 
 
 def _texts(tree: ast.AST) -> Iterator[str]:
-    """The texts in code, besides docstrings and what only names a type."""
+    """The strings in code, except docstrings and other strings that are statements."""
     notes = {id(part.value) for part in ast.walk(tree) if isinstance(part, ast.Expr)}
     inner = {
         id(value)

@@ -1,4 +1,4 @@
-"""From a solved notebook to a page of the book: nothing that a learner must find out is open."""
+"""Converts a solved notebook to a page of the book, with all answers folded."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ LEFT_OUT = (
 _SEE = re.compile(r"\s+See how far you are:\s*$")
 _CALL = re.compile(r"^(predict|hint|debrief)\(\"([\w.]+)\"")
 _DRILL = re.compile(r"^drill\(\"", re.M)
-_PLACE = re.compile(r"/\S*/site-packages/")
-"""Where this machine has its packages; a reader has them elsewhere."""
+_SITE_PACKAGES = re.compile(r"/\S*/site-packages/")
+"""The folder of packages on this machine; readers have another one."""
 
 
 def page_of(notebook: NotebookNode, found: Sequence[Heading], links: Links) -> NotebookNode:
-    """A chapter as the book shows it.
+    """The page of a chapter.
 
     Args:
-        notebook: in solved form, with outputs; without, pages have none.
+        notebook: in solved form, with outputs; without outputs, the page has none.
         found: its headings.
-        links: what can be referred to.
+        links: the chapters and sections that links can lead to.
 
     Returns:
-        A notebook whose tags tell myst-nb what lies behind a fold: solutions, answers of
-        predictions, debriefs, proofs, drills.
+        A notebook whose tags tell myst-nb which cells to fold: solutions, answers of predictions,
+        debriefs, proofs, drills.
     """
     page = copy.deepcopy(notebook)
     for index, cell in enumerate(page.cells):
@@ -55,12 +55,12 @@ def page_of(notebook: NotebookNode, found: Sequence[Heading], links: Links) -> N
             _fold(cell, PROOF, "hide-input")
         elif cell.cell_type == "code":
             _code(cell, grading, found[0].chapter)
-    page.cells = [cell for cell in page.cells if not _left_out(cell)]
+    page.cells = [cell for cell in page.cells if not _is_omitted(cell)]
     return page
 
 
 def stub_of(found: Sequence[Heading]) -> NotebookNode:
-    """A chapter of a book without executed chapters: the headings alone, for links to them."""
+    """A chapter in a book without executed chapters: only the headings, so that links work."""
     title, *others = (f"({each.label})=\n{'#' * each.level} {each.text}" for each in found)
     text = "\n\n".join([title, LEFT_OUT, *others])
     page: NotebookNode = new_notebook(cells=[new_markdown_cell(text)])
@@ -79,12 +79,12 @@ def _code(cell: NotebookNode, grading: NotebookNode, chapter: str) -> None:
     if grading.get("solution"):
         _fold(cell, SOLUTION, "hide-input")
     elif grading.get("grade"):
-        cell.source = cell.source.split("\n")[0]  # the next line tries the hidden cases
+        cell.source = cell.source.split("\n")[0]  # the next line checks the hidden cases
         cell.outputs = cell.outputs[-1:]
     elif _DRILL.search(cell.source):
         _fold(cell, LINE, "hide-input")
     elif call and call[1] == "predict":
-        asked = replace(predictions()[chapter][call[2]], proof="")  # it is the next cell
+        asked = replace(predictions()[chapter][call[2]], proof="")  # the next cell is the proof
         cell.outputs = [_shown(PredictionCard(asked, "", ""))]
         _fold(cell, ANSWER, "remove-input", "hide-output")
     elif call and call[1] == "debrief":
@@ -97,7 +97,7 @@ def _code(cell: NotebookNode, grading: NotebookNode, chapter: str) -> None:
         if "text/html" in output.get("data", {}):
             output.data = NotebookNode({"text/html": output.data["text/html"]})
         if output.output_type == "error":
-            output.traceback = [_PLACE.sub("", line) for line in output.traceback]
+            output.traceback = [_SITE_PACKAGES.sub("", line) for line in output.traceback]
 
 
 def _shown(card: PredictionCard | DebriefCard | Hints) -> NotebookNode:
@@ -110,6 +110,6 @@ def _fold(cell: NotebookNode, title: str, *tags: str) -> None:
     cell.metadata["mystnb"] = {"code_prompt_show": title, "code_prompt_hide": title}
 
 
-def _left_out(cell: NotebookNode) -> bool:
-    """Whether the book has no use for a cell: it is about the learner's own progress."""
+def _is_omitted(cell: NotebookNode) -> bool:
+    """Whether the book omits a cell, because it shows the learner's own progress."""
     return bool(cell.cell_type == "code" and cell.source.strip() == "progress()")

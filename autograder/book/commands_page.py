@@ -1,4 +1,4 @@
-"""The page ``docs/reference/commands.md``, generated from the command line itself."""
+"""Generates ``docs/reference/commands.md`` from the command line itself."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _panel(command: TyperCommand) -> str:
 
 
 def _title(words: str, panel: str) -> str:
-    """The heading of a panel. Those of the command itself need no name before them."""
+    """The heading of a panel. Panels of the main command need no name before them."""
     if not panel:
         return words
     return f"{words}: {panel}" if " " in words else panel
@@ -144,7 +144,7 @@ def _default(option: TyperOption) -> str:
 
 
 def _prose(text: str) -> str:
-    """A text of the help in markdown: code stays, and nothing else has a meaning there."""
+    """A help text in markdown: code is kept, and all other special characters are escaped."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else _escaped(part) for part in parts)
 

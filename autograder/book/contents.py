@@ -1,4 +1,4 @@
-"""The tables of contents: which page is in which folder, and in which order.
+"""Tables of contents: the pages of each folder, and their order.
 
 Pages of ``docs/`` contain no directives, because GitHub would show them as text. So the contents of
 a folder are its pages and the first pages of its folders, in the order in which its ``index.md``
@@ -23,11 +23,11 @@ HEADER = {
     "tracks": "Tracks",
     "help": "Help",
 }
-"""The links at the head of every page, in order, with titles that are short enough for it."""
+"""The links at the head of every page, in order, with titles short enough to fit there."""
 
 
 def with_contents(pages: Mapping[str, str], others: Iterable[str]) -> dict[str, str]:
-    """The pages, each ``index.md`` with a hidden table of contents at its end.
+    """Add a hidden table of contents to the end of each ``index.md``.
 
     Args:
         pages: the text of each page, by its path.
@@ -42,7 +42,7 @@ def with_contents(pages: Mapping[str, str], others: Iterable[str]) -> dict[str, 
 
 
 def _in_order(folder: PurePosixPath, text: str, paths: Collection[PurePosixPath]) -> list[str]:
-    """The entries of a folder's table of contents; text is the text of its ``index.md``."""
+    """The entries of a folder's table of contents; `text` is its ``index.md``."""
     header = list(HEADER)
 
     def position(path: PurePosixPath) -> tuple[int, int, str]:
@@ -56,7 +56,7 @@ def _in_order(folder: PurePosixPath, text: str, paths: Collection[PurePosixPath]
 
 
 def _is_in(path: PurePosixPath, folder: PurePosixPath) -> bool:
-    """Whether a page belongs into the contents of a folder."""
+    """Whether a page belongs in the contents of a folder."""
     if path.name == "index.md":
         return path.parent != folder and path.parent.parent == folder
     return path.parent == folder

@@ -1,12 +1,12 @@
-"""The pages of ``docs/``, written for GitHub, and turned into what Sphinx reads.
+"""Converts the pages of ``docs/``, which are written for GitHub, to input for Sphinx.
 
 Four things differ in the book:
 
-* A part between ``<!-- in the book: NAME -->`` and ``<!-- end -->`` is replaced by what is made
+* A part between ``<!-- in the book: NAME -->`` and ``<!-- end -->`` is replaced by a part generated
   from the chapters, such as the list of error messages. GitHub shows the part itself.
 * A ``<picture>`` follows the reader's system. Its two images follow the switch of the theme.
 * A link to a file outside ``docs/`` would lead out of the book. It becomes a link to the repository
-  if ``pyproject.toml`` says where that is (``Repository`` in ``[project.urls]``, with an owner
+  if ``pyproject.toml`` gives the address (``Repository`` in ``[project.urls]``, with an owner
   instead of ``OWNER``), and plain text otherwise. `Links` changes links to notebooks, because it
   knows the chapters of the book.
 * ``docs/sample/`` has a chapter with its outputs, for readers without an installation. The book has
@@ -37,11 +37,11 @@ _TOKEN = re.compile(
     r"|`+[^`]+`+",
     re.M | re.S,
 )
-"""Code, which is kept as it is, or a picture or link outside of code."""
+"""Code, which is kept unchanged, or a picture or link outside of code."""
 
 
 def pages() -> list[Path]:
-    """The pages that the book has, too."""
+    """The pages of ``docs/`` that are also in the book."""
     return [path for path in sorted(DOCS.rglob("*.md")) if not path.is_relative_to(SAMPLE)]
 
 
@@ -54,12 +54,12 @@ def read_all() -> dict[str, str]:
 
 
 def for_the_book(name: str, text: str, parts: Mapping[str, str], address: str = "") -> str:
-    """A page as Sphinx reads it.
+    """A page as input for Sphinx.
 
     Args:
         name: the path of the page in ``docs/``.
         text: its text as GitHub shows it.
-        parts: the text of each part that is made from the chapters.
+        parts: the text of each part that is generated from the chapters.
         address: the address of the repository, if it is known.
     """
     text = _PART.sub(lambda found: parts[found["name"]], text)
@@ -73,7 +73,7 @@ def for_the_book(name: str, text: str, parts: Mapping[str, str], address: str = 
 
 
 def _image_for_each_theme(picture: str) -> str:
-    """Two images, of which the theme's style sheet shows one, in one line of text."""
+    """Two images in one line of text; the theme's style sheet shows one of them."""
     dark, image = _DARK.search(picture), _IMAGE.search(picture)
     if not dark or not image:
         return picture
@@ -85,7 +85,7 @@ def _image_for_each_theme(picture: str) -> str:
 
 
 def _link(found: re.Match[str], name: str, address: str) -> str:
-    """A link of a page as it is in the book."""
+    """Convert a link of a page for the book."""
     to, hash_sign, anchor = found["to"].partition("#")
     if not to or ":" in to or to.endswith(".ipynb"):
         return found[0]
@@ -101,7 +101,7 @@ def _link(found: re.Match[str], name: str, address: str) -> str:
 
 @cache
 def repository() -> str:
-    """The address of the repository; nothing as long as ``pyproject.toml`` names no owner."""
+    """The address of the repository; empty as long as ``pyproject.toml`` names no owner."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     address: str = tomllib.loads(text)["project"].get("urls", {}).get("Repository", "")
     return "" if "/OWNER/" in address else address.removesuffix("/")

@@ -1,4 +1,4 @@
-"""Error messages that the course explains: what raises them, and the section that speaks of it."""
+"""Error messages that the course explains, each with the section that explains it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _LENGTH = 180
 
 @dataclass(frozen=True)
 class Raised:
-    """An error, and where it is explained.
+    """An error, with the section that explains it.
 
     Attributes:
         type: the name of the exception.
-        message: the first line of what it says.
-        label: the place in the book.
-        place: the place as readers see it.
+        message: the first line of its message.
+        label: the label of the section in the book.
+        place: the name of the section for readers.
     """
 
     type: str
@@ -46,7 +46,7 @@ def of_chapter(notebook: NotebookNode, found: Sequence[Heading]) -> Iterator[Rai
 
 
 def of_questions() -> dict[int, list[tuple[str, str]]]:
-    """What each question of ``tests/questions`` raises, by number; they are run for that.
+    """Run each question of ``tests/questions``; return the errors it raises, by its number.
 
     Raises:
         RuntimeError: a question could not be run; the tests say more.
@@ -60,7 +60,7 @@ def of_questions() -> dict[int, list[tuple[str, str]]]:
 
 
 def first_line(message: str) -> str:
-    """The line of a message that people search for."""
+    """The first line of a message, for which people search, without addresses and folders."""
     lines = [line.strip() for line in strip_ansi(message).splitlines() if line.strip()]
     line = re.sub(r"0x[0-9a-f]+", "0x…", lines[0]) if lines else ""
     line = re.sub(r"\"?/\S*/(\w+\.py)\"?", r"\1", line)

@@ -1,4 +1,4 @@
-"""The sections of a chapter: what they are called, and under which label a page finds them."""
+"""Headings of a chapter, with the labels by which pages link to them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Heading:
     Attributes:
         chapter: the notebook, such as ``03_manipulation``.
         level: 1 for the chapter's title, 2 for a section.
-        text: as it is written.
-        label: what the book calls the place; no other place of the book has it.
+        text: as written.
+        label: its label in the book, which is unique.
         cell: the index of its cell.
-        line: the index of its line there.
+        line: the index of its line in the cell.
     """
 
     chapter: str
@@ -40,18 +40,18 @@ class Heading:
 
     @property
     def number(self) -> str:
-        """The number of a section, such as ``3.1``; nothing where it has none."""
+        """The number of a section, such as ``3.1``; empty if it has none."""
         found = _NUMBER.match(self.text)
         return found[1] if found else ""
 
     @property
     def bare(self) -> str:
-        """The text without number and minutes, as `tests.questions` names a section."""
+        """The text without number and minutes, as in `tests.questions`."""
         return _MINUTES.sub("", _NUMBER.sub("", self.text))
 
     @property
     def place(self) -> str:
-        """What other pages call it: by the section's number, or the chapter's."""
+        """The heading's name on other pages, with the number of the section or the chapter."""
         exercise = _EXERCISE.match(self.text)
         if exercise:
             return exercise[0]
@@ -60,17 +60,17 @@ class Heading:
 
     @property
     def anchor(self) -> str:
-        """What JupyterLab calls the place in a link."""
+        """JupyterLab's name for the heading in a link."""
         return self.text.replace(" ", "-")
 
 
 def title_alone(text: str) -> str:
-    """The text of a heading without stars, minutes and points, for a list of contents."""
+    """The text of a heading without stars, minutes and points, for a table of contents."""
     return _EFFORT.sub("", text)
 
 
 def number_of(chapter: str) -> str:
-    """The number of a chapter, as prose has it: ``3b`` for ``03b_effects``."""
+    """The number of a chapter in prose: ``3b`` for ``03b_effects``."""
     return chapter.partition("_")[0].removeprefix("0")
 
 

@@ -1,4 +1,4 @@
-"""The pages about kinds of answers, made from the docstrings of their modules."""
+"""Generates the pages about kinds of answers from the docstrings of their modules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ answer gets, what it must return, and what the check looks at.
 
 
 def kind_pages() -> dict[Path, str]:
-    """The page of each kind, and the list of all, the most frequent kinds first."""
+    """The page of each kind, and the list of all kinds, the most frequent first."""
     pages = {name: _page(name) for name in kinds.KINDS}
     count = Counter(exercise.kind for exercise in EXERCISES.values())
     titles = {name: page.partition("\n")[0].removeprefix("# ") for name, page in pages.items()}

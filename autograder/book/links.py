@@ -1,4 +1,4 @@
-"""Makes links of what the prose refers to: `03b_effects`, chapter 3, sections 3.1 and 3.2."""
+"""Turns references in prose into links: `03b_effects`, chapter 3, sections 3.1 and 3.2."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SECTIONS = re.compile(rf"\b[Ss]ections? {_SECTION}(?:{_AND}{_SECTION})*")
 
 
 class Links:
-    """What can be referred to in the book."""
+    """The chapters and sections of the book that links can lead to."""
 
     def __init__(self, found: Sequence[Heading]) -> None:
-        """Take the headings of all chapters of the book."""
+        """Index the headings of all chapters of the book."""
         titles = [each for each in found if each.level == 1]
         self._notebooks = {each.chapter: each.label for each in titles}
         self._chapters = {number_of(each.chapter): each.label for each in titles}
@@ -34,8 +34,8 @@ class Links:
         """A text in markdown with its references as links.
 
         Args:
-            text: what does not lie in the book is left as words.
-            chapter: the notebook that the text is from.
+            text: references to places outside of the book remain words.
+            chapter: the notebook that contains the text.
         """
         parts = _FENCED.split(text)
         return "".join(
@@ -52,7 +52,7 @@ class Links:
         )
 
     def _own(self, found: re.Match[str], chapter: str) -> str:
-        """A link to a notebook, as JupyterLab has it."""
+        """Convert a link to a notebook that JupyterLab follows."""
         name, _, anchor = found["to"].partition("#")
         if not name.endswith(".ipynb") and (name or not anchor):
             return found[0]
@@ -75,7 +75,7 @@ class Links:
 
 
 def _each(one: str, places: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    """Make links of the numbers in a list of them; a single one takes its word along."""
+    """Replace each number in a list by a link; a single number is linked with its noun."""
 
     def link(found: re.Match[str]) -> str:
         numbers = re.findall(one, found[0])

@@ -1,4 +1,4 @@
-"""Makes the book: puts its source together in ``build/book/source``, and runs Sphinx on it."""
+"""Makes the book: writes its source into ``build/book/source``, and runs Sphinx on it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Raises = dict[int, list[tuple[str, str]]]
 
 
 class CannotMake(Exception):
-    """The book was not made; the message says why, and what to do."""
+    """The book was not made; the message gives the reason and the fix."""
 
 
 def chapter_of_book(path: Path) -> ChapterOfBook:
-    """A chapter, from its solved notebook."""
+    """A chapter of the book, from its solved notebook."""
     from autograder.exercises import of_chapter
 
     notebook = nbformat.read(path, as_version=4)
@@ -48,12 +48,12 @@ def write_source(
     folder: Path,
     raised: Raises | None,
 ) -> None:
-    """Write the source that Sphinx reads.
+    """Write the source for Sphinx.
 
     Args:
         chapters: in course order.
         folder: its content is removed first.
-        raised: what the questions raise, by number. With None, nothing was executed: chapters
+        raised: the errors of the questions, by number. If None, nothing was executed: chapters
             have only their headings, and the list of error messages is left out.
     """
     shutil.rmtree(folder, ignore_errors=True)
@@ -87,7 +87,7 @@ def _pages(chapters: Sequence[ChapterOfBook], raised: Raises | None) -> dict[str
 
 
 def _errors(asked: Sequence[Question], chapters: Sequence[ChapterOfBook], raised: Raises) -> str:
-    """The list of error messages: those of chapters, and those of questions."""
+    """The list of error messages of chapters and questions."""
     found = [one for each in chapters for one in errors.of_chapter(each.notebook, each.headings)]
     for one in asked:
         for kind, message in raised.get(one.number, ()):
@@ -107,7 +107,7 @@ def _kinds(chapters: Sequence[ChapterOfBook], written: Mapping[str, str]) -> dic
 
 
 def what_questions_raise(cache: Path = BUILD / "questions.json") -> Raises:
-    """What the questions raise, by number. They are run if one was changed since the last time.
+    """The errors of the questions, by number. Runs them if one was changed since the last time.
 
     Raises:
         CannotMake: a question could not be run.
@@ -132,9 +132,9 @@ def run_sphinx(builder: str, source: Path, out: Path, *, jobs: int = 1) -> None:
 
     Args:
         builder: ``html``, or ``gettext`` for catalogues.
-        source: what `write_source` has written.
-        out: where the pages go; it is made new.
-        jobs: how many processes write pages.
+        source: the folder that `write_source` wrote.
+        out: the folder for the pages; old content is removed.
+        jobs: the number of processes that write pages.
 
     Raises:
         CannotMake: Sphinx had a warning.
@@ -163,9 +163,9 @@ def make(
 
     Args:
         notebooks: solved chapters in course order; any form of them if nothing was executed.
-        raised: what the questions raise, by number; None if nothing was executed.
+        raised: the errors of the questions, by number; None if nothing was executed.
         home: the folder of the book's source and pages.
-        jobs: how many processes write pages.
+        jobs: the number of processes that write pages.
 
     Returns:
         The first page.

@@ -1,4 +1,4 @@
-"""Pages and parts of pages that are made from the chapters, such as the map and cheat sheets."""
+"""Pages and parts of pages generated from the chapters, such as the map and cheat sheets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AFTER_SHEET = re.compile(r"\s*See how far you are:|^\*\*(?:Not taught here|Sour
 
 @dataclass(frozen=True)
 class ChapterOfBook:
-    """A chapter with what pages are made of.
+    """A chapter with the content for pages.
 
     Attributes:
         name: the notebook, such as ``03b_effects``.
@@ -46,12 +46,12 @@ class ChapterOfBook:
 
     @property
     def title(self) -> str:
-        """Its title, such as ``3b · Probes, dead code and side effects``."""
+        """The title, such as ``3b · Probes, dead code and side effects``."""
         return self.headings[0].text
 
     @property
     def label(self) -> str:
-        """The label of its page."""
+        """The label of the page."""
         return self.headings[0].label
 
     @property
@@ -60,12 +60,12 @@ class ChapterOfBook:
         return is_deep_dive(self.name)
 
     def section(self, bare: str) -> Heading | None:
-        """The section of that heading, which has no number and no minutes here."""
+        """The section with this heading, given without number and minutes."""
         return next((each for each in self.headings if each.bare == bare), None)
 
 
 def map_page(chapters: Sequence[ChapterOfBook]) -> str:
-    """The map of the course: the use of each chapter, and what it needs."""
+    """The map of the course: the purpose of each chapter, and its requirements."""
     parts = ["# The map of the course", _totals(chapters), _FOLDED, _glance(chapters)]
     for each in chapters:
         first = each.notebook.cells[0].source
@@ -91,7 +91,7 @@ def _glance(chapters: Sequence[ChapterOfBook]) -> str:
     for each in chapters:
         family = [one for one in chapters if one.name[:2] == each.name[:2]]
         if each is not family[0]:
-            continue  # it is in the row of its chapter
+            continue  # a deep dive is in the row of its chapter
         minutes = _MINUTES.search(each.notebook.cells[0].source)
         named = ", ".join(f"[{_cell(one.title)}](#{one.label})" for one in family[1:])
         asked = " ".join("★" * one.stars for one in each.exercises)
@@ -122,7 +122,7 @@ def cheat_sheets(chapters: Sequence[ChapterOfBook]) -> str:
 
 
 def _below(chapter: ChapterOfBook, heading: Heading) -> str:
-    """The prose below a heading, in its cell, up to the next heading there."""
+    """The prose of a cell below a heading, up to the next heading."""
     lines = chapter.notebook.cells[heading.cell].source.split("\n")
     later = [each.line for each in chapter.headings if each.cell == heading.cell]
     end = min((line for line in later if line > heading.line), default=len(lines))
@@ -168,7 +168,7 @@ def errors_of(raised: Iterable[Raised]) -> str:
 
 
 def kind_page(text: str, exercises: Sequence[tuple[Exercise, ChapterOfBook]]) -> str:
-    """A page about one kind of exercise, with the exercises that are of it."""
+    """A page about one kind of exercise, with a list of these exercises."""
     rows = [
         f"| {_link(one)} | {_cell(one.title)} | {'★' * one.stars} | {one.minutes} | "
         f"[{_cell(chapter.title)}](#{chapter.label}) |"
@@ -179,7 +179,7 @@ def kind_page(text: str, exercises: Sequence[tuple[Exercise, ChapterOfBook]]) ->
 
 
 def literal(text: str) -> str:
-    """A text as code within a table in markdown."""
+    """A text as code in a markdown table."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{_cell(text)}{pad}{fence}"

@@ -1,4 +1,4 @@
-"""What people ask about FX, read from ``tests/questions``; the tests run that code."""
+"""Questions that people ask about FX, read from ``tests/questions``; the tests run their code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REPOSITORIES = {
     "executorch": "pytorch/executorch",
     "transformers": "huggingface/transformers",
 }
-"""Where the issues lie of which people asked."""
+"""Repositories of the issues in which people asked, by short name."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Question:
 
     Attributes:
         number: its number in the collection.
-        asked: where people asked it.
+        asked: the issue or page on which people asked it.
         text: the question, in a line of markdown.
         chapter: the notebook that answers it.
-        section: the heading there, without number and minutes.
-        code: what the tests run.
+        section: the heading of the answer, without number and minutes.
+        code: the code that the tests run.
         errors: the exceptions that it shows, each as type and words of the message.
     """
 
@@ -46,7 +46,7 @@ class Question:
 
     @property
     def source(self) -> str:
-        """Where it was asked, in markdown: the first issue of a known repository as a link."""
+        """The source in markdown: the first issue of a known repository is a link."""
         found = _ISSUE.match(self.asked.partition(",")[0])
         if not found or found[1] not in _REPOSITORIES:
             return self.asked
@@ -83,7 +83,7 @@ def _mark(part: ast.stmt) -> ast.Call | None:
 
 
 def _code(part: ast.FunctionDef, body: list[ast.stmt], text: str) -> str:
-    """The lines of a question below its docstring, under the imports and helpers that they use."""
+    """The lines of a question below its docstring, after the imports and helpers that they use."""
     lines = text.split("\n")
     inner = part.body[1:]
     own = textwrap.dedent("\n".join(lines[inner[0].lineno - 1 : part.end_lineno]))
@@ -113,7 +113,7 @@ def _defines(part: ast.stmt) -> set[str]:
 
 
 def _errors(part: ast.FunctionDef) -> Iterator[tuple[str, str]]:
-    """What the code expects to be raised, where it says with which message."""
+    """The exceptions that the code expects, with the words of the message if it names them."""
     for call in ast.walk(part):
         if not isinstance(call, ast.Call) or ast.unparse(call.func) != "pytest.raises":
             continue

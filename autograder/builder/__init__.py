@@ -1,9 +1,9 @@
-"""From ``solutions/NN_topic.py`` to notebooks, through jupytext and nbgrader's preprocessors.
+"""Builds notebooks from ``solutions/NN_topic.py``, with jupytext and nbgrader's preprocessors.
 
-Reading goes this way: `source` (file to cells), `chapter_lint` (what a chapter must keep to),
-`unfold` (cells made of others, such as predictions), `expand` (short tags to nbgrader's metadata),
-`release` (what learners get), `notebook_forms` (the functions below), `lesson_data` (what is told
-afterwards), `generate` (all files), `execute` (running a notebook as a proof).
+Read the modules in this order: `source` (file to cells), `chapter_lint` (rules of a chapter),
+`unfold` (cells of predictions, drills and debriefs), `expand` (short tags to nbgrader's metadata),
+`release` (removes solutions), `notebook_forms` (the functions below), `lesson_data` (texts shown
+after an answer), `generate` (all files), `execute` (runs a notebook as a proof).
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first asked for: a judge needs two small modules of this room, and somebody
-    # waits for it.
+    # Lazy: a judge needs only two small modules of this package, and must start quickly.
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,4 +1,4 @@
-"""What the builder needs to know about an exercise, and the heading it makes of that."""
+"""Headings and folds of exercise cards, and the facts of an exercise that they show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STRETCH = 3
 
 
 FINE_PRINT = "**Fine print**"
-"""A line of a card; what follows it is folded."""
+"""A line of a card; the text after it is folded."""
 
 
 class Card(Protocol):
@@ -32,7 +32,7 @@ class Card(Protocol):
 
 def found_exercises(chapter: str) -> tuple[Card, ...]:
     """The exercises of a chapter such as ``03_manipulation``, in course order."""
-    from autograder import exercises  # imports torch, which tests of the builder do without
+    from autograder import exercises  # imports torch, which the builder's tests do not need
 
     return tuple(exercises.of_chapter(chapter))
 
@@ -42,8 +42,8 @@ def heading(card: Card, chapter: str, number: int) -> str:
 
     Args:
         card: the exercise.
-        chapter: the chapter's name; its leading number becomes part of the exercise's.
-        number: the exercise's place in its chapter, counted from 1.
+        chapter: the chapter's name; its leading number becomes part of the exercise's number.
+        number: the exercise's number in its chapter, counted from 1.
     """
     label = f"{chapter.split('_')[0].lstrip('0') or '0'}.{number}"
     facts = [
@@ -65,7 +65,7 @@ def above_the_fold(source: str) -> str:
 
 
 def with_fold(source: str) -> str:
-    """A card whose fine print is folded."""
+    """The card with its fine print folded."""
     above, mark, below = source.partition(f"\n{FINE_PRINT}\n")
     if not mark:
         return source

@@ -1,4 +1,4 @@
-"""Ids of the cells that a chapter gives out: each says what it was given as."""
+"""Cell ids in released notebooks: an id records the text with which a cell was released."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 
 from nbformat.notebooknode import NotebookNode
 
-_OF_CODE = re.compile(r"code-([0-9a-f]{10})(-\d+)?")
+_CODE_ID = re.compile(r"code-([0-9a-f]{10})(-\d+)?")
 _CALL = re.compile(r"""(predict|hint|debrief|progress)\([\w\s."',?=]*\)\s*(#.*)?""")
-"""A call of the course, with a letter or a name of the student's choice in it."""
+"""A call of the course, with a letter or a name that the student chose."""
 
 
 _DRILL = re.compile(r"""(\w+) = \.\.\.\ndrill\("[\w.]+", \1\)""")
-"""A drill that nobody has begun."""
+"""A drill that the learner has not begun."""
 
 
 def digest_of(source: str) -> str:
-    """What an id keeps of a cell's text."""
+    """The digest of a cell's text, which becomes part of the cell's id."""
     return hashlib.sha256(source.strip().encode()).hexdigest()[:10]
 
 
@@ -27,9 +27,9 @@ def id_of_text(kind: str, source: str) -> str:
 
 
 def is_as_given(cell: NotebookNode) -> bool:
-    """Whether a code cell is one of the chapter's own, with the text that it was given out with."""
+    """Whether a code cell comes from the chapter and its text is unchanged."""
     text = cell.source.strip()
     if _CALL.fullmatch(text) or _DRILL.fullmatch(text):
         return True
-    named = _OF_CODE.fullmatch(str(cell.get("id")))
+    named = _CODE_ID.fullmatch(str(cell.get("id")))
     return named is not None and named[1] == digest_of(cell.source)

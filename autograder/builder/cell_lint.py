@@ -1,4 +1,4 @@
-"""What a single cell must keep to, whatever is around it."""
+"""Rules for a single cell, whatever cells are around it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rule = Callable[[Cell], Iterator[Problem]]
 
 
 def tags_are_known(cell: Cell) -> Iterator[Problem]:
-    """A header says nothing but one of the tags, and on the right kind of cell."""
+    """A header has only known tags, each on the right kind of cell."""
     known = ", ".join(TAGS)
     for key, value in cell.header.items():
         if key not in TAGS:
@@ -37,7 +37,7 @@ def tags_are_known(cell: Cell) -> Iterator[Problem]:
 
 
 def markers_are_balanced(cell: Cell) -> Iterator[Problem]:
-    """Solution markers stand in solve cells, in pairs; hidden tests are the builder's own."""
+    """Solution markers are in solve cells, in pairs; only the builder adds hidden tests."""
     is_open = 0
     for line, marker in markers(cell):
         if marker not in (BEGIN, END):
@@ -74,7 +74,7 @@ def solution_is_marked(cell: Cell) -> Iterator[Problem]:
 
 
 def own_stub_is_in_a_region(cell: Cell) -> Iterator[Problem]:
-    """A line ``### STUB`` is in a solution region: elsewhere nothing would remove it."""
+    """A line ``### STUB`` is in a solution region, because nothing removes it elsewhere."""
     inside = False
     for place, line in enumerate(cell.source.splitlines(), 1):
         if BEGIN in line or END in line:
@@ -85,7 +85,7 @@ def own_stub_is_in_a_region(cell: Cell) -> Iterator[Problem]:
 
 
 def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
-    """What a learner gets runs, and defines the name that the check asks for."""
+    """The released cell runs, and defines the name that the check uses."""
     if cell.tag != "solve" or _unbalanced(cell):
         return
     try:
@@ -111,7 +111,7 @@ def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
 
 
 def calls_are_exact(cell: Cell) -> Iterator[Problem]:
-    """Check and hint cells hold one call and nothing else: learners find them all alike."""
+    """Check and hint cells contain one call and nothing else, so that they are all alike."""
     wanted = {"check": f"check({cell.value})", "hint": f'hint("{cell.value}")'}.get(cell.tag)
     if wanted and cell.source.strip() != wanted:
         mend = f"Write {wanted} and nothing else."
@@ -119,7 +119,7 @@ def calls_are_exact(cell: Cell) -> Iterator[Problem]:
 
 
 def code_holds_no_heading(cell: Cell) -> Iterator[Problem]:
-    """A heading in a comment is prose whose own cell was forgotten: a learner sees no heading."""
+    """A code cell has no heading in a comment, because a learner would not see it as a heading."""
     for place, line in enumerate(cell.source.splitlines(), 1):
         if cell.kind == "code" and re.match(r"# #{2,4} ", line):
             mend = "Put '# %% [markdown]' above it."
@@ -143,5 +143,5 @@ RULES: tuple[Rule, ...] = (
 
 
 def examine(cell: Cell) -> list[Problem]:
-    """Everything that is wrong with a cell."""
+    """All problems of a cell."""
     return [problem for rule in RULES for problem in rule(cell)]

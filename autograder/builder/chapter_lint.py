@@ -1,4 +1,4 @@
-"""What a chapter must keep to. Each rule is one small function; all are tried."""
+"""Rules for a chapter. Each rule is one small function; `examine` applies all of them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _TIME = re.compile(r"^\| \*\*Time\*\* \| about (\d+) minutes(?:.*?(\d+) of them 
 _MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
 _IMPORT = "Add a line 'from autograder import ...' to a cell above; the builder completes it."
 MOST_WORDS = 100
-"""Of a card, above its fine print."""
+"""Maximum number of words in a card above its fine print."""
 
 _PARTS = ("card", "solve", "check")
 _NAMING = ("card", "solve", "check", "hint")
 
 
 def begins_with_a_title(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """The first cell is prose and carries the title, and so the note of where it comes from."""
+    """The first cell is markdown with the title; the builder adds the note on the source there."""
     first = chapter.cells[0]
     if first.kind != "markdown" or first.tag or not first.source.startswith("# "):
         yield Problem(
@@ -48,7 +48,7 @@ def begins_with_a_title(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
 
 
 def time_is_computed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """The first cell says the minutes that the builder computes, if it says any."""
+    """Minutes in the first cell are the minutes that the builder computes."""
     first = chapter.cells[0]
     said = _TIME.search(first.source)
     if not said:
@@ -64,7 +64,7 @@ def time_is_computed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Proble
 
 
 def sections_begin_cells(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """The heading of a section is the first line of its cell, and names no minutes."""
+    """The heading of a section is the first line of its cell, and does not name minutes."""
     for cell in chapter.cells:
         for found in NUMBERED.finditer(cell.source) if cell.kind == "markdown" else ():
             line = cell.line + 1 + cell.source.count("\n", 0, found.start())
@@ -95,7 +95,7 @@ def exercises_are_known(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
 
 
 def tags_are_unique(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """No tag comes twice with the same name: their cells would have the same grade id."""
+    """No tag occurs twice with the same name, because both cells would have the same grade id."""
     first: dict[tuple[str, str], Cell] = {}
     for cell in chapter.cells:
         if cell.tag not in _NAMING:
@@ -131,7 +131,7 @@ def exercises_are_whole(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
 
 
 def parts_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """An exercise reads: card, solution, check, hint."""
+    """The cells of an exercise are in this order: card, solve, check, hint."""
     for card in cards:
         cells = [c for c in chapter.cells if c.tag in _NAMING and c.value == card.name]
         for earlier, later in zip(cells, cells[1:], strict=False):
@@ -157,7 +157,7 @@ def cards_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Prob
 
 
 def cards_are_complete(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """A card tells the exercise's size and worth."""
+    """A card has a title, stars, minutes and points."""
     at = {cell.value: cell.line for cell in chapter.tagged("card")}
     for card in cards:
         missing = [
@@ -172,7 +172,7 @@ def cards_are_complete(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Prob
 
 
 def calls_are_at_hand(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """What the cells call that the builder adds is there, or can be added to an import above."""
+    """The functions that generated cells call are imported, or an import above can be extended."""
     known: set[str] = set()
     for cell in chapter.cells:
         if cell.kind == "code":
@@ -185,22 +185,22 @@ def calls_are_at_hand(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Probl
 
 
 def english_is_plain(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """A chapter has none of the turns of phrase that readers stop at."""
+    """A chapter has none of the turns of phrase in `plain_english`."""
     yield from plain_english.findings(chapter)
 
 
 def statements_are_executed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """What prose says of code, a cell asserts."""
+    """A cell asserts each statement about code in the prose."""
     yield from statements.findings(chapter)
 
 
 def comparisons_can_fail(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """The results of a torchvision network are compared in units of what other inputs change."""
+    """Results of a torchvision network are compared relative to the effect of other inputs."""
     yield from comparisons.findings(chapter)
 
 
 def exercises_stand_alone(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """On another day an exercise runs after the chapter's first cell of code alone."""
+    """An exercise needs no cell of the chapter except the first code cell."""
     yield from standalone.findings(chapter)
 
 
@@ -210,7 +210,7 @@ def drills_are_sound(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Proble
 
 
 def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """At most so many words of a card are visible at first."""
+    """At most `MOST_WORDS` words of a card are visible before it is unfolded."""
     for cell in chapter.tagged("card"):
         words = words_of(above_the_fold(cell.source))
         if words > MOST_WORDS:
@@ -220,17 +220,17 @@ def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem
 
 
 def assertions_are_few(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """What a learner reads shows values; it is a proof that asserts them."""
+    """Cells that a learner reads show values; proofs assert them."""
     yield from proofs.visible_assertions(chapter)
 
 
 def proofs_are_not_needed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """No cell needs a name that only a proof sets, or a drill: a learner may not have it."""
+    """No cell needs a name that only a proof or a drill sets: a learner may not have it."""
     yield from proofs.findings(chapter)
 
 
 def _names_in(source: str) -> set[str]:
-    """The names that a cell defines or imports at its top level; none, where it is no Python."""
+    """The names that a cell defines or imports at top level; none if it is not valid Python."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -263,10 +263,10 @@ RULES: tuple[Rule, ...] = (
 
 
 def examine(chapter: Chapter, cards: Sequence[Card]) -> None:
-    """Try every rule.
+    """Check every rule.
 
     Raises:
-        BuildRefused: some are broken; it names all of them.
+        BuildRefused: with all problems, if there are any.
     """
     problems = [problem for cell in chapter.cells for problem in cell_lint.examine(cell)]
     problems += [problem for rule in RULES for problem in rule(chapter, cards)]

@@ -1,7 +1,7 @@
-"""Comparisons of a real network's results, for which `assert_close` is too kind.
+"""Finds comparisons of a real network's results for which `assert_close` is too tolerant.
 
-With the weights that torchvision draws, such a network gives nearly the same result for each image.
-So `assert_close` would accept almost any other network. `assert_same_results` measures an error in
+With torchvision's random weights, such a network gives nearly the same result for each image. So
+`assert_close` would accept almost any other network. `assert_same_results` measures an error in
 units of the change that other inputs make.
 """
 
@@ -20,7 +20,7 @@ _TOOLS = "torchvision.models.feature_extraction"
 
 
 def findings(chapter: Chapter) -> Iterator[Problem]:
-    """Lines that compare a torchvision network's result by a tolerance in absolute numbers."""
+    """Lines that compare a torchvision network's results with an absolute tolerance."""
     reader = _Reader()
     for cell in chapter.cells:
         if cell.kind != "code":
@@ -39,11 +39,11 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
 
 
 class _Reader(ast.NodeVisitor):
-    """Follows the names whose values come from a network, from the first cell to the last.
+    """Tracks the names whose values come from a network, from the first cell to the last.
 
     Attributes:
-        names: names that hold a network, or a value that was computed with one.
-        lines: lines of the current cell with a comparison of such values.
+        names: names of networks and of values computed with one.
+        lines: lines of the current cell that compare such values.
     """
 
     def __init__(self) -> None:

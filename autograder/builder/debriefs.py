@@ -1,8 +1,8 @@
-"""What an exercise tells after a pass: its solution, another right answer, and a trap.
+"""Debriefs, shown after a pass: the course's solution, another right answer, and a trap.
 
-The other answer is the right one that is marked so, ``@right("style", debrief=True)`` in
+The other answer is marked ``@right("style", debrief=True)`` in
 ``tests/exercises/chNN_topic/NAME/answers.py``; the trap is the exercise's ``trap.md``. Both are
-read as text: the builder needs no answer keys.
+read as text, so that building notebooks does not import answer keys.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ANSWERS = ROOT / "tests" / "exercises"
 
 
 def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
-    """What to tell about an exercise of a chapter; ``None`` where a part of it is not written."""
+    """The debrief of a chapter's exercise; ``None`` if a part of it is not written."""
     other, trap = other_answer(name), trap_of(name)
     solution = next((c.source for c in chapter.tagged("solve") if c.value == name), "")
     if other is None or not trap or not solution:
@@ -31,7 +31,7 @@ def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
 
 
 def lacking(name: str) -> list[str]:
-    """Which parts of an exercise's debrief are not written."""
+    """The missing parts of an exercise's debrief."""
     marked = [] if other_answer(name) else ["no answer is marked debrief=True"]
     return marked if trap_of(name) else [*marked, f"it has no {TRAP}"]
 
@@ -41,7 +41,7 @@ def other_answer(name: str) -> tuple[str, str] | None:
     """The style and the code of the answer that is marked for a debrief, if there is one.
 
     Args:
-        name: the exercise; the answer's function or class is renamed to that.
+        name: the exercise; the answer's function or class is renamed to it.
     """
     path = next(ANSWERS.glob(f"ch*/{name}/answers.py"), None)
     if path is None:
@@ -55,7 +55,7 @@ def other_answer(name: str) -> tuple[str, str] | None:
             definitions = [*_needed(part, body), part]
             imports = "".join(_spaced(one, text) for one in _imports(definitions, body))
             code = "".join(_spaced(one, text) for one in definitions)
-            # Elsewhere than in its definition, `_` is what nobody reads.
+            # Outside of its definition, `_` is an unused variable and keeps its name.
             own = r"(?<=def )_\b" if part.name == "_" else rf"\b{part.name}\b"
             return style, without_gaps(re.sub(own, name, f"{imports}\n{code}"))
     return None
@@ -68,7 +68,7 @@ def trap_of(name: str) -> str:
 
 
 def _marked(part: ast.stmt) -> str:
-    """The style of an answer that is marked for a debrief."""
+    """The style of an answer that is marked for a debrief, else an empty string."""
     for mark in getattr(part, "decorator_list", ()):
         if not isinstance(mark, ast.Call) or getattr(mark.func, "id", "") != "right":
             continue
@@ -79,9 +79,9 @@ def _marked(part: ast.stmt) -> str:
 
 
 def _needed(part: ast.stmt, body: list[ast.stmt]) -> list[ast.stmt]:
-    """The definitions of the module that a part of it uses, and those that they use.
+    """The definitions of a module that a part of it uses, directly or not.
 
-    Not those of the part's own name: many answers of a module may be called `_`.
+    Definitions with the part's own name are left out: many answers of a module may be called `_`.
     """
     found: list[ast.stmt] = []
     waiting = [part]
@@ -94,7 +94,7 @@ def _needed(part: ast.stmt, body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _imports(parts: list[ast.stmt], body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The imports of the module that these parts use."""
+    """The imports of a module that these parts use."""
     used = set().union(*map(_used, parts))
     for part in body:
         if isinstance(part, ast.Import | ast.ImportFrom):
@@ -103,7 +103,7 @@ def _imports(parts: list[ast.stmt], body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _used(part: ast.AST) -> set[str]:
-    """The names that a part uses, besides the marks of answers."""
+    """The names that a part uses, except the marks ``right`` and ``wrong``."""
     names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
     return names - {"right", "wrong"}
 
@@ -117,6 +117,6 @@ def _defined(part: ast.stmt) -> set[str]:
 
 
 def _spaced(part: ast.stmt, text: str) -> str:
-    """The code of a part, a definition with two blank lines above it."""
+    """The code of a part, with two blank lines above a definition."""
     found = ast.get_source_segment(text, part)
     return f"\n\n{found}\n" if isinstance(part, ast.FunctionDef | ast.ClassDef) else f"{found}\n"

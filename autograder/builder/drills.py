@@ -1,6 +1,6 @@
-"""Drills: from a solved line with a likely mistake to a cell in which the learner writes the line.
+"""Turns a solved line with a likely mistake into a cell in which the learner writes the line.
 
-In a chapter's source, a drill is a cell of code with the tag ``drill=true``::
+In a chapter's source, a drill is a code cell with the tag ``drill=true``::
 
     reads = [node.name for node in gm.graph.nodes if node.op == "get_attr"]
     drill("02.1a", reads)
@@ -21,7 +21,7 @@ from autograder.builder.source import Cell, Chapter
 from autograder.lessons import Drill
 
 MOST_LINES = 5
-"""How many lines a solution may have, without blank ones."""
+"""Maximum number of lines in a solution, without blank ones."""
 
 _CALL = re.compile(r'^drill\("(?P<name>\d\d[a-z]?\.\d+[a-z])", (?P<variable>[a-z]\w*)\)$', re.M)
 _MISTAKE = "# Mistake: "
@@ -37,10 +37,10 @@ class Parts:
 
     Attributes:
         name: the drill, such as ``03.2a``.
-        variable: the name that the solution sets, and that `drill` is given.
+        variable: the name that the solution sets and passes to `drill`.
         solution: the right lines.
         mistake: lines with a likely mistake.
-        says: a sentence for a learner who has made it.
+        says: a sentence for a learner who makes the mistake.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Parts:
 
 
 def parts_of(cell: Cell) -> Parts | None:
-    """The parts of a drill's cell, or nothing if it does not have the form."""
+    """The parts of a drill's cell, or ``None`` if it does not have the form."""
     found = _CALL.search(cell.source)
     if found is None or not cell.source[found.end() :].lstrip("\n").startswith(_MISTAKE):
         return None
@@ -70,7 +70,7 @@ def parts_of(cell: Cell) -> Parts | None:
 
 
 def drill_of(cell: Cell) -> Drill:
-    """The drill of a sound cell; see `findings`."""
+    """The drill of a valid cell; see `findings`."""
     parts = parts_of(cell)
     assert parts is not None
     mark = hashlib.sha256(parts.solution.encode()).hexdigest()[:10]
@@ -78,7 +78,7 @@ def drill_of(cell: Cell) -> Drill:
 
 
 def given(cell: Cell, *, solved: bool) -> str:
-    """The cell as a learner gets it, or with its solution."""
+    """The cell as released, or with its solution."""
     parts = parts_of(cell)
     assert parts is not None
     lines = parts.solution if solved else f"{parts.variable} = ..."
@@ -142,7 +142,7 @@ def _assigned(code: str) -> set[str]:
 
 
 def _order(name: str) -> tuple[int, str]:
-    """The place of a drill in its chapter: of ``03.12b``, ``(12, "b")``."""
+    """The position of a drill in its chapter: ``(12, "b")`` for ``03.12b``."""
     found = re.fullmatch(r".*\.(\d+)([a-z])", name)
     assert found is not None
     return int(found[1]), found[2]

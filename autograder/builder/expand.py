@@ -1,6 +1,6 @@
-"""From a chapter's short tags to a notebook in source form: small links, each with one job.
+"""Turns a chapter's short tags into a notebook in source form, by small preprocessors.
 
-Each link reads the tags from the `Chapter` in ``resources["chapter"]``, whose cell ``i`` is
+Each preprocessor reads the tags from the `Chapter` in ``resources["chapter"]``, whose cell ``i`` is
 cell ``i`` of the notebook, the exercises from ``resources["cards"]``, by name, and the minutes of
 sections from ``resources["minutes"]``, by number.
 """
@@ -27,7 +27,7 @@ Converted = tuple[NotebookNode, Resources]
 
 
 class PlainMetadata(Preprocessor):
-    """Overwrites what jupytext noted, of the notebook and of its cells."""
+    """Overwrites jupytext's metadata of the notebook and of its cells."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
         """Overwrite the notebook's metadata, then that of each cell."""
@@ -37,17 +37,17 @@ class PlainMetadata(Preprocessor):
         return done
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
-        """Forget the header's tags and the blank lines between cells."""
+        """Remove the header's tags and the blank lines between cells."""
         cell.metadata = NotebookNode()
         cell.source = cell.source.strip("\n")
         return cell, resources
 
 
 class CardHeadings(Preprocessor):
-    """Puts the heading above an exercise card, and folds its fine print."""
+    """Adds the heading above an exercise card, and folds the card's fine print."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
-        """Number the cards and head them."""
+        """Number the cards and add their headings."""
         chapter = resources["chapter"]
         cards = list(resources["cards"].values())
         for node, cell in zip(nb.cells, chapter.cells, strict=True):
@@ -71,7 +71,7 @@ class SectionMinutes(Preprocessor):
 
 
 class GradeMetadata(Preprocessor):
-    """Gives solve and check cells nbgrader's metadata."""
+    """Adds nbgrader's metadata to solve and check cells."""
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
         """Expand the tag of one cell."""
@@ -85,7 +85,7 @@ class GradeMetadata(Preprocessor):
 
 
 class HiddenTests(Preprocessor):
-    """Adds to each check the hidden cases, which nbgrader removes on release."""
+    """Adds the hidden cases to each check; nbgrader removes them on release."""
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
         """Add the region to one cell."""
@@ -97,13 +97,13 @@ class HiddenTests(Preprocessor):
 
 
 class ErrorsGoOn(Preprocessor):
-    """Lets "Run all" go on past checks that fail and past cells that raise.
+    """Lets "Run all" continue after checks that fail and after cells that raise.
 
-    Some are meant to; others use what the learner has not written yet.
+    Some cells must raise; others use functions that the learner has not written yet.
     """
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
-        """Tag one cell; a cell that must raise also says what."""
+        """Tag one cell; for a cell that must raise, also record the exception."""
         tagged = resources["chapter"].cells[index]
         if tagged.tag in ("check", "raises", "uses"):
             cell.metadata.tags = ["raises-exception"]
@@ -124,11 +124,11 @@ class FoldedProofs(Preprocessor):
 
 
 class StableIds(Preprocessor):
-    """Gives each cell an id that says what it is: a cell more, or elsewhere, changes no other's."""
+    """Gives each cell an id from its content, so that adding a cell changes no other id."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
-        """Count anew which texts have come."""
-        self._came: Counter[str] = Counter()
+        """Reset the counts of texts, then name each cell."""
+        self._seen: Counter[str] = Counter()
         converted: Converted = super().preprocess(nb, resources)  # type: ignore[no-untyped-call]
         return converted
 
@@ -147,8 +147,8 @@ class StableIds(Preprocessor):
 
     def _id_of_text(self, kind: str, source: str) -> str:
         name = id_of_text(kind, source)
-        self._came[name] += 1
-        return name if self._came[name] == 1 else f"{name}-{self._came[name]}"
+        self._seen[name] += 1
+        return name if self._seen[name] == 1 else f"{name}-{self._seen[name]}"
 
 
 CHAIN = (
@@ -166,7 +166,7 @@ CHAIN = (
 
 
 def expand(notebook: NotebookNode, resources: Resources) -> NotebookNode:
-    """The source form of a chapter's notebook. The argument is changed and returned."""
+    """The source form of a chapter's notebook. Changes and returns the argument."""
     for link in CHAIN:
         notebook, resources = link().preprocess(notebook, resources)
     return notebook

@@ -1,4 +1,4 @@
-"""The metadata of notebooks, and nbgrader's (schema version 3) for the cells of an exercise."""
+"""Metadata of notebooks, and nbgrader's (schema version 3) for the cells of an exercise."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NOTEBOOK = {
     },
     "language_info": {"name": "python"},
 }
-"""All the metadata a notebook has. A pairing left in it could bring the answers back."""
+"""The complete metadata of a notebook. A jupytext pairing in it could restore the answers."""
 
 
 def solve_metadata(name: str) -> dict[str, Any]:
-    """For the cell in which a learner writes the answer."""
+    """Return nbgrader's metadata of the cell in which a learner writes the answer."""
     return {
         "schema_version": SCHEMA,
         "grade": False,
@@ -30,7 +30,7 @@ def solve_metadata(name: str) -> dict[str, Any]:
 
 
 def check_metadata(name: str, points: int) -> dict[str, Any]:
-    """For the locked cell that checks the answer and carries its points."""
+    """Return nbgrader's metadata of the locked cell that checks the answer and has its points."""
     return {
         "schema_version": SCHEMA,
         "grade": True,

@@ -1,4 +1,4 @@
-"""How long a chapter or a section takes: the minutes of reading, and the minutes of doing."""
+"""Estimates the minutes of a chapter or a section: reading, and exercises."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PREDICTION_MINUTES = 1
 ROUNDED_TO = 5
 """The minutes of a whole chapter are rounded up to a multiple of this."""
 
-_NOT_READ_HERE = ("card", "solve", "check", "hint", "proof", "drill")
+_UNCOUNTED_TAGS = ("card", "solve", "check", "hint", "proof", "drill")
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
-_NOT_READ = re.compile(r"</?[a-z][^<>]*>|\]\([^()\s]*\)")
+_MARKUP = re.compile(r"</?[a-z][^<>]*>|\]\([^()\s]*\)")
 _WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What a learner reads of a chapter, and what its exercises take.
+    """Amount of reading in a chapter, and minutes of its exercises.
 
     Attributes:
-        words: of prose, predictions and *Common mistakes* included.
+        words: of prose, including predictions and *Common mistakes*.
         lines: of code that a learner reads, without blank ones.
-        exercises: minutes, as the cards say.
+        exercises: minutes of exercises, from the cards.
         small: minutes of drills and predictions.
     """
 
@@ -42,7 +42,7 @@ class Effort:
 
     @property
     def minutes(self) -> int:
-        """All of it, in minutes; a begun one is counted."""
+        """All minutes, rounded up."""
         reading = self.words / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE
         return math.ceil(reading) + self.doing
 
@@ -53,23 +53,23 @@ class Effort:
 
     @property
     def about(self) -> int:
-        """The minutes as a chapter's first cell says them, rounded up."""
+        """The minutes for a chapter's first cell, rounded up to a multiple of `ROUNDED_TO`."""
         return math.ceil(self.minutes / ROUNDED_TO) * ROUNDED_TO
 
 
 def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:
-    """What there is to read and to do in a chapter.
+    """Count the reading and the exercises of a chapter.
 
-    The cells of an exercise are not counted: its minutes include the time for card, stub and
-    check. Neither are proofs, which the learner's notebook does not have.
+    The cells of an exercise do not count: its minutes include the time for card, stub and check.
+    Proofs do not count either, because the learner's notebook does not have them.
 
     Args:
-        chapter: as it was read; all of its cells, or those of a section.
-        cards: the exercises; those without a card among the cells are not counted.
+        chapter: as read; all of its cells, or those of a section.
+        cards: the exercises; those without a card among the cells do not count.
     """
     words = lines = 0
     for cell in chapter.cells:
-        if cell.tag in _NOT_READ_HERE:
+        if cell.tag in _UNCOUNTED_TAGS:
             continue
         if cell.kind == "code":
             lines += _lines(cell.source)
@@ -89,8 +89,8 @@ def minutes_of(chapter: Chapter, cards: Sequence[Card]) -> int:
 
 
 def words_of(text: str) -> int:
-    """How many words a person reads in markdown: no tags, addresses or rules of tables."""
-    return sum(bool(_WORD.search(word)) for word in _NOT_READ.sub(" ", text).split())
+    """Count the words that a person reads in markdown, without tags, addresses and table rules."""
+    return sum(bool(_WORD.search(word)) for word in _MARKUP.sub(" ", text).split())
 
 
 def _lines(code: str) -> int:

@@ -1,4 +1,4 @@
-"""The forms of a chapter's notebook, and how a notebook is written."""
+"""The source form and the released form of a chapter's notebook, and the text of its file."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def unfolded(
     solved: bool = False,
     proofs: bool = False,
 ) -> tuple[Unfolded, Sequence[Card]]:
-    """A chapter that keeps to the rules, with the cells that its notebook has; and its exercises.
+    """A chapter that follows the rules, with the cells of its notebook; and its exercises.
 
     Args:
         chapter_path: a file such as ``solutions/03_manipulation.py``.
-        cards: its exercises in course order; by default those that are found.
+        cards: its exercises in course order; by default those in its folder.
         solved: pick the right letters in predictions.
-        proofs: keep the cells that prove what the text says.
+        proofs: keep the cells that prove statements of the text.
 
     Raises:
         BuildRefused: the chapter breaks a rule; the message names file and line.
@@ -52,9 +52,9 @@ def source_notebook(
     solved: bool = False,
     proofs: bool = False,
 ) -> NotebookNode:
-    """A chapter as a classroom's ``source/`` holds it: with solutions and hidden tests.
+    """A chapter in source form, as in a classroom's ``source/``: with solutions and hidden tests.
 
-    Args and errors are those of `unfolded`.
+    Arguments and errors are those of `unfolded`.
     """
     made, cards = unfolded(chapter_path, cards, solved=solved, proofs=proofs)
     by_name = {card.name: card for card in cards}
@@ -64,9 +64,9 @@ def source_notebook(
 
 
 def build(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNode:
-    """A chapter as learners get it: without solutions, hidden tests and outputs.
+    """A chapter in released form: without solutions, hidden tests and outputs.
 
-    Args and errors are those of `source_notebook`.
+    Arguments and errors are those of `source_notebook`.
     """
     return release(source_notebook(chapter_path, cards))
 

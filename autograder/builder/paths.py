@@ -1,4 +1,4 @@
-"""Where the course's files lie."""
+"""Paths of the course's files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def chapters(folder: Path = SOLUTIONS) -> list[Path]:
     """The source files of all chapters, in course order.
 
     Args:
-        folder: the folder that holds the ``NN_topic.py`` files, and the ``NNb_topic.py`` files of
-            deep dives, each of which comes right after its chapter.
+        folder: contains the ``NN_topic.py`` files, and the ``NNb_topic.py`` files of deep dives,
+            each of which comes right after its chapter.
 
     Raises:
-        FileNotFoundError: there is no such folder, as in an installation without the sources.
+        FileNotFoundError: the folder does not exist, as in an installation without the sources.
     """
     if not folder.is_dir():
         raise FileNotFoundError(
@@ -32,15 +32,15 @@ def chapters(folder: Path = SOLUTIONS) -> list[Path]:
 
 
 def is_chapter(name: str) -> bool:
-    """Whether this is how a chapter may be called: ``09_debugging``, or ``09b_duels``."""
+    """Whether this is a chapter's name, such as ``09_debugging`` or ``09b_duels``."""
     return re.match(r"\d\d[b-z]?_", name) is not None
 
 
 def choose(names: Sequence[str]) -> list[Path]:
-    """The chapters with these names, in course order; all of them for no names.
+    """The chapters with these names, in course order; all chapters if there are no names.
 
     Raises:
-        ValueError: there is no chapter of some name.
+        ValueError: no chapter has one of the names.
     """
     known = {path.stem: path for path in chapters()}
     unknown = [name for name in names if name not in known]
@@ -50,6 +50,6 @@ def choose(names: Sequence[str]) -> list[Path]:
 
 
 def shown(path: Path) -> str:
-    """A path as messages name it: from the project's root where it lies in the project."""
+    """A path for messages, relative to the project's root if it is inside the project."""
     path = Path(path)
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)

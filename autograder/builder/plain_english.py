@@ -1,6 +1,6 @@
-"""Plain English in chapters: turns of phrase at which readers of a second language stop.
+"""Finds turns of phrase in chapters at which readers of English as a second language stop.
 
-Prose, comments and docstrings are looked at, line by line; code is not.
+It reads prose, comments and docstrings line by line, but not code.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from autograder.builder.source import Cell, Chapter
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn of phrase.
+    """A turn of phrase, with advice for the author.
 
     Attributes:
-        pattern: what it looks like.
-        mend: what to write instead.
-        unless: what may be around it on the line, with which it is plain English after all.
+        pattern: matches the phrase.
+        unless: if this matches the line up to the phrase, the phrase is plain English after all.
     """
 
     pattern: re.Pattern[str]
@@ -136,18 +135,18 @@ PATTERNS = (
     Turn(re.compile(r"\b(?:com(?:es?|ing)|came) out\b", re.I), "Write 'result', 'return' or 'is'."),
     Turn(re.compile(r"\bwork(?:s|ed|ing)? (?:\w+ )?out\b", re.I), "Write 'compute' or 'find'."),
 )
-"""The patterns: turns of phrase that no page has, and that other texts lose step by step."""
+"""The patterns: turns of phrase forbidden on pages, which disappear step by step elsewhere."""
 
 
 def patterns_in(text: str) -> Iterator[tuple[str, str]]:
-    """The patterns in a text, and what to write instead of each."""
+    """The patterns in a text, each with advice."""
     for turn in PATTERNS:
         for found in turn.pattern.finditer(text):
             yield found[0].strip(" ,;.:"), turn.mend
 
 
 def findings(chapter: Chapter) -> list[Problem]:
-    """Where a chapter's English is not plain, in the order of its lines."""
+    """The turns of phrase in a chapter, in the order of its lines."""
     return [
         Problem(line, f"'{found}' is not plain English.", mend)
         for cell in chapter.cells
@@ -157,7 +156,7 @@ def findings(chapter: Chapter) -> list[Problem]:
 
 
 def turns_in(text: str) -> Iterator[tuple[str, str]]:
-    """The turns of phrase in a text, and what to write instead of each."""
+    """The turns of phrase in a text, each with advice."""
     for turn in TURNS:
         for found in turn.pattern.finditer(text):
             if turn.unless is None or not turn.unless.search(text[: found.end()]):
@@ -165,10 +164,10 @@ def turns_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _texts(cell: Cell) -> Iterator[tuple[int, str]]:
-    """What a cell says in English, line by line, with the number of the line in the file."""
+    """The lines of English in a cell, with their numbers in the file."""
     lines = _prose(cell.source) if cell.kind == "markdown" else _comments(cell.source)
     for number, text in lines:
-        # What is in backticks is code, and is one word of the sentence.
+        # Code in backticks counts as one word of the sentence.
         yield cell.line + number, re.sub(r"`+[^`]*`+|<code>.*?</code>", "`x`", text).strip()
 
 
@@ -184,7 +183,7 @@ def _prose(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:
-    """Comments, and strings that are statements of their own: docstrings."""
+    """The comments and docstrings of a code cell, with line numbers."""
     begins = True
     for token in _tokens(source):
         if token.type == tokenize.COMMENT:
@@ -197,7 +196,7 @@ def _comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _tokens(source: str) -> list[tokenize.TokenInfo]:
-    """The tokens of a cell; none, where it is no Python, such as a cell with a magic command."""
+    """The tokens of a cell; none if it is not valid Python, such as a cell with a magic command."""
     try:
         return list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (tokenize.TokenError, SyntaxError):

@@ -1,6 +1,6 @@
-"""Predictions: from a question with folded answers to a letter that the reader picks.
+"""Turns a question with folded answers into one in which the reader picks a letter.
 
-In a chapter's source, a prediction is a cell of prose: ``**Predict the result.**`` and a question,
+In a chapter's source, a prediction is a markdown cell: ``**Predict the result.**`` and a question,
 then a ``<details>`` for each option. The explanation of the right one begins with "Right".
 """
 
@@ -26,12 +26,12 @@ _MOST = 6
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a cell that asks for a prediction.
+    """The parts of a cell with a prediction.
 
     Attributes:
         lead: the prose up to the end of the question.
-        question: the question alone, from ``**Predict``.
-        options: what each option says, and its explanation, as they are written.
+        question: only the question, from ``**Predict``.
+        options: the text and the explanation of each option, in markdown.
         rest: the prose after the options.
     """
 
@@ -47,7 +47,7 @@ def is_prediction(cell: Cell) -> bool:
 
 
 def parts_of(cell: Cell) -> Parts:
-    """Take a sound prediction apart; see `predictions_are_sound`."""
+    """Split a valid prediction into its parts; see `predictions_are_sound`."""
     found = list(_DETAILS.finditer(cell.source))
     start = _PREDICT.search(cell.source)
     assert start is not None and found
@@ -60,13 +60,13 @@ def parts_of(cell: Cell) -> Parts:
 
 
 def prediction(parts: Parts, chapter: str, number: int, proof: str = "") -> Prediction:
-    """The prediction, its options in an order that says nothing about which is right.
+    """The prediction, with its options in an order that does not reveal the right one.
 
     Args:
-        parts: of a sound prediction.
+        parts: of a valid prediction.
         chapter: the chapter's name, such as ``03_manipulation``.
-        number: the prediction's place in its chapter, counted from 1.
-        proof: code that asserts what is right.
+        number: the prediction's number in its chapter, counted from 1.
+        proof: code that asserts the right option.
     """
     asked = f"{chapter}\n{parts.question}"
     mixed = sorted(parts.options, key=lambda option: _hash(f"{asked}\n{option[0]}"))
@@ -80,7 +80,7 @@ def prediction(parts: Parts, chapter: str, number: int, proof: str = "") -> Pred
 
 
 def question_source(parts: Parts, asked: Prediction) -> str:
-    """The cell of prose that a learner gets: the question, and the options with their letters."""
+    """The markdown cell that a learner gets: the question, and the options with their letters."""
     rows = [f"* **{option.letter}** · {option.text}" for option in asked.options]
     return "\n".join([parts.lead, "", *rows])
 
@@ -91,7 +91,7 @@ def call_source(asked: Prediction, letter: str = "?") -> str:
 
 
 def predictions_are_sound(cell: Cell) -> Iterator[Problem]:
-    """A prediction has a question and some options, and one of them is right."""
+    """A prediction has a question and several options, and one of them is right."""
     asked = list(_PREDICT.finditer(cell.source)) if cell.kind == "markdown" else []
     if not asked:
         yield from _within_a_line(cell)
@@ -114,7 +114,7 @@ def predictions_are_sound(cell: Cell) -> Iterator[Problem]:
 
 
 def _within_a_line(cell: Cell) -> Iterator[Problem]:
-    """A question that begins within a line is taken for prose, and its answer lies open."""
+    """A question that begins within a line: it would count as prose, with its answers visible."""
     found = re.search(r"\*\*Predict\b", cell.source) if cell.kind == "markdown" else None
     if found and _DETAILS.search(cell.source):
         message = "A prediction begins in the middle of a line, and would be taken for prose."
@@ -133,7 +133,7 @@ def _which_is_right(cell: Cell, line: int, options: list[re.Match[str]]) -> Iter
 
 
 def _between_options(cell: Cell, options: list[re.Match[str]]) -> Iterator[Problem]:
-    """Nothing but blank lines: it would be lost."""
+    """Text between options, which would be lost, and options that are not closed."""
     for one, other in zip(options, options[1:], strict=False):
         between = cell.source[one.end() : other.start()]
         if between.strip():
@@ -156,7 +156,7 @@ def _one_option(cell: Cell, option: re.Match[str]) -> Iterator[Problem]:
 
 
 def _markdown(text: str) -> str:
-    """A text with markdown in place of those few tags that mean the same."""
+    """Replace the HTML tags that have an equivalent in markdown."""
     for tag, sign in _SAME_IN_MARKDOWN.items():
         text = re.sub(rf"</?{tag}>", sign, text)
     return text

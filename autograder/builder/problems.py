@@ -1,4 +1,4 @@
-"""What the builder says when it refuses a chapter or an exercise."""
+"""Errors with which the builder rejects a chapter or an exercise."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from autograder.builder.paths import shown
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One reason to refuse a chapter or an exercise.
+    """One reason to reject a chapter or an exercise.
 
-    Attributes:
-        line: the line in the file, counted from 1.
-        message: one sentence about what is wrong.
-        mend: one sentence about what to do.
+    The line counts from 1. The message and the fix are one sentence each.
     """
 
     line: int
@@ -25,11 +22,11 @@ class Problem:
 
 
 class BuildRefused(Exception):
-    """A file breaks the rules; nothing was built from it.
+    """A file breaks the rules, so nothing was built from it.
 
     Attributes:
-        path: the file, of a chapter or an exercise.
-        problems: everything that is wrong, in the order of the file.
+        path: the file of a chapter or an exercise.
+        problems: all problems, in the order of the file.
     """
 
     def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
@@ -43,7 +40,7 @@ class BuildRefused(Exception):
 
 
 class CourseRefused(Exception):
-    """Some chapters or exercises break the rules; nothing was written.
+    """Some chapters or exercises break the rules, so nothing was written.
 
     Attributes:
         refusals: one for each file.

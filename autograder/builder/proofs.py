@@ -1,6 +1,6 @@
-"""Proofs: cells that only show that the text is true. The learner's notebook does not have them.
+"""Proofs: cells that only show that the text is true. Learners' notebooks do not have them.
 
-Other cells can need neither a name that a proof sets nor one that a drill sets.
+Other cells must not need a name that a proof or a drill sets.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from autograder.builder.standalone import python_lines
 from autograder.builder.statements import asserts
 
 MOST_ASSERTIONS, MOST_LINES = 2, 3
-"""In a section, and of an assertion; a learner reads those outside of proofs."""
+"""Limits outside of proofs: assertions of a section, and lines of an assertion."""
 
 
 def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, NotebookNode]:
-    """A chapter and its notebook without the cells that are proofs. The notebook is changed."""
+    """Remove the proofs from a chapter and its notebook. Changes the notebook."""
     kept = [cell.tag != "proof" for cell in chapter.cells]
     cells = tuple(cell for cell, is_kept in zip(chapter.cells, kept, strict=True) if is_kept)
     notebook.cells = [n for n, is_kept in zip(notebook.cells, kept, strict=True) if is_kept]
@@ -33,7 +33,7 @@ def without_proofs(chapter: Chapter, notebook: NotebookNode) -> tuple[Chapter, N
 
 
 def proofs_of_predictions(chapter: Chapter) -> dict[int, str]:
-    """The proofs that follow a prediction at once, by the line of the prediction's cell."""
+    """The proofs that directly follow a prediction, by the line of the prediction's cell."""
     return {
         cell.line: proof.source.strip("\n")
         for cell, proof in pairwise(chapter.cells)
@@ -42,10 +42,10 @@ def proofs_of_predictions(chapter: Chapter) -> dict[int, str]:
 
 
 def findings(chapter: Chapter) -> Iterator[Problem]:
-    """Proofs that assert nothing, and cells that read what a proof or a drill was the last to set.
+    """Proofs that assert nothing, and cells that read a name last set by a proof or a drill.
 
-    A name that a function reads when it is called is not seen here. For that, the chapters are
-    executed without their proofs, too.
+    Names that a function reads when it is called are not found here. Therefore the chapters are
+    also executed without their proofs.
     """
     setters: dict[str, str] = {}
     for cell in chapter.cells:
@@ -67,7 +67,7 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
 
 
 def visible_assertions(chapter: Chapter) -> Iterator[Problem]:
-    """Assertions that a learner reads: too many in a section, or too long."""
+    """Assertions outside of proofs that are too long, or too many for a section."""
     shown = 0
     for cell in chapter.cells:
         if cell.kind == "markdown" and HEADING.search(cell.source):
@@ -84,7 +84,7 @@ def visible_assertions(chapter: Chapter) -> Iterator[Problem]:
 
 
 def _assertions(cell: Cell) -> Iterator[tuple[int, int]]:
-    """The first and the last line of each assertion of a cell."""
+    """The first and the last line of each assertion in a cell."""
     try:
         tree = ast.parse("\n".join(python_lines(cell.source)))
     except SyntaxError:
@@ -95,7 +95,7 @@ def _assertions(cell: Cell) -> Iterator[tuple[int, int]]:
 
 
 def _names(cell: Cell) -> tuple[set[str], set[str]]:
-    """The names of the notebook that a cell's own lines read, and those that it sets."""
+    """The global names that a cell's top level reads, and those that it sets."""
     try:
         table = symtable.symtable("\n".join(python_lines(cell.source)), "<cell>", "exec")
     except SyntaxError:

@@ -1,7 +1,7 @@
-"""From the source form to the released form: nbgrader's own chain, with one of its links ours.
+"""Turns a notebook in source form into its released form, with nbgrader's preprocessors.
 
 A classroom's ``nbgrader_config.py`` calls `configure`, so that ``nbgrader generate_assignment``
-makes the notebooks that `autograder.builder.build` makes.
+makes the same notebooks as `autograder.builder.build`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from autograder.builder.solution_regions import (
 
 
 class ClearRegions(ClearSolutions):
-    """nbgrader's `ClearSolutions`, which here drops a solution's top-level helpers without a stub.
+    """nbgrader's `ClearSolutions`, except that top-level helpers of a solution get no stub.
 
-    A stub in their place would raise before the learner's function is defined. A region may also
-    bring a stub of its own, in lines that begin with ``### STUB``.
+    A stub instead of them would raise before the learner's function is defined. A region may have
+    its own stub, in lines that begin with ``### STUB``.
     """
 
     code_stub = Dict(ClearSolutions().code_stub | {"python": STUB}).tag(config=True)
@@ -62,11 +62,11 @@ CHAIN = (
     ComputeChecksums,
     CheckCellMetadata,
 )
-"""nbgrader's chain for a release, without the links that write to a gradebook."""
+"""nbgrader's preprocessors for a release, without those that write to a gradebook."""
 
 
 def release(notebook: NotebookNode) -> NotebookNode:
-    """The released form of a notebook in source form. The argument is changed and returned."""
+    """The released form of a notebook in source form. Changes and returns the argument."""
     resources: dict[str, Any] = {}
     for link in CHAIN:
         notebook, resources = link().preprocess(notebook, resources)
@@ -74,7 +74,7 @@ def release(notebook: NotebookNode) -> NotebookNode:
 
 
 def released(source: str) -> str:
-    """What a learner gets of a solve cell with this source.
+    """The released text of a solve cell.
 
     Raises:
         RuntimeError: its markers are not balanced.
@@ -88,7 +88,7 @@ def configure(config: Any) -> None:
     """Make ``nbgrader generate_assignment`` release notebooks as the builder does.
 
     Args:
-        config: what ``get_config()`` returns in an ``nbgrader_config.py``.
+        config: the result of ``get_config()`` in an ``nbgrader_config.py``.
     """
     ours = f"{ClearRegions.__module__}.{ClearRegions.__qualname__}"
     config.GenerateAssignment.preprocessors = [

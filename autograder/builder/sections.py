@@ -1,4 +1,4 @@
-"""The numbered sections of a chapter, such as 3.3, and the minutes of each."""
+"""Numbered sections of a chapter, such as 3.3, and their minutes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.builder.minutes import effort
 from autograder.builder.source import Cell, Chapter
 
 NUMBERED = re.compile(r"^## (?P<number>\d+[b-z]?\.\d+) (?P<title>.+)$", re.M)
-"""The heading of a section, such as ``## 3.3 Insert a node``. The builder adds the minutes."""
+"""The heading of a section, such as ``## 3.3 Insert a node``; the builder adds the minutes."""
 
 HEADING = re.compile(r"^## ", re.M)
 
@@ -23,7 +23,7 @@ class Section:
     Attributes:
         number: such as ``3.3``.
         title: its heading, without number and minutes.
-        part: the chapter with the cells of this section alone.
+        part: the chapter with only the cells of this section.
         minutes: the estimated time to read it and to do its exercises.
     """
 
@@ -39,11 +39,11 @@ def with_minutes(heading: str, minutes: int) -> str:
 
 
 def sections(chapter: Chapter, cards: Sequence[Card]) -> list[Section]:
-    """The sections of a chapter in order; cells outside of them belong to none.
+    """The sections of a chapter in order; cells outside of them are left out.
 
     Args:
-        chapter: as it was read.
-        cards: its exercises, which know their minutes.
+        chapter: as read.
+        cards: its exercises, with their minutes.
     """
     found = []
     for heading, cells in _grouped(chapter.cells):
@@ -54,7 +54,7 @@ def sections(chapter: Chapter, cards: Sequence[Card]) -> list[Section]:
 
 
 def opening(chapter: Chapter) -> Chapter:
-    """A chapter up to its first section: title, story, questions on earlier chapters."""
+    """The part of a chapter before its first section: title, story, review questions."""
     ends = (at for at, cell in enumerate(chapter.cells) if _heading_of(cell))
     return replace(chapter, cells=chapter.cells[: next(ends, len(chapter.cells))])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # with it comes jupytext, which a judge does not need
+if TYPE_CHECKING:  # it imports jupytext, which a judge does not need
     from autograder.builder.source import Cell
 
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
@@ -15,21 +15,21 @@ STUB = "raise NotImplementedError  # Write your code here, in place of this line
 """The line that replaces a solution in a released notebook."""
 
 OWN_STUB = "### STUB "
-"""Begins a line in a region: what follows replaces the solution, instead of `STUB`."""
+"""Begins a line in a region; the rest of the line replaces the solution, instead of `STUB`."""
 
 
 def markers(cell: Cell) -> list[tuple[int, str]]:
-    """The markers in a cell, each with its line in the chapter's file."""
+    """The markers in a cell, each with its line number in the chapter's file."""
     lines = enumerate(cell.source.splitlines(), start=cell.line + 1)
     return [(number, mark) for number, line in lines for mark in MARKERS if mark in line]
 
 
 def without_helpers(source: str) -> str:
-    """Drop the solution regions that stand at top level, beside the answer and not in it.
+    """Drop the solution regions at top level, which define helpers of the answer.
 
-    Such a region defines helpers of the solution. A stub in its place would raise before
-    the learner's function is defined. Where no other region is left, it is the answer itself,
-    and stays; so does everything where a region has no end, which nbgrader then refuses.
+    A stub instead of such a region would raise before the learner's function is defined. If all
+    regions are at top level, they are the answer itself and stay. If a region has no end,
+    everything stays, and nbgrader then rejects the cell.
     """
     kept: list[str] = []
     dropping = False
@@ -48,7 +48,7 @@ def without_helpers(source: str) -> str:
 
 
 def own_stubs(source: str) -> list[list[str]]:
-    """The lines of the own stub of each solution region; none where a region has no own stub."""
+    """The lines of each solution region's own stub; empty for a region without one."""
     stubs: list[list[str]] = []
     for line in source.split("\n"):
         if BEGIN in line:
@@ -59,11 +59,11 @@ def own_stubs(source: str) -> list[list[str]]:
 
 
 def with_own_stubs(released: str, stubs: list[list[str]]) -> str:
-    """Replace the common stub of each region by the own one, if the region has one.
+    """Replace the common stub of each region by the region's own stub, if it has one.
 
     Args:
         released: a cell in which each region is one line with `STUB`.
-        stubs: what `own_stubs` found in the cell before.
+        stubs: the result of `own_stubs` for the cell with its regions.
     """
     left = iter(stubs)
     lines: list[str] = []
@@ -75,14 +75,14 @@ def with_own_stubs(released: str, stubs: list[list[str]]) -> str:
 
 
 def without_markers(source: str) -> str:
-    """Drop the lines that only mark a region or are its stub, and keep the solutions."""
+    """Drop the lines that mark a region or are its stub, and keep the solutions."""
     marks = (*MARKERS, OWN_STUB)
     lines = source.split("\n")
     return "\n".join(line for line in lines if not any(mark in line for mark in marks))
 
 
 def without_gaps(source: str) -> str:
-    """Leave two blank lines where more are in a row, and none at the ends."""
+    """Shorten each run of blank lines to two, and remove blank lines at both ends."""
     while "\n\n\n\n" in source:
         source = source.replace("\n\n\n\n", "\n\n\n")
     return source.strip("\n")

@@ -1,4 +1,4 @@
-"""Reading a chapter: ``NN_topic.py`` in py:percent form, with short tags in cell headers."""
+"""Reads a chapter: ``NN_topic.py`` in py:percent form, with short tags in cell headers."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ TAGS = {
     "card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code",
     "uses": "code", "proof": "code", "drill": "code",
 }  # fmt: skip
-"""The tags a cell header may carry, with the kind of cell that each belongs to."""
+"""The tags of cell headers, each with the kind of cell that may have it."""
 
 FLAGS = ("proof", "drill")
-"""Tags that name nothing: they are written ``proof=true``."""
+"""Tags without a name: they are written ``proof=true``."""
 
 DERIVED = ("predict", "debrief")
-"""Tags of cells that the builder makes, and that no header carries; see `unfold`."""
+"""Tags of cells that the builder generates, so they are in no header; see `unfold`."""
 
 _HEADER = re.compile(r"^\s*#\s*%%(%*\s|\s*$)")
 _NOTES_OF_JUPYTEXT = {"lines_to_next_cell"}
 _FOR_FORMATTER = re.compile(r"  # fmt: skip$", re.M)
-"""A comment for the formatter of the file; a notebook is not formatted, and its reader asks why."""
+"""A comment for the formatter of the file, which means nothing to a notebook's reader."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Cell:
     Attributes:
         line: line of the cell's header in the file, counted from 1.
         kind: ``"markdown"`` or ``"code"``.
-        header: what the header says, tag by tag.
-        source: the cell's text, as the notebook has it.
-        id: what the notebook calls the cell, where neither its tag nor its text gives it a name.
+        header: the tags of the header, with their values.
+        source: the cell's text, as in the notebook.
+        id: the cell's id in the notebook, if neither its tag nor its text determines it.
     """
 
     line: int
@@ -56,13 +56,13 @@ class Cell:
 
     @property
     def value(self) -> str:
-        """What the tag says: an exercise's name, or an exception's."""
+        """The tag's value: the name of an exercise or of an exception."""
         return str(self.header.get(self.tag, ""))
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter as it was read, before anything is expanded.
+    """A chapter as read, before anything is expanded.
 
     Attributes:
         path: the source file.
@@ -78,7 +78,7 @@ class Chapter:
         return self.path.stem
 
     def tagged(self, tag: str) -> list[Cell]:
-        """The cells that carry this tag, in order."""
+        """The cells with this tag, in order."""
         return [cell for cell in self.cells if cell.tag == tag]
 
 
@@ -86,10 +86,10 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
     """Read a chapter's file.
 
     Returns:
-        The chapter with line numbers, and the notebook that jupytext makes of the file.
+        The chapter with line numbers, and jupytext's notebook of the file.
 
     Raises:
-        BuildRefused: the headers found in the file are not the cells that jupytext sees.
+        BuildRefused: the headers in the file do not match the cells that jupytext finds.
     """
     path = Path(path)
     text = path.read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
 
 @lru_cache(maxsize=64)
 def _as_notebook(text: str) -> NotebookNode:
-    """What jupytext makes of a file; each chapter is read for itself, and once for all others."""
+    """Parse a file by jupytext. Cached, because the checks of one chapter read all the others."""
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     for node in notebook.cells:
         if node.cell_type == "code":
@@ -119,7 +119,7 @@ def _header(node: NotebookNode) -> dict[str, object]:
 
 
 def _uncounted(text: str, lines: list[int]) -> Problem:
-    """Why the number of headers is not the number of cells."""
+    """The reason why the number of headers is not the number of cells."""
     first = next((n for n, line in enumerate(text.splitlines(), 1) if line.strip()), 1)
     if not lines or first < lines[0]:
         return Problem(

@@ -1,4 +1,4 @@
-"""Exercises that can be done on another day: after the chapter's first cell of code alone."""
+"""Checks that an exercise needs no cell of its chapter except the first code cell."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from autograder.builder.problems import Problem
 from autograder.builder.source import Cell, Chapter
 
-_AT_HAND = {*dir(builtins), "__name__", "check"}
-"""Names that need no cell; of `check`, another rule says where it comes from."""
+_PREDEFINED = {*dir(builtins), "__name__", "check"}
+"""Names that need no cell. Another rule says where `check` must be imported."""
 
 
 def findings(chapter: Chapter) -> Iterator[Problem]:
-    """Cells of exercises that need a cell of the chapter other than its first of code."""
+    """Exercises that need a cell of the chapter other than its first code cell."""
     code = [cell for cell in chapter.cells if cell.kind == "code"]
     for name, cells in _exercises(chapter):
         known, card = code[:1], _card(chapter, name)
@@ -41,7 +41,7 @@ def _says_to_run(card: str, name: str) -> bool:
 
 
 def _exercises(chapter: Chapter) -> Iterator[tuple[str, list[Cell]]]:
-    """The exercises' names, each with its cells of code from the card to the check."""
+    """The names of the exercises, each with its code cells from the card to the check."""
     name, cells = "", list[Cell]()
     for cell in chapter.cells:
         if cell.tag == "card":
@@ -53,9 +53,9 @@ def _exercises(chapter: Chapter) -> Iterator[tuple[str, list[Cell]]]:
 
 
 def names_missing(sources: list[str]) -> set[str]:
-    """The names that these cells read and that none of them defines.
+    """The names that these cells read but do not define, including those in functions.
 
-    Functions are looked into. Lines with magic commands count as empty.
+    Lines with magic commands count as empty.
     """
     text = "\n".join(line for source in sources for line in python_lines(source))
     try:
@@ -67,18 +67,18 @@ def names_missing(sources: list[str]) -> set[str]:
         for symbol in table.get_symbols()
         if symbol.is_assigned() or symbol.is_imported()
     }
-    return _read_globally(table) - defined - _AT_HAND
+    return _read_globally(table) - defined - _PREDEFINED
 
 
 def python_lines(source: str) -> Iterator[str]:
-    """The lines of a cell; for one with a magic command, a line that does nothing."""
+    """The lines of a cell, with each magic command replaced by a line that does nothing."""
     for line in source.splitlines():
         is_magic = line.lstrip().startswith(("%", "!"))
         yield line[: len(line) - len(line.lstrip())] + "pass" if is_magic else line
 
 
 def _read_globally(table: symtable.SymbolTable) -> set[str]:
-    """The names that a block or a block within it takes from the module or from Python."""
+    """The global and built-in names that a block or a nested block reads."""
     outermost = table.get_type() == "module"
     found = {
         symbol.get_name()

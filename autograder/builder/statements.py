@@ -1,9 +1,8 @@
-"""Statements about code: what a chapter's prose names, some cell of it runs, and asserts.
+"""Checks that some cell runs and asserts the code that a chapter's prose names.
 
-A line of prose that names code, such as ``graph.lint()``, says something about it that a reader
-could test. The names are looked for in the cells that hold an assertion: of this chapter, or of the
-whole course where the line sends the reader to another place. What is said of a name that no such
-cell holds is a statement that nothing executes.
+A line of prose that names code, such as ``graph.lint()``, makes a statement that a reader could
+test. The names must occur in a cell with an assertion: in this chapter, or in the whole course if
+the line refers to another place. Otherwise nothing executes the statement.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ HELD_BY_TESTS = {
     "Model": "tests/unit/fuzz/test_random.py",
     "NotImplementedError": "tests/unit/builder/test_build_execute.py",
 }
-"""Names of the course itself, with the tests of what chapters say of them."""
+"""Names of the course itself, with the tests of the statements about them."""
 
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _NAME = re.compile(r"\b[A-Za-z_]\w{2,}")  # not the end of a number such as 3e38
@@ -47,10 +46,10 @@ _ASSERTS = {"check", "fails", "assert_close", "assert_same_results"}
 
 
 def findings(chapter: Chapter, course: Path | None = None) -> list[Problem]:
-    """Lines of a chapter that name code which no asserting cell runs, in the chapter's order.
+    """Lines of a chapter that name code which no asserting cell runs, in order.
 
     Args:
-        chapter: as it was read.
+        chapter: as read.
         course: the folder of all chapters; by default the chapter's own folder.
     """
     own = asserted(chapter)
@@ -69,7 +68,7 @@ def findings(chapter: Chapter, course: Path | None = None) -> list[Problem]:
 
 
 def asserted(chapter: Chapter) -> frozenset[str]:
-    """The names in those cells of a chapter that assert something, or whose proof is the next."""
+    """The names in the cells of a chapter that assert something or are followed by a proof."""
     code = [cell for cell in chapter.cells if cell.kind == "code"]
     proved = [cell for cell, below in pairwise(chapter.cells) if below.tag == "proof"]
     cells = [cell for cell in code if cell in proved or asserts(cell)]
@@ -82,7 +81,7 @@ def _asserted_anywhere(folder: Path) -> frozenset[str]:
 
 
 def asserts(cell: Cell) -> bool:
-    """Whether a cell states its result; a solution and a drill do, since they are checked."""
+    """Whether a cell asserts its result; solutions and drills do, because they are checked."""
     if cell.tag in ("raises", "solve", "drill"):
         return True
     try:
@@ -95,7 +94,7 @@ def asserts(cell: Cell) -> bool:
 
 
 def _lines(cell: Cell) -> Iterator[tuple[int, str]]:
-    """The lines of prose, with their numbers in the file; of code in fences nothing is said."""
+    """The lines of prose without fenced code and web links, with their numbers in the file."""
     prose = _FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), cell.source)
     for number, text in enumerate(prose.splitlines(), start=1):
         if not _LINK.search(text):

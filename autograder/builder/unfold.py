@@ -1,4 +1,4 @@
-"""Cells that a chapter's source does not have as such: they are made of others, before `expand`."""
+"""Makes the cells of predictions, drills and debriefs, before `expand`."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from autograder.builder.source import Cell, Chapter
 from autograder.lessons import Debrief, Prediction
 
 OWN_IMPORT = re.compile(r"^from autograder import (?P<names>[\w, ]+)$", re.M)
-"""The line that names what a chapter uses of the course; what the added cells call joins it."""
+"""The line that imports from the course; names that generated cells call are added to it."""
 
 
 @dataclass(frozen=True)
 class Unfolded:
-    """A chapter whose cells are those of its notebook, one by one.
+    """A chapter with the same cells as its notebook, one by one.
 
     Attributes:
-        chapter: the chapter; a cell that was made has the line of the one that it was made of.
-        notebook: its cells.
-        predictions: what the chapter asks for, in order.
-        debriefs: what is told about its exercises after a pass, by name.
+        chapter: the chapter; a generated cell has the line of the cell that it was made from.
+        notebook: its notebook.
+        predictions: its predictions, in order.
+        debriefs: the debriefs of its exercises, by name.
     """
 
     chapter: Chapter
@@ -50,11 +50,11 @@ def unfold(
     solved: bool = False,
     proofs: Mapping[int, str] = MappingProxyType({}),
 ) -> Unfolded:
-    """Make a question and a cell for its answer of each prediction, and a cell for each debrief.
+    """Replace each prediction by a question and an answer cell, and add a cell for each debrief.
 
     Args:
-        chapter: as it was read; it has no problems.
-        notebook: what jupytext makes of the chapter; it is changed.
+        chapter: as read, without problems.
+        notebook: jupytext's notebook of the chapter; it is changed.
         solved: pick the right letters, and keep the solutions of drills.
         proofs: code that proves the right option of a prediction, by the line of its cell.
     """

@@ -1,1 +1,1 @@
-"""What a verdict, hints and progress look like: cards, and their text form."""
+"""Cards: verdicts, hints and progress, as HTML and as plain text."""

@@ -1,8 +1,8 @@
-"""A verdict as a card: in HTML for a notebook, in plain text for everything else.
+"""A verdict as a card: in HTML for a notebook, in plain text everywhere else.
 
-The card is small enough to be seen whole below its cell: what is wrong, where to look, the model,
-what was expected. The graph, the code and the parts are folded. What a learner wrote, printed or
-raised is escaped. Styles are on the elements; a live card has one script, that of `in_view`.
+The card fits into the window below its cell: the mistake, advice, the model, and the expected
+result. The graph, the code and the parts are folded. Text that a learner wrote, printed or raised
+is escaped. Styles are inline; a live card has one script, from `in_view`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from autograder.core.verdict import Example, Verdict
 from autograder.drawing import html
 from autograder.drawing.templates import environment
 
-if TYPE_CHECKING:  # folds show lessons, which a process that runs a student's code must not hold
+if TYPE_CHECKING:  # folds import lessons, which must not be where a student's code runs
     from autograder.cards.folds import Fold
 
 __all__ = ["Card", "card_html", "card_text"]
@@ -60,10 +60,10 @@ AT_HAND = (
 )
 
 SOURCE_HEIGHT = 220
-"""CSS pixels that a model may take; a longer one scrolls."""
+"""Maximum height of a model in CSS pixels; a longer one scrolls."""
 
 RESULT_HEIGHT = 88
-"""CSS pixels that what was expected may take, and what came back."""
+"""Maximum height of the expected and of the obtained result, in CSS pixels."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class Card:
     """A verdict, ready to be displayed.
 
     Attributes:
-        verdict: what the judge says.
-        exercise: what it is about.
-        debrief: whether there is a debrief to be shown after a pass.
-        links: where a reader can go from here.
+        verdict: the judge's verdict.
+        exercise: its exercise.
+        debrief: whether there is a debrief to show after a pass.
+        links: links to continue with.
         folds: hints, or other answers.
         place: where the answer is written.
-        live: whether a person has just run the cell, so that the card must be in view.
+        live: whether a person has just run the cell, so that the card must scroll into view.
     """
 
     verdict: Verdict
@@ -109,14 +109,14 @@ def card_html(
     folds: Sequence[Fold] = (),
     place: Place = NOTEBOOK,
 ) -> str:
-    """The card as HTML, complete in itself.
+    """The complete card as HTML.
 
     Args:
-        verdict: what the judge says.
-        exercise: what it is about.
-        here: whether the case is at hand in this notebook, by `failed()`.
-        debrief: whether there is a debrief to be shown after a pass.
-        links: where a reader can go from here.
+        verdict: the judge's verdict.
+        exercise: its exercise.
+        here: whether `failed()` returns the case in this notebook.
+        debrief: whether there is a debrief to show after a pass.
+        links: links to continue with.
         folds: hints, or other answers.
         place: where the answer is written.
     """
@@ -159,7 +159,7 @@ def card_html(
 
 
 def _template() -> Any:
-    """The template, which escapes all that is no `Markup`."""
+    """Load the template, which escapes everything that is not `Markup`."""
     found = environment(Path(__file__).parent / "templates")
     found.filters |= {
         "rich": lambda text: Markup(html.rich(str(text))),
@@ -175,7 +175,7 @@ def _template() -> Any:
 
 
 def _marked(parts: Parts) -> Markup:
-    """A result of which the part that differs is marked, by more than a color."""
+    """A result with a mark on the part that differs, not only by color."""
     before, differs, after = (
         html.escaped(html.bounded(part[:MOST_CHARACTERS], 24, 1_000)) for part in parts
     )
@@ -188,11 +188,11 @@ def _block(text: Any, lines: int = 60) -> Markup:
 
 
 _CARD = _template()
-"""Read when this is imported: where a class is graded, no file can be read later."""
+"""Loaded on import, because where a class is graded no file can be read later."""
 
 
 def _picture(example: Example, nodes: tuple[str, ...]) -> dict[str, Any] | None:
-    """The graphs before and after, or the one there is; if drawing fails, nothing is lost."""
+    """The graphs before and after, or the only one; ``None`` if there is none or drawing fails."""
     try:
         drawn = picture_of(example, nodes)
         if drawn is None:
@@ -202,7 +202,7 @@ def _picture(example: Example, nodes: tuple[str, ...]) -> dict[str, Any] | None:
             title = f"{picture_title(example)}, as text"
             return {"title": title, "note": drawn.missing, "drawn": text, "text": ""}
         shown = Markup(drawn.inline())
-    except Exception:  # a broken graph must not cost the learner the card
+    except Exception:  # even with a broken graph, the learner must get the card
         return None
     note = picture_note(example, nodes)
     return {"title": picture_title(example), "note": note, "drawn": shown, "text": drawn.text}

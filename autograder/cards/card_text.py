@@ -1,4 +1,4 @@
-"""A verdict as plain text: everything that the HTML card says."""
+"""The plain text of a verdict's card, with everything that the HTML says."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from autograder.core.verdict import Example, Verdict
 from autograder.drawing.html import bounded, clean
 
 WIDTH = 79
-"""Characters of a line: a terminal has 80."""
+"""Characters in a line: a terminal has 80."""
 
 MOST_LINES = 25
-"""Lines of a card. What has no room is the picture, the list of parts, and lines of the model."""
+"""Maximum number of lines. To fit, a card omits the picture, parts, and lines of the model."""
 
 FEWEST_SOURCE_LINES, SOURCE_LINES = 3, 14
 LONGEST_TEXT = 2_000
 RESULT_LINES, ENOUGH, LONGEST_RESULT = 3, 8, 400
 ROOM_FOR_A_MODEL = 12
-"""Lines that are left for the model before the parts are listed one by one."""
+"""Lines reserved for the model before the parts are listed one by one."""
 
 
 def card_text(
@@ -63,11 +63,11 @@ def card_text(
     """The card as plain text.
 
     Args:
-        verdict: what the judge says.
-        exercise: what it is about.
-        debrief: whether there is a debrief to be shown after a pass.
+        verdict: the judge's verdict.
+        exercise: its exercise.
+        debrief: whether there is a debrief to show after a pass.
         place: where the answer is written.
-        most: lines of the card; a terminal may have few.
+        most: maximum number of lines; a terminal may have few.
     """
     look = headline(verdict.status, final=place.final)
     end = _wrapped(next_step(verdict, exercise, debrief=debrief, place=place))
@@ -80,12 +80,12 @@ def card_text(
 
 
 def parts_text(verdict: Verdict, exercise: Exercise) -> str:
-    """The parts of an exercise, and which of them hold; nothing without a verdict."""
+    """The parts of an exercise with their results; empty without a verdict."""
     return clean("\n".join(_shares(verdict, exercise, len(verdict.shares) + ROOM_FOR_A_MODEL)))
 
 
 class _Limits(NamedTuple):
-    """How many lines are shown at most: of other findings, an error, inputs, and printed text."""
+    """Maximum numbers of lines: of other findings, an error, inputs, and printed text."""
 
     others: int
     error: int
@@ -99,7 +99,7 @@ _LIMITS = (_Limits(OTHERS, 5, INPUTS, 3), _Limits(1, 5, INPUTS, 3), _Limits(0, 3
 def _card(
     look: StatusLook, verdict: Verdict, exercise: Exercise, end: str, limits: _Limits, most: int
 ) -> tuple[str, bool]:
-    """The card, and whether it is too long, or shows too little of the model."""
+    """The card, and whether it is too long or shows too little of the model."""
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
     first = [_wrapped(head + stars_and_minutes(exercise)), *_said(verdict, limits)]
     last = [*_printed(verdict, limits.printed), end]
@@ -122,7 +122,7 @@ def _height(part: str) -> int:
 
 
 def _said(verdict: Verdict, limits: _Limits) -> Iterator[str]:
-    """What is wrong, and where to look."""
+    """The mistake and the advice."""
     if verdict.status == "not attempted":
         return
     if error_to_show(verdict):
@@ -152,7 +152,7 @@ def _findings(verdict: Verdict, most: int) -> Iterator[str]:
 
 
 def _source(example: Example, room: int) -> Iterator[str]:
-    """The lines of the model, as far as there is room; at least a few."""
+    """The lines of the model that fit, but at least a few."""
     if not example.source.strip():
         return
     yield "The smallest case that breaks it:"
@@ -179,7 +179,7 @@ def _facts(example: Example, most: int) -> Iterator[str]:
 
 
 def _picture(example: Example | None, room: int) -> Iterator[str]:
-    """The graphs, where the whole of them has room."""
+    """The graphs, if they fit completely."""
     drawn = picture_of(example, ()) if example is not None and room > 3 else None
     if example is None or drawn is None:
         return
@@ -189,7 +189,7 @@ def _picture(example: Example | None, room: int) -> Iterator[str]:
 
 
 def _shares(verdict: Verdict, exercise: Exercise, room: int) -> Iterator[str]:
-    """The parts, one in a line where there is room, and what they earn."""
+    """The parts and their points, one in a line if they fit."""
     if verdict.status == "not attempted" or not verdict.shares:
         return
     if room < len(verdict.shares) + ROOM_FOR_A_MODEL:
@@ -228,7 +228,7 @@ def _wrapped(text: str, lead: str = "") -> str:
 
 
 def _indented(text: str, lines: int) -> str:
-    """Lines of code or output; a long one goes on in the next line."""
+    """Lines of code or output; a long line continues in the next one."""
     shown = [
         part
         for line in bounded(text, lines).split("\n")

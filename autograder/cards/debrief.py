@@ -22,8 +22,8 @@ class DebriefCard:
 
     Attributes:
         exercise: the name of the exercise.
-        debrief: what is told about it.
-        links: where a reader can go from here.
+        debrief: its debrief.
+        links: links to continue with.
         note: a sentence for a learner who has not passed.
     """
 

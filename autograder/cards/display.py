@@ -1,4 +1,4 @@
-"""Shows a card or a table where the reader is: in a notebook, or in a terminal."""
+"""Shows a card or a table in a notebook or in a terminal."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def show(thing: Any) -> None:
 
 
 def in_notebook() -> bool:
-    """Whether the code runs in a cell."""
+    """Whether the code runs in a notebook's cell."""
     return notebook_kernel.shell() is not None

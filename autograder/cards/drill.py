@@ -11,12 +11,12 @@ from autograder.drawing.html import INK, clean, framed, plain, rich, tinted
 
 @dataclass(frozen=True)
 class DrillCard:
-    """A drill that was tried, ready to be displayed.
+    """The result of a drill, ready to be displayed.
 
     Attributes:
         name: the drill, such as ``03.2a``.
         difference: between the learner's value and the expected one; ``""`` if there is none.
-        says: the author's sentence about a likely mistake, if this is the mistake.
+        says: the author's sentence about a likely mistake, if the learner made it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`fails`: a demonstration of an error, in one line. So that red is the reader's own error."""
+"""`fails`: demonstrates an error in one line, so that a red traceback is the reader's own error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LINES = 200
 
 
 class DidNotFail(AssertionError):
-    """What was meant to fail did not."""
+    """Lines that should raise an error did not raise it."""
 
 
 class fails:  # noqa: N801
@@ -45,8 +45,8 @@ class fails:  # noqa: N801
         error: the error, once the lines have raised it.
 
     Raises:
-        DidNotFail: the lines raised nothing. An error of another type goes on its way.
-        TypeError: `kind` is no type of errors.
+        DidNotFail: the lines raised nothing. An error of another type is passed on.
+        TypeError: `kind` is not a type of errors.
     """
 
     def __init__(self, kind: type[BaseException]) -> None:
@@ -73,7 +73,7 @@ class fails:  # noqa: N801
         self._stderr.__exit__(kind, error, trace)
         if isinstance(error, self.kind):
             said = "".join(traceback.format_exception(kind, error, trace))
-            # The traceback holds everything that was alive where it was raised.
+            # The traceback would keep alive all local variables of the lines.
             self.error = error.with_traceback(None)
             show(Failure(type(error).__name__, str(error), said, self._said.getvalue()))
             return True
@@ -85,13 +85,13 @@ class fails:  # noqa: N801
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that was shown on purpose, ready to be displayed.
+    """An expected error, ready to be displayed.
 
     Attributes:
         kind: the name of its type.
-        message: what it says.
+        message: its message.
         trace: its traceback.
-        printed: what was printed to standard error meanwhile.
+        printed: text that the lines printed to standard error.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The folds of a card that help on: hints, a solution, and other right answers after a pass."""
+"""Folds of a card: hints, a solution, and other right answers after a pass."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def hint_folds(exercise: Exercise, count: int) -> list[Fold]:
 
 
 def debrief_fold(debrief: Debrief) -> Fold:
-    """What there is to see after a pass."""
+    """The fold with other right answers, for a card after a pass."""
     return Fold(COMPARE, debrief_html(debrief))
 
 
 def solution_fold(debrief: Debrief) -> Fold:
-    """A solution for a learner who is stuck."""
+    """The fold with a solution, for a learner who is stuck."""
     note = f'<div style="color:{QUIET};font-size:13px;margin:3px 0 0 0">{NOTED}</div>'
     return Fold(SHOW_SOLUTION, note + debrief_html(debrief))

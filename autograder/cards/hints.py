@@ -1,4 +1,4 @@
-"""Hints: folded in a notebook, and only counted in plain text; nothing is shown unasked."""
+"""Hints: folded in a notebook, and only counted in plain text, so that none is shown unasked."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FIRST, BETWEEN, LAST = "where to look", "what to use", "a skeleton"
 
 
 class NoSuchHint(IndexError):
-    """An exercise has no hint of the number given."""
+    """The exercise has no hint with this number."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback through the course's own code.
+        # IPython shows this instead of a traceback through the course's own code.
         return [f"NoSuchHint: {self}"]
 
 
@@ -29,10 +29,10 @@ class Hints:
 
     Attributes:
         exercise: the exercise.
-        number: the one hint to show openly, counted from 1; by default all, folded.
+        number: the only hint to show, not folded, counted from 1; by default all, folded.
 
     Raises:
-        NoSuchHint: there is no hint of that number.
+        NoSuchHint: the exercise has no hint with this number.
     """
 
     exercise: Exercise
@@ -81,7 +81,7 @@ class Hints:
 def titled(hint: str, number: int, count: int) -> tuple[str, str]:
     """A hint's heading, such as ``Hint 1 of 3 · where to look``, and its text.
 
-    A hint that starts with a few bold words of its own has them as its heading.
+    If a hint starts with a few bold words, they become its heading.
     """
     is_skeleton = number == count and "```" in hint
     kind = FIRST if number == 1 else LAST if is_skeleton else BETWEEN

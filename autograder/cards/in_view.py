@@ -1,8 +1,8 @@
-"""Brings a card into view: after Shift+Enter, JupyterLab scrolls to the next cell and away from it.
+"""Scrolls a card into view: after Shift+Enter, JupyterLab scrolls to the next cell instead.
 
-A script in the output does it, because nothing else can. It acts for a few seconds after the check,
-so that a notebook that is opened again stays where it is. It does nothing if the learner is at
-another cell by then, or runs all cells.
+Only a script in the output can do this. It acts for a few seconds after the check, so that a
+notebook that is opened again does not scroll. It does nothing if the learner has moved to another
+cell, or runs all cells.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 MOST_SECONDS = 8
 
 OPENING_SECONDS = 90
-"""A notebook that a link leads to may take so long to open."""
+"""Time in which JupyterLab must open the notebook of a link."""
 
 _SCRIPT = """<script>(function (script) {
   function show() {
@@ -29,7 +29,7 @@ _SCRIPT = """<script>(function (script) {
 
 
 def script() -> str:
-    """The script for a card that is shown now."""
+    """The script for a card that is displayed now."""
     return _SCRIPT.replace("UNTIL", str(int((time.time() + MOST_SECONDS) * 1000)))
 
 
@@ -63,10 +63,10 @@ _LINKS = """<script>(function () {
 
 
 def script_for_links() -> str:
-    """The script of a page with links to cells.
+    """The script for a page with links to cells.
 
-    JupyterLab selects the cell, and scrolls to it while the cells above still have estimated
-    heights, so that a heading ends above the window. For some seconds the script scrolls again,
+    JupyterLab selects the cell, and scrolls to it while the cells above it still have estimated
+    heights, so that a heading ends above the window. For some seconds, the script scrolls again,
     until the learner does something.
     """
     seconds = {"OPENS": OPENING_SECONDS, "STAYS": MOST_SECONDS}

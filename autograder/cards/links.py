@@ -1,8 +1,8 @@
 """Links from a card to cells of the learner's notebooks.
 
-They name a notebook that lies beside this one, and a cell of it by its id: JupyterLab opens the
-one and goes to the other. Where cells have no such addresses, such as in VS Code and in nbviewer,
-a link opens the notebook.
+A link names a notebook in the same folder, and one of its cells by id: JupyterLab opens the
+notebook and scrolls to the cell. In VS Code and in nbviewer, which have no such addresses, a link
+opens the notebook.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from autograder.drawing.html import QUIET, escaped
 
 @dataclass(frozen=True)
 class Link:
-    """A way to go on.
+    """A link to continue with.
 
     Attributes:
-        text: what it says.
+        text: its text.
         chapter: the notebook's stem, such as ``03_manipulation``.
         cell: the id of a cell in it; ``""`` for its beginning.
     """
@@ -33,7 +33,7 @@ class Link:
 
 
 def linked(inner: str, chapter: str, cell: str = "") -> str:
-    """A link around HTML, underlined: it must not be told from text by its colour alone."""
+    """A link around HTML, underlined so that it differs from text not only in color."""
     target = f"{chapter}.ipynb" + (f"#cell-id={cell}" if cell else "")
     return (
         f'<a href="{escaped(target)}" style="color:inherit;text-decoration:underline">{inner}</a>'
@@ -41,7 +41,7 @@ def linked(inner: str, chapter: str, cell: str = "") -> str:
 
 
 def line_of(links: Sequence[Link]) -> str:
-    """The links in one line; ``""`` where there are none."""
+    """The links in one line; ``""`` if there are none."""
     if not links:
         return ""
     inner = " &nbsp;·&nbsp; ".join(link.html() for link in links)

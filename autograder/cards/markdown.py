@@ -1,4 +1,4 @@
-"""The markdown that hints are written in, as HTML in the cards' own style."""
+"""Renders the markdown of hints as HTML in the cards' own style."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.drawing.html import INK, block, clean, rich
 
 
 class _InOurStyle(mistune.HTMLRenderer):
-    """Notebooks drop style sheets, so each element has its style with it. HTML is escaped."""
+    """A renderer with inline styles, because notebooks drop style sheets. HTML is escaped."""
 
     def __init__(self) -> None:
         super().__init__(escape=True)
@@ -36,5 +36,5 @@ _markdown = mistune.Markdown(_InOurStyle())
 
 
 def markdown_html(text: str) -> str:
-    """Markdown as HTML."""
+    """Render markdown as HTML."""
     return str(_markdown(clean(text).strip() + "\n")).strip()

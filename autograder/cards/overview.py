@@ -1,6 +1,6 @@
-"""The overview of the index: where to go on, tracks, and chapters; in HTML and in plain text.
+"""The overview of the index: the next section, tracks, and chapters; as HTML and as plain text.
 
-It is small, because a learner's notebook keeps it: no style comes twice that can come once.
+The HTML is small, because a learner's notebook stores it: styles are not repeated needlessly.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from autograder.lessons.course_map import Chapter, Section, Track
 from autograder.lessons.standing import Standing
 
 SPECIAL_FROM = 4
-"""The tracks from this one on are specialities, which are folded until one is begun."""
+"""The tracks from this index on are specialities, which are folded."""
 
 BAR_WIDTH = 90  # CSS pixels
 BAR_LENGTH = 20  # characters
 _DONE, _LEFT = "#0f8a66", "#80808055"
-"""Colors of a bar, for light and dark themes: JupyterLab drops variables where nothing has run."""
+"""Colors of a bar in all themes, because JupyterLab drops CSS variables until a cell has run."""
 
 FOLDER = """\
 This folder is yours, and your work stays here. In JupyterLab's terminal (File, New, Terminal),
@@ -41,10 +41,10 @@ FRESHEN = "If this page is not up to date, click it and press Ctrl+Enter."
 
 @dataclass(frozen=True)
 class Overview:
-    """The course at a glance, for one learner.
+    """The overview of the course for one learner.
 
     Attributes:
-        standing: how far the learner is.
+        standing: the learner's progress.
         live: whether it is in the learner's own JupyterLab, where links may scroll.
     """
 
@@ -75,7 +75,7 @@ def overview_text(standing: Standing) -> str:
 
 
 def head_text(standing: Standing) -> Iterator[str]:
-    """How many exercises are passed, and where to go on."""
+    """The number of passed exercises, and the section to continue with."""
     yield _passed_of(standing)
     here = standing.place()
     if here is None:
@@ -117,7 +117,7 @@ def _chapters_text(standing: Standing) -> Iterator[str]:
 
 
 def exercises_text(standing: Standing) -> str:
-    """All exercises as plain text, one line a chapter; a sign says which ones are passed."""
+    """All exercises as plain text, one line for each chapter; a sign marks the passed ones."""
     return "\n".join(
         f"{chapter.number:>3}  " + "  ".join(_signed(standing, name) for name in chapter.exercises)
         for chapter in standing.course.chapters
@@ -137,7 +137,7 @@ def _bar_text(done: int, every: int) -> str:
 
 
 def overview_html(standing: Standing) -> str:
-    """The overview as HTML, complete in itself."""
+    """The complete overview as HTML."""
     frame = (
         f"{SANS};font-size:14px;line-height:1.6;background:{PAPER};color:{INK};border:1px solid "
         f"{RULE};border-radius:6px;padding:10px 16px 12px;margin:4px 0;max-width:900px;"
@@ -154,7 +154,7 @@ def overview_html(standing: Standing) -> str:
 
 
 def _head_html(standing: Standing) -> str:
-    """The one link, and how many exercises are passed."""
+    """The link to the next section, and the number of passed exercises."""
     here = standing.place()
     passed = f"<div>{_passed_of(standing)} {FRESHEN}</div>"
     if here is None:
@@ -168,7 +168,7 @@ def _head_html(standing: Standing) -> str:
 
 
 def _tracks_html(standing: Standing) -> Iterator[str]:
-    """A bar for each track; the specialities are folded until one is begun."""
+    """A bar for each track; the specialities are folded."""
     tracks = standing.course.tracks
     if not tracks:
         return
@@ -249,7 +249,7 @@ def _help_html() -> str:
 
 
 def _bar(done: int, every: int) -> str:
-    """A bar of fixed width at the beginning of a row. The numbers follow in words."""
+    """A bar of fixed width at the beginning of a row, which also gives the numbers in words."""
     full = 100 * done // max(every, 1)
     fill = f"linear-gradient(90deg,{_DONE} {full}%,{_LEFT} {full}%)" if done else _LEFT
     fill = _DONE if full == 100 else fill
@@ -261,7 +261,7 @@ def _bar(done: int, every: int) -> str:
 
 
 def _link(text: str, chapter: str, cell: str = "") -> str:
-    """A link to a notebook, or to a cell of it. It is underlined, not told by color alone."""
+    """A link to a notebook or one of its cells, underlined so that it differs not only in color."""
     target = f"{chapter}.ipynb" + (f"#cell-id={cell}" if cell else "")
     return f'<a href="{target}"><u>{_html(text)}</u></a>'
 
@@ -300,7 +300,7 @@ def _sign(standing: Standing, exercise: str) -> str:
 
 
 def _words(markdown: str) -> str:
-    """A title without the signs of markdown."""
+    """A title without the backticks of markdown."""
     return markdown.replace("`", "")
 
 

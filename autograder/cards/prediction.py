@@ -1,4 +1,4 @@
-"""What a reader gets for a pick: every option with the reason why it is right or not."""
+"""Card of a prediction: every option, with the reason why it is right or wrong."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _TICK = STATUS_LOOKS["passed"].icon
 
 @dataclass(frozen=True)
 class PredictionCard:
-    """A prediction that was made, ready to be displayed.
+    """A prediction with the learner's pick, ready to be displayed.
 
     Attributes:
-        prediction: what was asked.
-        pick: the letter that was picked now; nothing, where readers are only told.
-        first: the letter that was picked first; it is the one that counts.
-        ran: how the proof went when it was run; nothing, if it was not.
+        prediction: the prediction.
+        pick: the letter that was picked now; empty if the card only shows the answer.
+        first: the letter that was picked first, which is the one that counts.
+        ran: the result of running the proof; empty if it was not run.
     """
 
     prediction: Prediction

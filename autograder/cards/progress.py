@@ -1,7 +1,7 @@
-"""Where to go on, and which exercises are done, by chapter, in HTML and in plain text.
+"""The table of progress: the next section, and the status of each exercise, by chapter.
 
-The chapter to go on with is open. The others are one fold in HTML, and one line each in plain text,
-so that the next step is in the window. In a terminal, the last line is the one that is in view.
+The chapter of the next section is open. The others are one fold in HTML, and one line each in plain
+text, so that the next step is visible. In a terminal, the last line is the visible one.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _LOOKS: Mapping[str, StatusLook] = {
 
 @dataclass(frozen=True)
 class Row:
-    """How one exercise stands.
+    """The status of one exercise.
 
     Attributes:
         chapter: stem of the chapter's file, such as ``03_manipulation``.
         name: the exercise.
         title: its heading.
         stars: its size, 1 to 4.
-        status: as the learner's record has it.
+        status: from the learner's record.
     """
 
     chapter: str
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def passed(self) -> bool:
-        """Whether it is done."""
+        """Whether the exercise is passed."""
         return is_passed(self.status)
 
     @property
@@ -69,14 +69,14 @@ class Row:
 
 @dataclass(frozen=True)
 class SmallTasks:
-    """How many predictions and drills of one chapter are done.
+    """Counts of the predictions and drills of one chapter.
 
     Attributes:
-        asked: how many the chapter has.
-        made: for how many a letter was picked.
-        right: how many of these were right at the first pick.
-        drills: how many the chapter has.
-        drilled: how many of these were passed.
+        asked: predictions in the chapter.
+        made: predictions for which a letter was picked.
+        right: predictions whose first pick was right.
+        drills: drills in the chapter.
+        drilled: drills that were passed.
     """
 
     asked: int
@@ -94,13 +94,13 @@ class SmallTasks:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a learner is.
+    """The progress of a learner.
 
     Attributes:
-        rows: those of the exercises to show, in course order.
+        rows: the exercises to show, in course order.
         small: the small tasks of each chapter, by the stem of the chapter's file.
-        place: the section to go on with, as the index shows it; nothing when all is done.
-        linked: whether the chapters lie beside the notebook, so that their names can be links.
+        place: the section to continue with, as in the index; ``None`` if all is done.
+        linked: whether the chapters are in the notebook's folder, so that names can be links.
     """
 
     rows: Sequence[Row]
@@ -199,7 +199,7 @@ def _title(section: Section) -> str:
 
 
 def _exercise_name(row: Row, *, linked: bool) -> str:
-    """An exercise's name, which leads to its task."""
+    """An exercise's name, linked to its task."""
     name = code(row.name)
     return links.linked(name, row.chapter, f"card-{row.name}") if linked else name
 
@@ -226,9 +226,9 @@ def _bar(rows: Sequence[Row], length: int) -> tuple[int, int]:
 def _chapter_html(
     chapter: str, rows: Sequence[Row], count: str, *, linked: bool, is_open: bool
 ) -> str:
-    """A fold with a chapter's exercises; its line has the name, a bar and the count.
+    """A fold with a chapter's exercises; its summary has a bar, the name and the count.
 
-    The line is a button, which holds no link: the link to the chapter is in the fold.
+    The summary is a button, which cannot contain a link, so the chapter's link is in the fold.
     """
     done, _ = _bar(rows, 120)
     bar = (

@@ -1,6 +1,6 @@
-"""A case's source as a card shows it: what a reader needs to see, in a few lines.
+"""Shortens a case's source for a card to the few lines that a reader needs.
 
-The whole source stands in the card, too, to be copied. Here it lacks imports, blank lines,
+The card also contains the whole source, to be copied. The short form lacks imports, blank lines,
 docstrings and `super().__init__()`, and a long model lacks lines in its middle.
 """
 
@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterator
 from autograder.drawing.html import bounded
 
 MOST_LINES = 25
-"""Lines of all that is shown."""
+"""Maximum number of lines in the result."""
 
 MOST_READ = 2_000
-"""Lines of a source that are looked at."""
+"""Maximum number of lines of a source that are read."""
 
 MOST_CHARACTERS = 100_000
 
 VISIBLE_LINES = 10
-"""Lines of the first class or function: so many are seen before the box scrolls."""
+"""Maximum number of lines of the first class or function: they are visible without scrolling."""
 
 WIDTH = 60
-"""Characters of a line that is not wrapped, about."""
+"""Approximate number of characters in a line that is not wrapped."""
 
 LEFT_OUT = "…"
 _FREED = re.compile(r";\s+(?:\w+ = )+None(?=\s*(?:#.*)?$)")
@@ -37,8 +37,8 @@ def shown_source(source: str, most: int = MOST_LINES) -> str:
     """The lines of a source that a card shows.
 
     Args:
-        source: whole statements; comments stay where they are.
-        most: lines that are shown at most. Those with the first `return` are among them.
+        source: complete statements; comments are kept.
+        most: maximum number of lines. Those with the first `return` are among them.
     """
     source = bounded(source[:MOST_CHARACTERS], MOST_READ)
     try:
@@ -61,7 +61,7 @@ def _full_lines(lines: Iterator[str] | list[str]) -> list[str]:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    """Its first line, counted from 0, decorators included."""
+    """The first line of a statement, counted from 0, including its decorators."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(each.lineno for each in decorators)]) - 1
 
@@ -71,7 +71,7 @@ def _lines_of(node: ast.stmt) -> range:
 
 
 def _dropped(tree: ast.Module) -> Iterator[int]:
-    """The lines that nobody needs to see."""
+    """The lines that a reader does not need."""
     for statement in tree.body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             yield from _lines_of(statement)
@@ -82,13 +82,13 @@ def _dropped(tree: ast.Module) -> Iterator[int]:
         if len(needless) == len(node.body) and node.name == "__init__":
             needless = [node]
         elif len(needless) == len(node.body):
-            needless.pop()  # a docstring may be all there is
+            needless.pop()  # a docstring may be the whole body
         for each in needless:
             yield from _lines_of(each)
 
 
 def _is_needless(statement: ast.stmt) -> bool:
-    """Whether this is a docstring, or makes the base class only."""
+    """Whether this is a docstring or a call of `super().__init__()`."""
     if not isinstance(statement, ast.Expr):
         return False
     text = isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
@@ -96,12 +96,12 @@ def _is_needless(statement: ast.stmt) -> bool:
 
 
 def _height(lines: list[str]) -> int:
-    """How many lines these are where long ones are wrapped."""
+    """Number of lines after long ones are wrapped."""
     return sum(1 + (len(line) - 1) // WIDTH for line in lines)
 
 
 def _fitting(blocks: list[list[str]], most: int) -> list[str]:
-    """The blocks, the first of which is what the case is about, as far as there is room."""
+    """Shorten the blocks to `most` lines in all; the first definition is never collapsed."""
     first = next((i for i, block in enumerate(blocks) if _is_definition(block)), 0)
     if blocks:
         blocks[first] = _cut(blocks[first], min(VISIBLE_LINES, most))
@@ -121,13 +121,13 @@ def _is_definition(block: list[str]) -> bool:
 
 
 def _header(block: list[str]) -> str:
-    """The line that begins a definition; one of several lines is closed in short."""
+    """The first line of a definition, closed early if the header has several lines."""
     line = next(line for line in block if re.match(r"(?:class|def) ", line))
     return line if line.endswith(":") else f"{line.rstrip()}{LEFT_OUT}):"
 
 
 def _cut(lines: list[str], most: int) -> list[str]:
-    """Lines without some of their middle; what `__init__` makes goes first, `return` stays."""
+    """Remove lines from the middle: assignments to `self` first, `return` only if necessary."""
     if _height(lines) <= most:
         return lines
     own: Callable[[str], bool] = lambda line: line.startswith("        self.")  # noqa: E731
@@ -156,7 +156,7 @@ def _from_the_middle(places: list[int]) -> list[int]:
 
 
 def _without(lines: list[str], gone: set[int]) -> list[str]:
-    """The lines that are left; one with `LEFT_OUT` stands for each gap."""
+    """The remaining lines, with one `LEFT_OUT` for each gap."""
     kept: list[str] = []
     for i, line in enumerate(lines):
         if i not in gone:

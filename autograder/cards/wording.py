@@ -1,4 +1,4 @@
-"""What a card says, in words; shared by its HTML and its text form."""
+"""The wording of a card, shared by its HTML and its text form."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from autograder.drawing.sketch import sketch
 
 OTHERS = 4
 INPUTS = 6
-CALLS = 6  # lines of how the answer was called
-PRINTED = 200  # of the printed lines so many are kept
+CALLS = 6  # lines of the call of the answer
+PRINTED = 200  # lines of printed output
 EMPHASIS = re.compile(r"(?<![\w`*])(\*\*?)(\w[^*`]*)\1(?![\w*])")  # not the `*args` of code
 
 
 @dataclass(frozen=True)
 class StatusLook:
-    """How an outcome looks: never by colour alone."""
+    """Icon, word and color of a status, so that color alone never distinguishes two."""
 
     icon: str
     word: str
@@ -43,7 +43,7 @@ CRASHED = "Your code raised an exception before it returned a result:"
 
 
 def number(value: float) -> str:
-    """A count of points as a person writes it: ``2``, ``1.5``, ``0.33``."""
+    """A number of points as a person writes it: ``2``, ``1.5``, ``0.33``."""
     return f"{round(value, 2):g}"
 
 
@@ -59,7 +59,7 @@ def stars_and_minutes(exercise: Exercise) -> str:
 
 
 def tried(verdict: Verdict) -> str:
-    """How many cases the verdict rests on; nothing for what was not tried to its end."""
+    """The number of cases that were tried; empty if the answer was not tried to the end."""
     if not verdict.cases or verdict.status not in ("passed", "failed"):
         return ""
     if verdict.status == "passed":
@@ -74,7 +74,7 @@ def tried(verdict: Verdict) -> str:
 
 
 def not_followed(verdict: Verdict) -> str:
-    """The sentence about an answer whose text cannot be followed, where a tool is forbidden."""
+    """The note about code that the judge cannot follow, in an exercise that forbids a tool."""
     if not verdict.unread:
         return ""
     names = ", ".join(f"`{name}`" for name in verdict.unread)
@@ -86,14 +86,14 @@ def not_followed(verdict: Verdict) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """How a card speaks of where an answer is written and checked.
+    """Sentences of a card that depend on where an answer is written and checked.
 
     Attributes:
-        passed: what comes after a pass.
-        compare: how other right answers are shown.
-        stub: what to do with a stub.
-        again: what to do with an answer that is not right.
-        final: whether the answer was handed in, so that nothing can be done with it.
+        passed: the next step after a pass.
+        compare: how to see other right answers.
+        stub: the next step for a stub.
+        again: the next step for an answer that is not right.
+        final: whether the answer was handed in, so that the learner cannot change it.
     """
 
     passed: str
@@ -131,11 +131,11 @@ _FINAL = {
     "not attempted": "`{name}` was handed in without an answer.",
     "not judged": "This is neither right nor wrong so far. A person looks at it.",
 }
-"""The sentence at the end of a card for work that was handed in."""
+"""The last sentence of a card for work that was handed in."""
 
 
 def headline(status: str, *, final: bool) -> StatusLook:
-    """How an outcome looks; on a final grade there is no *yet*."""
+    """The look of a status; for a final grade, its word has no *yet*."""
     look = STATUS_LOOKS[status]
     return replace(look, word=look.word.removesuffix(" yet")) if final else look
 
@@ -146,13 +146,13 @@ FILE = replace(
     'do not know where to start, `hint("{name}")` shows a hint when you ask for it.',
     again='Change your code, and run it again. If you are stuck, try `hint("{name}")`.',
 )
-"""For a file of the learner's own, and for an interactive Python without cells."""
+"""For a file that the learner runs, and for an interactive Python without cells."""
 
 
 def next_step(
     verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
 ) -> str:
-    """The sentence at the end of a card."""
+    """The last sentence of a card."""
     if place.final:
         return _FINAL.get(verdict.status, "").replace("{name}", exercise.name)
     if verdict.is_unchecked:
@@ -173,35 +173,35 @@ def next_step(
 
 
 def error_to_show(verdict: Verdict) -> str:
-    """What was raised and where; ``""`` where the first finding is to say it."""
+    """The error and its place; ``""`` if the first finding reports it."""
     if verdict.status != "crashed" or (verdict.findings and not verdict.findings[0].tells_error):
         return ""
     return verdict.error.strip()
 
 
 def first_finding(verdict: Verdict) -> Finding | None:
-    """The finding to show first, unless the error that is shown says the same."""
+    """The finding to show first, unless the card shows an error that says the same."""
     if not verdict.findings or error_to_show(verdict):
         return None
     return verdict.findings[0]
 
 
 def where_to_look(verdict: Verdict) -> str:
-    """What to show below the first finding, or below the error that says the same."""
+    """The advice below the first finding, or below the error that says the same."""
     return verdict.findings[0].advice if verdict.findings else ""
 
 
 def fine_print(example: Example | None) -> str:
-    """The sentence of the task that an answer overlooked, if it stands in the task's fold.
+    """The sentence of the task's fine print that an answer overlooked.
 
-    A card has no emphasis within a line, so that of the task goes.
+    Its emphasis is removed, because a card has none within a line.
     """
     says = EMPHASIS.sub(r"\2", example.fine_print) if example else ""
     return f"“{says}”" if says else ""
 
 
 def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:
-    """What fits on a line each: its name, its lines, whether they are code."""
+    """The facts that fit on a line each: name, lines, and whether they are code."""
     facts: list[tuple[str, tuple[str, ...], bool]] = []
     if example.call.strip():
         lines = [shorten(one_line(line), 200) for line in example.call.strip().splitlines()]
@@ -217,11 +217,11 @@ def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:
 
 
 Parts = tuple[str, str, str]
-"""A text in three: what is the same as in another, what differs first, and the rest."""
+"""A text in three parts: the same as in another, the first difference, and the rest."""
 
 
 def long_results(example: Example) -> list[tuple[str, Parts]]:
-    """Expected and obtained, where they need more than a line, with their first difference."""
+    """Expected and obtained results that need several lines, with their first difference."""
     if not _long(example):
         return []
     results = (("Expected", example.expected), ("Obtained", example.obtained))
@@ -233,14 +233,14 @@ def long_results(example: Example) -> list[tuple[str, Parts]]:
 
 
 def _first_difference(one: str, other: str) -> int:
-    """Where the first item begins that differs; whole words and numbers are compared."""
+    """The position of the first item that differs, comparing whole words and numbers."""
     pairs = enumerate(zip(one, other, strict=False))
     at = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
     return max((found.end() for found in re.finditer(r"[\s,([{]", one[:at])), default=0)
 
 
 BEFORE = 60
-"""Characters that are shown before the first difference; more of them are left out."""
+"""Characters shown before the first difference of long texts; those before them are left out."""
 
 
 def _divided(text: str, at: int) -> Parts:
@@ -255,7 +255,7 @@ def _long(example: Example) -> bool:
 
 
 def printed_title(printed: str) -> str:
-    """How many lines an answer has printed; a text that was cut says how many more there are."""
+    """The number of lines that an answer printed, including lines that were cut."""
     lines = clean(printed).strip("\n").split("\n")
     more = re.fullmatch(r"… and ([\d,]+) more lines", lines[-1])
     count = len(lines) + (int(more[1].replace(",", "")) - 2 if more else 0)
@@ -263,20 +263,20 @@ def printed_title(printed: str) -> str:
 
 
 def other_findings(verdict: Verdict) -> tuple[list[Finding], int]:
-    """The findings beyond the first that are shown, and how many more there are."""
+    """The findings to show after the first, and the number of those that are left out."""
     others = verdict.further()
     return others[:OTHERS], max(0, len(others) - OTHERS)
 
 
 def share_word(share: Share) -> tuple[str, Status]:
-    """How a part went, in words, and the outcome that it looks like."""
+    """The result of a part in words, and the status with the same look."""
     if share.held:
         return "holds", "passed"
     return ("does not hold yet", "failed") if share.tried else ("not tried yet", "not attempted")
 
 
 def share_worth(share: Share, verdict: Verdict, exercise: Exercise) -> str:
-    """How many of the exercise's points a share stands for."""
+    """The points that a part of the exercise is worth."""
     total = sum(s.weight for s in verdict.shares)
     return points(exercise.points * share.weight / total) if total else ""
 
@@ -287,7 +287,7 @@ def points_line(verdict: Verdict, exercise: Exercise) -> str:
 
 
 def parts_title(verdict: Verdict, exercise: Exercise) -> str:
-    """What a fold with the parts says: how many hold, and what they earn."""
+    """The title of the fold with the parts: how many hold, and their points."""
     held, count = sum(share.held for share in verdict.shares), len(verdict.shares)
     parts = f"Parts: {held} of {count} hold{'s' if held == 1 else ''}."
     note = shares_note(verdict)
@@ -295,14 +295,14 @@ def parts_title(verdict: Verdict, exercise: Exercise) -> str:
 
 
 def shares_note(verdict: Verdict) -> str:
-    """Why a part that holds may earn nothing yet."""
+    """The reason why a part that holds may earn nothing yet."""
     if verdict.shares and not verdict.shares[0].held and any(s.held for s in verdict.shares):
         return "The first part must hold before the others count."
     return ""
 
 
 def picture_of(example: Example, nodes: Collection[str]) -> Picture | None:
-    """The picture of the graphs that an example has."""
+    """The picture of an example's graphs, if it has any."""
     if example.before and example.after:
         return pair(sketch(example.before), sketch(example.after), focus=nodes)
     boxes = example.before or example.after
@@ -310,14 +310,14 @@ def picture_of(example: Example, nodes: Collection[str]) -> Picture | None:
 
 
 def picture_title(example: Example) -> str:
-    """What the picture of an example shows."""
+    """The title of an example's picture."""
     if example.before and example.after:
         return "Before and after"
     return "The traced model" if example.before else "What your code returned"
 
 
 def picture_note(example: Example, nodes: Collection[str]) -> str:
-    """How to read the picture."""
+    """The explanation of an example's picture."""
     before, after = compare(example.before, example.after)
     notes = []
     if before and after:

@@ -224,6 +224,6 @@ PANELS: Panels = {
         "forget": "fxcourse classroom forget my_class ann",
     },
 }
-"""The order of the commands in the help, which is the order of a term, and an example for each."""
+"""The commands in the order of the help, which is the order of a term, each with an example."""
 
 arrange(app, PANELS)

@@ -195,7 +195,7 @@ def pack(
 
 
 def _write(path: Path, source: Path, data: bytes) -> Path:
-    """Write a file that was filled in, and leave the platform's own unchanged."""
+    """Write a filled table to a new file, and leave the platform's own file unchanged."""
     if path.resolve() == source.expanduser().resolve():
         path = path.with_name(f"{path.stem}_filled{path.suffix}")
     path.write_bytes(data)
@@ -238,7 +238,7 @@ def _print_collected(done: Collected, timezone: str | None) -> None:
 
 
 def _zone(name: str | None) -> ZoneInfo | None:
-    """The time zone of that name; ``None`` for this machine's own."""
+    """The time zone with this name; ``None`` for this machine's own."""
     if name is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Checks of a machine. Each one looks at one thing, and explains how to fix it."""
+"""Checks of a machine, each with an explanation of the fix."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ REINSTALL = (
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The result of a check.
+    """The result of a check, and the fix if one is needed.
 
     Attributes:
         name: the thing that was checked.
         state: whether the course works with it.
         says: one sentence about it.
-        mend: the fix, if one is needed.
     """
 
     name: str
@@ -48,7 +47,7 @@ class Diagnosis:
 
 
 def wanted() -> list[Requirement]:
-    """Return what the base requires, and what the extras require of packages that are installed.
+    """Return the base's requirements, and those of extras for packages that are installed.
 
     Raises:
         importlib.metadata.PackageNotFoundError: the course is not installed.
@@ -72,7 +71,7 @@ def _is_here(package: str) -> bool:
 
 
 def _may_apply(marker: Marker) -> bool:
-    """Whether a condition holds for this Python, with any of the course's extras."""
+    """Whether a condition is true for this Python, with any of the course's extras."""
     return any(marker.evaluate({"extra": extra}) for extra in extras.EXTRAS)
 
 
@@ -100,7 +99,7 @@ def packages() -> Diagnosis:
 
 
 def _differs(requirement: Requirement) -> str:
-    """How the installed version differs from what is required; "" if it does not."""
+    """The difference between the installed version and the required one; "" if there is none."""
     try:
         version = metadata.version(requirement.name)
     except metadata.PackageNotFoundError:
@@ -137,8 +136,8 @@ def files_here() -> Diagnosis:
 
 
 def torch_and_torchvision() -> Diagnosis:
-    """Whether the two import together: builds that do not match fail only then."""
-    # In a process of its own, because a broken build can end the process that imports it.
+    """Whether the two import together, which is when builds that do not match fail."""
+    # In a new process, because a broken build can end the process that imports it.
     code = "import torch, torchvision; torchvision.ops.nms; print(torch.__version__)"
     name = "torch and torchvision"
     if not extras.is_installed("torchvision"):
@@ -242,13 +241,13 @@ def chromium() -> Diagnosis:
 
 
 def _how_to(module: str) -> str:
-    """How to install the extra that brings a module, after a colon."""
+    """The command that installs the extra with a module."""
     _, _, command = extras.how_to_install(module).partition(": ")
     return command
 
 
 def _fails(code: str, seconds: float = 180) -> str:
-    """The last line of the error when this code ran in a new Python; ``""`` if it succeeded."""
+    """The last line of this code's error in a new Python; ``""`` if it succeeds."""
     try:
         done = subprocess.run(
             python_command("-c", code),

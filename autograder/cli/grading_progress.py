@@ -1,4 +1,4 @@
-"""What an instructor sees while a class is graded, and afterwards."""
+"""Output for an instructor while a class is graded, and afterwards."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 
 MOST_UNREAD = 100
-"""Lines about notebooks that were not read."""
+"""Maximum number of lines about notebooks that were not read."""
 
 MOST_LATE = 10
-"""Lines about late work that the summary has."""
+"""Maximum number of lines about late work in the summary."""
 
 
 class Watch:
-    """Progress with the time that is left, and a line for each submission that needs a look."""
+    """Progress with the remaining time, and a line for each submission that needs attention."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -57,18 +57,18 @@ class Watch:
             self._print(line_about(result))
 
     def _is_harmless(self, result: Result) -> bool:
-        """Whether nothing happened to a submission, or only what was told of another one."""
+        """Whether a submission was graded without notes, or with the notes of an earlier one."""
         if result.status is not SubmissionStatus.GRADED or not result.notes:
             return result.status is SubmissionStatus.GRADED
         self._told[result.chapter, result.notes] += 1
         return self._told[result.chapter, result.notes] > 1
 
     def expect(self, count: int) -> None:
-        """Show how many submissions there are."""
+        """Show the number of submissions."""
         self._progress.show(0, count)
 
     def warn(self, sentence: str) -> None:
-        """Show something that an instructor should know first."""
+        """Show a warning that an instructor should read first."""
         self._print(f"[yellow]{escape(in_a_line(sentence))}[/yellow]")
 
     def _print(self, line: str) -> None:
@@ -77,7 +77,7 @@ class Watch:
 
 
 def line_about(result: Result) -> str:
-    """One submission in a line, with what happened to it."""
+    """One submission in a line, with its notes."""
     colour = result.status.colour
     who = escape(in_a_line(f"{result.student}, {result.chapter}"))
     happened = escape(" ".join(_few(result.notes)))
@@ -86,14 +86,14 @@ def line_about(result: Result) -> str:
 
 
 def _few(notes: tuple[str, ...], most: int = 4) -> list[str]:
-    """The first notes; how many more there are."""
+    """The first notes, and the number of the others."""
     kept = [note if note.endswith((".", "!", "?")) else f"{note}." for note in notes[:most]]
     kept = [note[:300] for note in kept]
     return [*kept, f"And {len(notes) - most} more."] if len(notes) > most else kept
 
 
 def print_summary(summary: Summary, console: Console) -> None:
-    """Print a table: how many submissions of each chapter ended how, and what they earned."""
+    """Print a table with the results of each chapter's submissions, and sentences about the run."""
     table = Table()
     table.add_column("chapter", no_wrap=True)
     for head in ("handed in", "how it ended", "automatic mean", "of"):
@@ -133,7 +133,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def print_changes(summary: Summary, console: Console) -> None:
-    """Print whose score a run that was only tried would change, and why."""
+    """Print the scores that a dry run would change, with the reasons."""
     if summary.changes:
         table = Table("student", "chapter", "now", "would be", "why")
         for one in summary.changes:
@@ -148,7 +148,7 @@ def print_changes(summary: Summary, console: Console) -> None:
 
 
 def _print_late(rows: Sequence[LateRow], console: Console) -> None:
-    """Who was late, and what it costs; the first few, where there are many."""
+    """Print the first late submissions, with their penalties, and the number of the others."""
     if not rows:
         return
     costs = sum(row.penalty > 0 for row in rows)
@@ -160,13 +160,13 @@ def _print_late(rows: Sequence[LateRow], console: Console) -> None:
 
 
 def about_late(row: LateRow) -> str:
-    """How late a submission was, and what it costs, in a line."""
+    """The delay of a submission and its penalty, in a line."""
     minus = f": -{row.penalty:.4g} of {row.score:.4g} points" if row.penalty else ": no points off"
     return f"{in_a_line(row.student)}, {row.chapter}: {row.sentence}{minus}"
 
 
 def _columns(results: Sequence[Result]) -> Iterator[str]:
-    """What the table says of one chapter's results."""
+    """The columns of the table with one chapter's results."""
     ended = Counter(result.status for result in results)
     yield str(len(results))
     seen = [status for status in SubmissionStatus if ended[status]]

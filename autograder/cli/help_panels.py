@@ -14,7 +14,7 @@ Panels = Mapping[str, Mapping[str, str]]
 
 
 def arrange(app: typer.Typer, panels: Panels) -> None:
-    """Sort an app's commands into panels, and end the help of each with its example.
+    """Sort an app's commands into panels, and add each command's example to its help.
 
     A command that no panel names comes last.
     """

@@ -37,7 +37,7 @@ LOOSE = {
     "modes": (MODES,),
     "state": (STATE,),
 }
-"""The aspects that the command line can ignore, by its word for them."""
+"""The aspects that the command line can ignore, by its words for them."""
 
 DEFAULT = (
     "arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names", "identities",
@@ -85,13 +85,13 @@ class Wanted:
 
 
 UNFIT = (CannotLoad, Misused)
-"""The exceptions for a pass that cannot be tested; the message says what to do."""
+"""Exceptions for a pass that cannot be tested; the message gives the fix."""
 
 _GIVEN = ("trace", "model", "program", "aten")
 
 
 def wanted(words: str, *, given: str, kinds: str, ignore: str, **more: Any) -> Wanted:
-    """The options of a command line, checked.
+    """The validated options of a command line.
 
     Raises:
         CannotLoad: an option has a value that does not exist.
@@ -179,7 +179,7 @@ def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
 
 
 def _reasons(hunt: Hunt) -> str:
-    """The most frequent reasons for which models could not be used, with their numbers."""
+    """The most frequent reasons why models could not be used, with their numbers."""
     shown = hunt.useless.most_common(3)
     other = hunt.useless.total() - sum(count for _, count in shown)
     return ", ".join(f"{why} ({count})" for why, count in [*shown, ("other", other)] if count)

@@ -85,7 +85,7 @@ def fxcourse(
         ),
     ] = False,
 ) -> None:
-    """Hold the options of the command itself."""
+    """Define the options of the command itself."""
 
 
 @app.command()
@@ -297,7 +297,7 @@ def lab(
     out.print(f"Opening JupyterLab on {escape(str(place))}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
     os.environ.update(jupyter.environment(place, _with_scripts_on_path()))
-    with contextlib.suppress(OSError):  # the index stays the one of the last time
+    with contextlib.suppress(OSError):  # the index then shows an earlier state
         index.refresh(place)
     server = subprocess.Popen(jupyter.command(place, passed_on))
     while True:
@@ -449,14 +449,14 @@ def doctor() -> None:
 
 
 class Sandbox(StrEnum):
-    """How `fxcourse grade` runs students' code."""
+    """Ways in which `fxcourse grade` runs students' code."""
 
     AUTO = "auto"
     NONE = "none"
 
 
 def _without_sandbox() -> str:
-    """What grading without a sandbox gives away, and the options that choose it."""
+    """The risks of grading without a sandbox, and the options that accept them."""
     from autograder.sandbox.probe import GIVES_AWAY
 
     return (
@@ -466,7 +466,7 @@ def _without_sandbox() -> str:
 
 
 def _refuse_no_sandbox(wanted: bool) -> None:
-    """Stop at the option of earlier versions."""
+    """Reject the option of earlier versions."""
     if wanted:
         raise typer.BadParameter(f"There is no '--no-sandbox' any more. {_without_sandbox()}")
 
@@ -566,7 +566,7 @@ def grade(
 
 
 def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
-    """Write the report of a class that was graded, and print how long that took."""
+    """Write the report of a graded class, and print the time that this took."""
     from autograder.classroom.reports.class_report import make
 
     start = time.perf_counter()
@@ -698,7 +698,7 @@ def _pass_on(name: str, module: str, help: str) -> None:
         try:
             importlib.import_module(module).app(context.args, prog_name=f"fxcourse {name}")
         except ModuleNotFoundError:
-            extras.require("nbgrader")  # name the extra for classes, not that of a part of it
+            extras.require("nbgrader")  # name the extra for classes, not the missing package
             raise
 
     app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(run)
@@ -743,7 +743,7 @@ and only a clone has the chapters' sources."""
 
 
 def _is_available(name: str) -> bool:
-    """Whether this copy of the course has what a command needs."""
+    """Whether this copy of the course contains the folder that a command needs."""
     return name not in _NEEDED or _NEEDED[name].is_dir()
 
 
@@ -759,7 +759,7 @@ def all_apps() -> dict[str, typer.Typer]:
 
 
 def _stopped(error: Exception) -> typer.Exit:
-    """Print why a command cannot do its work."""
+    """Print the reason why a command cannot continue."""
     err.print(f"[red]Stopped.[/red] {escape(str(error))}")
     return typer.Exit(1)
 
@@ -777,7 +777,7 @@ def _print_refusals(done: str, refusals: tuple[BuildRefused, ...]) -> None:
 
 
 def _print_what_is_missing(names: list[str]) -> None:
-    """Print which exercises have no debrief, and what each of them lacks."""
+    """Print the exercises without a debrief, and the parts that are missing."""
     from autograder.builder.outputs.generate import without_debrief
 
     missing = without_debrief(names)
@@ -812,13 +812,13 @@ def _print_minutes(names: list[str]) -> None:
 
 
 def _with_scripts_on_path() -> dict[str, str]:
-    """The environment, with this Python's commands found first: nbgrader calls `alembic`."""
+    """The environment with this Python's commands first on the PATH: nbgrader calls `alembic`."""
     scripts = str(Path(sys.executable).parent)
     return {**os.environ, "PATH": scripts + os.pathsep + os.environ.get("PATH", "")}
 
 
 def main() -> None:
-    """Run the command. After a Ctrl-C the prompt is back at once."""
+    """Run the command. After Ctrl-C, end at once."""
     accept_every_character(sys.stdout, sys.stderr)
     try:
         app(prog_name="fxcourse")
@@ -837,7 +837,7 @@ def main() -> None:
 
 
 def _leave_at_once() -> NoReturn:
-    """End the process without cleaning up all that PyTorch has imported, which takes seconds."""
+    """End the process without PyTorch's cleanup, which takes seconds."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(STOPPED)

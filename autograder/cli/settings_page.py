@@ -1,4 +1,4 @@
-"""The tables of docs/reference/settings.md, from the code that reads the settings."""
+"""Generates the tables of docs/reference/settings.md from the code that reads the settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REGION = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTAL
 
 
 def pages() -> dict[Path, str]:
-    """The page with its generated parts, by its path. Nothing is written."""
+    """The page with its generated parts, by its path. This writes nothing."""
     parts = {
         "checks": _traits(ExecuteChecks),
         "deadlines": _deadlines(),
@@ -34,7 +34,7 @@ def pages() -> dict[Path, str]:
 
 
 def _traits(kind: type[HasTraits]) -> str:
-    """The settings of a part of the class."""
+    """The table of the settings that a class of traits defines."""
     traits = kind.class_own_traits(config=True)
     return _table(
         ("setting", "default", "meaning"),

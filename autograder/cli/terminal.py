@@ -19,29 +19,29 @@ from autograder.environment.visible import visible
 
 T = TypeVar("T")
 
-# Without emoji: `b.py:boom` is the name of a pass, not a picture.
 MOST_LINES = 20
-"""Lines of one kind that are printed, such as files that were left out."""
+"""Maximum number of lines of one kind to print, such as files that were left out."""
 
 
 class VisibleConsole(Console):
-    """A console that lets no control character through, whoever has written a text."""
+    """A console that prints no control character from the texts of students and other people."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render an object; what would act in a terminal is replaced in its text."""
+        """Render an object, with visible signs instead of control characters in its text."""
         for segment in super().render(renderable, options):
             is_text = not segment.control
             yield Segment(visible(segment.text), segment.style) if is_text else segment
 
 
+# Without emoji: `b.py:boom` is the name of a pass, not a picture.
 out = VisibleConsole(soft_wrap=True, highlight=False, emoji=False)
 err = VisibleConsole(soft_wrap=True, highlight=False, emoji=False, stderr=True)
 
 
 def print_some(lines: Sequence[str]) -> None:
-    """Print lines of one kind, in rich's markup: the first ones, and how many more there are."""
+    """Print the first lines of one kind, in rich's markup, and the number of the others."""
     for line in lines[:MOST_LINES]:
         out.print(line)
     if len(lines) > MOST_LINES:
@@ -51,7 +51,7 @@ def print_some(lines: Sequence[str]) -> None:
 # ------------------------------------------------------------------ progress
 
 LINE_SECONDS = 10.0
-"""Seconds between two lines of progress, if there is no terminal to draw a bar in."""
+"""Seconds between two lines of progress, if there is no terminal for a bar."""
 
 
 def duration(seconds: float) -> str:
@@ -62,13 +62,13 @@ def duration(seconds: float) -> str:
 
 
 def time_left(elapsed: float, last: float, new: int, left: int) -> str:
-    """Estimate how long the rest of some work takes.
+    """Estimate the time for the rest of some work.
 
     Args:
         elapsed: seconds since the work began.
         last: seconds from its beginning to the end of the last step that took time.
-        new: the number of these steps; steps that had been done before took no time.
-        left: the number of steps that are left, at most.
+        new: the number of these steps; steps from an earlier run took no time.
+        left: the maximum number of remaining steps.
     """
     if not new:
         return f"{duration(elapsed)} so far"
@@ -76,7 +76,7 @@ def time_left(elapsed: float, last: float, new: int, left: int) -> str:
 
 
 class _Column(progress.ProgressColumn):
-    """A column whose text is made again at each refresh."""
+    """A column whose text is computed again at each refresh."""
 
     def __init__(self, words: Callable[[], str]) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class _Column(progress.ProgressColumn):
 
 
 class Progress:
-    """The progress of long work on standard error, with an estimate of the time that is left.
+    """The progress of long work on standard error, with an estimate of the remaining time.
 
     In a terminal this is a bar. In a pipe or a file it is a line of plain text now and then.
     """
@@ -106,7 +106,7 @@ class Progress:
         bar = progress.Progress(
             progress.TextColumn(self._title), progress.BarColumn(),
             progress.MofNCompleteColumn(), _Column(self._time_left), _Column(lambda: self._note),
-            # A console of its own: work may redirect `sys.stderr` while the bar is drawn.
+            # A separate console, because work may redirect `sys.stderr` while the bar is drawn.
             console=VisibleConsole(file=sys.stderr, highlight=False, emoji=False),
             transient=True, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
@@ -128,7 +128,7 @@ class Progress:
             self._bar.stop()
 
     def over(self, items: Sequence[T]) -> Iterator[T]:
-        """Yield items one after the other, and show how many are done and which one is next."""
+        """Yield items one after the other, and show how many are done and the next one."""
         for done, item in enumerate(items):
             name = item.stem if isinstance(item, Path) else str(item)
             self.show(done, len(items), f"now {name}")
@@ -136,12 +136,12 @@ class Progress:
         self.show(len(items), len(items))
 
     def show(self, done: int, total: int, note: str = "", *, took_time: bool = True) -> None:
-        """Show that a number of steps is done. The time begins with the first call.
+        """Show the number of steps that are done. The time begins with the first call.
 
         Args:
             done: the number of steps that are done.
             total: the number of all steps.
-            note: what else to show, in a few words.
+            note: a few more words to show.
             took_time: whether the last step was done now, and not in an earlier run.
         """
         begins = self._began is None
@@ -169,7 +169,7 @@ class Progress:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Take the bar away while something else is printed."""
+        """Hide the bar while something else is printed."""
         if self._bar is not None:
             self._bar.stop()
         yield

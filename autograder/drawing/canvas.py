@@ -1,4 +1,4 @@
-"""Puts outlines, lines and words on a matplotlib figure."""
+"""Draws outlines, lines and words on a matplotlib figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HEAD = 6.5  # the length of an arrow head
 
 
 class Pen:
-    """Puts paths and text on a figure; coordinates are points from its upper left corner."""
+    """Draws paths and text on a figure; coordinates are points from its upper left corner."""
 
     def __init__(self, figure: Any, height: float) -> None:
         from matplotlib.transforms import Affine2D

@@ -1,7 +1,7 @@
 """Shows matplotlib figures in the colors of JupyterLab's theme, so that none is white in the dark.
 
-A PNG has one background. Inline SVG can use the variables of the theme: the paper and the ink of a
-figure become those of the page, and the colors of its data stay.
+A PNG has one background. Inline SVG can use the variables of the theme: background and black lines
+of a figure get the colors of the page, and its data keep theirs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 from autograder.drawing.html import INK, PAPER, SMALLEST, clean, escaped, pictures_row, sheet
 
 PIXELS_PER_POINT = 100 / 72
-"""So that a figure is as large as its PNG in a notebook."""
+"""Scale at which a figure is as large as its PNG in a notebook."""
 
 IMAGE_DPI = 150
 
 MOST_CHARACTERS = 400_000
-"""A figure whose SVG is longer, such as one of very many points, stays a PNG."""
+"""Maximum length of a figure's SVG. A longer one, such as of very many points, stays a PNG."""
 
 _INK, _PAPER = "#000000", "#ffffff"
 _SIZE = re.compile(r'<svg [^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>')
@@ -30,16 +30,16 @@ def begin(shell: Any) -> None:
     """Show each figure of a notebook's kernel in the colors of the theme.
 
     Args:
-        shell: IPython's shell in the kernel; nothing if this is not a notebook.
+        shell: IPython's shell in the kernel; None if this is not a notebook.
     """
     if shell is not None:  # by name: chapters without figures do not import matplotlib
         formatter = shell.display_formatter.formatters["text/html"]
-        # Of its base class: the first figure lets IPython forget all formatters of `Figure`.
+        # For the base class, because IPython drops all formatters of `Figure` at the first figure.
         formatter.for_type_by_name("matplotlib.figure", "FigureBase", chart_html)
 
 
 def chart_html(figure: Any) -> str | None:
-    """A figure as HTML; nothing if only its PNG shows it well.
+    """A figure as HTML; None if only its PNG shows it well.
 
     Args:
         figure: a `matplotlib.figure.Figure`.
@@ -58,7 +58,7 @@ def chart_html(figure: Any) -> str | None:
     used = set(re.findall(r"#(\w[^\")]*)", inner))
     inner = _ID.sub(lambda found: found[0] if found[1] in used else "", inner)
     inner = inner.replace(_INK, INK).replace(_PAPER, PAPER)
-    # matplotlib leaves black out where it is the default of SVG.
+    # matplotlib does not write black if it is the default of SVG.
     style = (
         f"display:block;width:100%;height:auto;min-width:{round(width * SMALLEST)}px;fill:{INK};"
         "stroke-linejoin:round;stroke-linecap:butt"
@@ -83,7 +83,7 @@ def _said_by(axes: Any) -> list[str]:
 
 
 def _has_color_scale(figure: Any) -> bool:
-    """Whether colors stand for numbers: black and white are values then, no ink and paper."""
+    """Whether colors represent numbers, so that black and white are values too."""
     parts = (part for axes in figure.axes for part in axes.collections)
     return any(part.get_array() is not None for part in parts)
 

@@ -1,7 +1,7 @@
-"""What differs between two graphs: nodes are told apart by what they compute, not by their names.
+"""Finds the differences between two graphs, by what their nodes compute and not by names.
 
-Names say little: a graph that was traced again, or copied node by node, may have other names
-throughout, and what one pass calls `relu` is `relu_1` after another.
+Names are unreliable: a graph that was traced again, or copied node by node, may have other names
+throughout, and the node `relu` of one pass is `relu_1` after another.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 _WORD = re.compile(r"[^\W\d]\w*")
 
 _SEARCHED = 1_000_000
-"""Up to so many pairs of nodes are compared to find the best order; a second or so."""
+"""Maximum number of pairs of nodes to compare in search of the best order; a second or so."""
 
 
 def compare(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> Marked:
-    """Both graphs, with the nodes that differ marked.
+    """Both graphs, with the differing nodes marked.
 
     A node of `before` without a counterpart is ``removed``, one of `after` without one is
-    ``added``. Of two counterparts both are ``changed`` where opcode, label or inputs differ; that
-    their names do is no difference. Boxes that carry marks already are left as they are.
+    ``added``. Two counterparts are ``changed`` if opcode, label or inputs differ; different names
+    do not count. Boxes that have marks already are left unchanged.
     """
     if any(box.mark for box in (*before, *after)):
         return tuple(before), tuple(after)
@@ -61,11 +61,11 @@ def _marked(box: NodeBox, other: NodeBox | None, there: Mapping[str, str], alone
 
 
 def counterparts(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> dict[str, str]:
-    """Which node of `after` stands for which of `before`, by their names; some have none.
+    """The node of `after` that corresponds to each node of `before`, by name, if there is one.
 
-    First come nodes that compute the same, from the inputs on. The rest are those of one name, as
-    after a change in place, or calls of the same thing in the order in which both graphs have them,
-    as after a new trace: whichever leaves less that differs.
+    First, nodes that compute the same are paired, starting from the inputs. The rest are paired in
+    two ways: by name, as after a change in place, and by the order of equal calls, as after a new
+    trace. The way that leaves fewer differences is used.
     """
     ways = ((_of_one_name, _calling_the_same), (_calling_the_same, _of_one_name))
     found = [_by(ways_in_turn, before, after) for ways_in_turn in ways]
@@ -106,7 +106,7 @@ def _computing_the_same(
 
 
 def _computed(boxes: Sequence[NodeBox], numbers: dict[Hashable, int]) -> dict[str, int]:
-    """A number for what each node computes; nodes that compute the same have the same."""
+    """A number for each node; nodes that compute the same have the same number."""
     found: dict[str, int] = {}
     for box in boxes:
         if box.op not in GHOSTS:
@@ -123,10 +123,11 @@ def _calling_the_same(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> di
 
 
 def _in_both(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
-    """Places of equal things, in an order that both have; nearly as many as there can be.
+    """Positions of equal items in an order that both lists share, nearly as many as possible.
 
-    What both begin and end with is taken first, because the search in between takes time with the
-    product of the lengths. Where that is too much, each thing is taken where it comes next.
+    The common beginning and end are taken first, because the search between them takes time
+    proportional to the product of the lengths. If that is too much, each item is paired with its
+    next occurrence.
     """
     shorter = min(len(old), len(new))
     head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
@@ -161,17 +162,17 @@ def _of_one_name(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> dict[st
 
 
 def _fits(box: NodeBox, op: str | None) -> bool:
-    """Whether a node of this opcode may be what became of another: calls stay calls."""
+    """Whether a node may have become one with this opcode: calls remain calls."""
     return op is not None and (op == box.op or (op.startswith("call") == box.op.startswith("call")))
 
 
 def _shape(box: NodeBox) -> str:
-    """A label with numbers in place of the names of inputs, as names may change."""
+    """A label with numbers instead of the names of inputs, because names may change."""
     places = {name: f"{place}." for place, name in reversed([*enumerate(box.inputs)])}
     return _WORD.sub(lambda word: places.get(word[0], word[0]), box.label)
 
 
 def marks_in_words(boxes: Sequence[NodeBox]) -> str:
-    """How many nodes carry which mark: ``1 added, 2 changed``; ``""`` if none does."""
+    """The number of nodes with each mark: ``1 added, 2 changed``; ``""`` without marks."""
     counts = {mark: sum(box.mark == mark for box in boxes) for mark in SIGNS}
     return ", ".join(f"{count} {mark}" for mark, count in counts.items() if count)

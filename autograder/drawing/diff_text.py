@@ -1,4 +1,4 @@
-"""The text form of a before/after pair: one list of lines, each with a sign."""
+"""Text form of a before/after pair: one list of lines, each with a sign."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from autograder.core.verdict import NodeBox
 from autograder.drawing.diff import compare, counterparts, marks_in_words
 from autograder.drawing.text import LONGEST_ALT, SIGNS, notes, statement
 
-LONG = 14  # a longer list leaves out what did not change
+LONG = 14  # a longer list omits unchanged nodes
 CONTEXT = 2
 
 _Row = tuple[str, str]  # a mark, and the line
 
 
 def diff_text(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
-    """What a pass did: ``-`` removed, ``+`` added, ``~`` changed, the rest as it was."""
+    """The changes by a pass: ``-`` removed, ``+`` added, ``~`` changed, no sign for the rest."""
     old, new = compare(before, after)
     rows = list(_rows(old, new))
     lines = [f"{SIGNS.get(mark, '?')} {line}" for mark, line in rows]
@@ -26,7 +26,7 @@ def diff_text(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
 
 
 def diff_alt(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
-    """The pair in few enough words for a picture's alternative text."""
+    """The pair in a text that is short enough for a picture's alternative text."""
     text = diff_text(before, after)
     if len(text) <= LONGEST_ALT:
         return text
@@ -46,7 +46,7 @@ def headline(before: Sequence[NodeBox], after: Sequence[NodeBox]) -> str:
 
 
 def _rows(old: Sequence[NodeBox], new: Sequence[NodeBox]) -> Iterator[_Row]:
-    """Both graphs merged into one list, in an order that both share."""
+    """Both graphs merged into one list, in an order that is possible in both."""
     there = counterparts(old, new)
     a = [there.get(box.name, f"{box.name} before") for box in old]  # no name has a space
     b = [box.name for box in new]
@@ -79,7 +79,7 @@ def _said(box: NodeBox) -> str:
 
 
 def _without_the_same(rows: Sequence[_Row], lines: Sequence[str]) -> Iterator[str]:
-    """The lines near a mark; for the others, how many they are."""
+    """The lines near a mark; the others are replaced by their number."""
     marked = [i for i, (mark, _) in enumerate(rows) if mark]
     near = {j for i in marked for j in range(i - CONTEXT, i + CONTEXT + 1)}
     hidden = 0

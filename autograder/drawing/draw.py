@@ -1,4 +1,4 @@
-"""`draw(gm)`, `draw.diff(before, after)` and `draw.beside(a, b)`: pictures of graphs."""
+"""`draw(gm)` and its methods for two graphs: pictures of graphs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Picture:
     text form.
 
     Attributes:
-        title: stands above the picture; may be empty.
+        title: the title above the picture; may be empty.
         graphs: pairs of a heading and the boxes of a graph.
         focus: names of nodes that the picture points at.
-        around: names of nodes; of a big graph, only what is near them is drawn.
-        compared: whether the second of two graphs is what became of the first.
+        around: names of nodes; in a big graph, only their surroundings are drawn.
+        compared: whether the two graphs are one before and after a change.
         text: the text form.
     """
 
@@ -58,7 +58,7 @@ class Picture:
 
     @property
     def text(self) -> str:
-        """The picture in words."""
+        """The text form of the picture."""
         body = self._said_of_each(graph_text)
         if self._is_a_diff:
             body = diff_text(*(boxes for _, boxes in self.graphs))
@@ -74,19 +74,19 @@ class Picture:
 
     @property
     def alt(self) -> str:
-        """The picture in few words."""
+        """A short text form of the picture."""
         if self._is_a_diff:
             return diff_alt(*(boxes for _, boxes in self.graphs))
         return self._said_of_each(alt_text)
 
     @cached_property
     def missing(self) -> str:
-        """The line that says what to install, or ``""`` if pictures can be drawn."""
+        """The line that says which package to install, or ``""`` if pictures can be drawn."""
         return "" if extras.is_installed(DRAWS) else extras.how_to_install(DRAWS)
 
     @cached_property
     def note(self) -> str:
-        """Why there is no picture, or ``""`` if there is one."""
+        """The reason why there is no picture, or ``""`` if there is one."""
         if self.missing:
             return self.missing
         if self._is_the_same_twice:
@@ -102,14 +102,14 @@ class Picture:
 
     @property
     def _is_the_same_twice(self) -> bool:
-        """Whether this would show a graph twice that is too big to be drawn whole with a change."""
+        """Whether both graphs are equal, and too big to be drawn as a whole."""
         boxes = [box for _, boxes in self.graphs for box in boxes]
         big = len(boxes) > 2 * DRAWN_WHOLE and self._is_a_diff
         return big and not self.focus and not any(box.mark for box in boxes)
 
     @cached_property
     def page(self) -> Any:
-        """The laid out picture."""
+        """The picture's layout."""
         extras.require(DRAWS)
         from autograder.drawing.page_layout import page_of
 
@@ -135,7 +135,7 @@ class Picture:
         """Write the picture to a file whose name ends in ``.png`` or ``.svg``.
 
         Raises:
-            ValueError: for another ending.
+            ValueError: the name has another ending.
         """
         path = Path(path)
         if path.suffix == ".svg":
@@ -146,21 +146,21 @@ class Picture:
             raise ValueError(f"A picture is saved as .png or .svg, not as `{path.name}`.")
 
     def inline(self) -> str:
-        """The picture as SVG in a page, without its text form."""
+        """The picture as inline SVG, without its text form."""
         from autograder.drawing.page_layout import panel_pages
         from autograder.drawing.render import inline_svg, shown_width
 
         if len(self.graphs) == 1:
             return pictures_row([(inline_svg(self.page, self.alt), shown_width(self.page))])
         alts = [f"{heading}: {alt_text(boxes)}" for heading, boxes in self.graphs]
-        if self._is_a_diff:  # it says of both graphs what differs
+        if self._is_a_diff:  # it describes the differences of both graphs
             alts[0] = self.alt
         pages = zip(panel_pages(self.page), alts, strict=True)
         row = pictures_row([(inline_svg(page, alt), shown_width(page)) for page, alt in pages])
         return bold_line(self.title) + row
 
     def html(self) -> str:
-        """The picture as HTML, its text form folded below it."""
+        """The picture as HTML, with its text form folded below it."""
         text = block(self.text, lines=400)
         if self.note:
             return sheet(f'<div style="margin:0 0 4px 0">{self.note}</div>{text}')
@@ -187,15 +187,15 @@ class Draw:
         """Draw a graph.
 
         Args:
-            what: a `GraphModule`, a `Graph`, a module or a function. What is not traced
-                yet is traced for the picture.
-            title: stands above the picture.
-            around: a node, its name, or several: of a big graph, only what is near them is drawn.
+            what: a `GraphModule`, a `Graph`, a module or a function. A module or function that is
+                not traced yet is traced for the picture.
+            title: the title above the picture.
+            around: a node, its name, or several. In a big graph, only their surroundings are drawn.
 
         Raises:
-            TypeError: for anything else, or a title that is no text.
-            CannotTrace: (a ValueError) for what `fx.symbolic_trace` cannot trace.
-            LookupError: the graph has no node that `around` names.
+            TypeError: for anything else, or a title that is not a text.
+            CannotTrace: (a ValueError) `fx.symbolic_trace` cannot trace it.
+            LookupError: the graph has no node with a name in `around`.
         """
         boxes = sketch(what)
         names = _names(around, boxes)
@@ -203,15 +203,15 @@ class Draw:
         return Picture([(heading, boxes)], _text(title), around=names)
 
     def diff(self, before: Drawable, after: Drawable, title: str | None = None) -> Picture:
-        """Draw two graphs side by side and mark what differs.
+        """Draw two graphs next to each other and mark the differences.
 
-        Nodes are told apart by what they compute, so other names alone are no difference:
+        Nodes are compared by what they compute, so different names alone do not count. A node is
         added, removed, or changed in opcode, target or arguments.
 
         Args:
             before: the first graph; see `draw`.
             after: the second one.
-            title: stands above the picture.
+            title: the title above the picture.
         """
         return pair(sketch(before), sketch(after), _text(title))
 
@@ -219,13 +219,13 @@ class Draw:
         self, left: Drawable, right: Drawable, title: str | None = None,
         headings: tuple[str, str] = ("left", "right"),
     ) -> Picture:  # fmt: skip
-        """Draw two graphs side by side that are not before and after: nothing is marked.
+        """Draw two unrelated graphs next to each other, without marks.
 
         Args:
             left: the one graph; see `draw`.
             right: the other one.
-            title: stands above the picture.
-            headings: stand above the graphs.
+            title: the title above the picture.
+            headings: the headings above the graphs.
         """
         graphs = zip(headings, (sketch(left), sketch(right)), strict=True)
         return Picture([*graphs], _text(title), compared=False)
@@ -235,7 +235,7 @@ class Draw:
 
 
 def _text(title: str | None) -> str:
-    """A title; whoever gives a graph in its place wanted to see two."""
+    """The title as text; if it is a graph, the error explains how to draw two."""
     if title is None or isinstance(title, str):
         return title or ""
     kind = type(title).__name__
@@ -248,7 +248,7 @@ def _text(title: str | None) -> str:
 def _names(
     nodes: str | fx.Node | Collection[str | fx.Node], boxes: Sequence[NodeBox]
 ) -> frozenset[str]:
-    """The names of nodes of a graph."""
+    """The names of these nodes of a graph."""
     several = [nodes] if isinstance(nodes, str | fx.Node) else list(nodes)
     names = frozenset(node if isinstance(node, str) else node.name for node in several)
     known = [box.name for box in boxes]
@@ -265,7 +265,7 @@ def pair(
     title: str = "",
     focus: Collection[str] = (),
 ) -> Picture:
-    """The picture of two graphs, what differs marked; see `Draw.diff`."""
+    """The picture of two graphs with their differences marked; see `Draw.diff`."""
     return Picture([*zip(("before", "after"), compare(before, after), strict=True)], title, focus)
 
 

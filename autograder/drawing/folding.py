@@ -1,4 +1,4 @@
-"""Long straight chains of a big graph become one cell that lists its nodes."""
+"""Folds long straight chains of a big graph into one cell that lists its nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder.core.verdict import NodeBox
 
-BIG = 12  # up to so many nodes a graph is drawn node by node
+BIG = 12  # a graph with at most this many nodes is drawn node by node
 REFERENCE = "reference"  # opcode of a stand-in for a node drawn in another column
 
 _CALLS = ("call_function", "call_method", "call_module")
@@ -15,15 +15,14 @@ _CALLS = ("call_function", "call_method", "call_module")
 
 @dataclass(frozen=True)
 class Cell:
-    """What is drawn as one shape.
+    """A part of a graph that is drawn as one shape.
 
     Attributes:
-        boxes: one node, or a chain of them in the order in which they run.
-        inputs: indices of the cells it reads that stand before it.
-        late: indices of the cells it reads too early: itself, or one that stands after
-            it. A sound graph has none.
-        places: where the nodes stand in the order in which the graph runs, from 1; none for a
-            stand-in.
+        boxes: one node, or a chain of nodes in the order in which they run.
+        inputs: indices of the cells that it reads and that come before it.
+        late: indices of the cells that it reads too early: itself, or a later cell. A valid
+            graph has none.
+        places: positions of the nodes in the graph, counted from 1; empty for a stand-in.
     """
 
     boxes: tuple[NodeBox, ...]
@@ -35,15 +34,15 @@ class Cell:
 def cells_of(
     boxes: Sequence[NodeBox], fold: bool | None = None, focus: Collection[str] = ()
 ) -> tuple[Cell, ...]:
-    """The cells of a graph, in an order in which all inputs stand before their readers.
+    """The cells of a graph, in an order in which all inputs come before their readers.
 
     Args:
         boxes: the graph, in graph order.
-        fold: whether chains are folded; by default where the graph is big.
-        focus: names of nodes that are not to be hidden.
+        fold: whether to fold chains; by default only in a big graph.
+        focus: names of nodes that must not be hidden.
 
-    A chain is folded where each value has one reader and each reader one input. Nodes
-    with a mark, placeholders, attributes, outputs and broken nodes are never hidden.
+    A chain is folded if each value has one reader and each reader one input. Nodes with a mark,
+    placeholders, attributes, outputs and broken nodes are never hidden.
     """
     reads = _resolve(boxes)
     chains = _chains(boxes, reads, focus) if (len(boxes) > BIG if fold is None else fold) else []
@@ -71,7 +70,7 @@ def _cell(
 
 
 def _resolve(boxes: Sequence[NodeBox]) -> list[list[int]]:
-    """For each box the indices of those it reads: the last before it, or one after it."""
+    """For each box, the indices of its inputs: the last before it, or one after it."""
     everywhere: dict[str, list[int]] = {}
     for i, box in enumerate(boxes):
         everywhere.setdefault(box.name, []).append(i)
@@ -89,7 +88,7 @@ def _resolve(boxes: Sequence[NodeBox]) -> list[list[int]]:
 def _chains(
     boxes: Sequence[NodeBox], reads: list[list[int]], focus: Collection[str]
 ) -> list[list[int]]:
-    """Maximal runs of at least two plain nodes, each the only reader of the one before."""
+    """Maximal runs of at least two plain nodes, each the only reader of the previous one."""
     readers: list[list[int]] = [[] for _ in boxes]
     for i, row in enumerate(reads):
         for read in row:
@@ -121,5 +120,5 @@ def _chains(
 
 
 def stand_in(cell: Cell, label: str, inputs: tuple[int, ...]) -> Cell:
-    """A small cell that names a node which is drawn elsewhere, or not at all."""
+    """A small cell that names a node which is drawn elsewhere or not drawn."""
     return Cell((NodeBox(cell.boxes[-1].name, REFERENCE, label, ()),), inputs)

@@ -1,7 +1,7 @@
-"""Small pieces of HTML: everything that comes from outside is escaped here.
+"""Small pieces of HTML, which escape everything that comes from outside.
 
-Styles stand on the elements: JupyterLab takes away ``<style>`` and scripts. Colours are those of
-the theme, so that nothing is a white slab in a dark one; each piece that carries text says its own.
+Styles are inline, because JupyterLab removes ``<style>`` and scripts. Colors are those of the
+theme, so that nothing is white in a dark theme; each piece with text sets its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 INK_VALUE = "var(--jp-content-font-color1,#1d2430)"
 PAPER_VALUE = "var(--jp-layout-color1,#ffffff)"
-# The colours of JupyterLab's theme, or ours where there is none.
+# Colors of JupyterLab's theme, or ours if there is none.
 INK, PAPER = INK_VALUE, PAPER_VALUE
 QUIET = f"color-mix(in srgb,{INK_VALUE} 76%,{PAPER_VALUE})"
 RULE = "var(--jp-border-color2,#d5dae1)"
@@ -26,13 +26,13 @@ _BROKEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def clean(text: object) -> str:
-    """The text without terminal colours, control characters and changes of direction."""
+    """The text without terminal colors, control characters and changes of direction."""
     plain = str(text).replace("\r\n", "\n").replace("\r", "\n")
     return _BROKEN.sub("\N{REPLACEMENT CHARACTER}", _BIDI.sub("", _ANSI.sub("", plain)))
 
 
 def bounded(text: str, lines: int, width: int = 400) -> str:
-    """At most so many lines of at most so many characters; says how much is left out."""
+    """At most `lines` lines of at most `width` characters, with the number of lines left out."""
     every = clean(text).strip("\n").split("\n")
     shown = [line if len(line) <= width else line[: width - 1] + "…" for line in every[:lines]]
     left = len(every) - len(shown)
@@ -42,12 +42,12 @@ def bounded(text: str, lines: int, width: int = 400) -> str:
 
 
 def escaped(text: object) -> str:
-    """The text, ready to stand in HTML."""
+    """The text, escaped for HTML."""
     return html.escape(clean(text), quote=True)
 
 
 def rich(text: str) -> str:
-    """A message as HTML: what stands in backticks is shown as code."""
+    """A message as HTML; text in backticks becomes code."""
     parts = re.split(r"(`+)(?=\S)(.+?)(?<=\S)\1(?!`)", clean(text), flags=re.S)
     out = [escaped(parts[0])]
     for _, inner, rest in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
@@ -56,7 +56,7 @@ def rich(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A message as plain text: as it is, backticks too."""
+    """A message as plain text, with its backticks."""
     return clean(text)
 
 
@@ -68,12 +68,12 @@ def code(text: str) -> str:
 
 
 def bold_line(text: str) -> str:
-    """A line above something; nothing if there is no text."""
+    """A bold line above something; empty if there is no text."""
     return f'<div style="font-weight:600;color:{INK}">{rich(text)}</div>' if text else ""
 
 
 def sheet(inner: str) -> str:
-    """A sheet as wide as what stands on it."""
+    """A frame as wide as its content."""
     style = (f"{SANS};font-size:14px;background:{PAPER};color:{INK};border:1px solid {RULE};"
              "border-radius:6px;padding:4px 10px 8px 10px;margin:4px 0;display:inline-block;"
              "max-width:100%;box-sizing:border-box")  # fmt: skip
@@ -103,30 +103,30 @@ _BLOCK = (
 
 
 def block(text: str, lines: int = 60) -> str:
-    """Lines of code or output; long ones scroll, so that they can be copied as they are."""
+    """Lines of code or output; long lines scroll, so that a reader can copy them unchanged."""
     style = f"{_BLOCK};overflow-x:auto;white-space:pre"
     return f'<pre style="{style}">{escaped(bounded(text, lines))}</pre>'
 
 
 def wrapped(inner: str) -> str:
-    """Lines of code or output, none of which is cut at the right; `inner` is HTML already."""
+    """Lines of code or output, in which long lines wrap; `inner` is HTML already."""
     return f'<pre style="{_BLOCK};white-space:pre-wrap;overflow-wrap:anywhere">{inner}</pre>'
 
 
 def folded(summary: str, body: str) -> str:
-    """A fold, closed; `body` is HTML already."""
+    """A closed fold; `body` is HTML already."""
     head = f"cursor:pointer;color:{QUIET};font-size:13px"
     return (f'<details style="margin:4px 0 0 0;color:{INK}"><summary style="{head}">'
             f"{escaped(summary)}</summary>{body}</details>")  # fmt: skip
 
 
 def tinted(colour: str) -> str:
-    """A dark colour for words and signs: in a dark theme it is lighter."""
+    """A dark color for words and signs that is lighter in a dark theme."""
     return f"color-mix(in srgb,{colour} 60%,{INK_VALUE})"
 
 
 SMALLEST = 0.75
-"""A picture is scaled down to this at most. If that is too wide, it scrolls."""
+"""The smallest scale of a picture. If that is still too wide, the picture scrolls."""
 
 _EDGE_OF_MORE = f"color-mix(in srgb,{INK_VALUE} 30%,{PAPER_VALUE})"
 _SCROLLS = (
@@ -134,12 +134,12 @@ _SCROLLS = (
     f"background:linear-gradient({PAPER_VALUE},{PAPER_VALUE}) right/20px 100% no-repeat local,"
     f"linear-gradient(to left,{_EDGE_OF_MORE},{PAPER_VALUE}) right/12px 100% no-repeat scroll"
 )
-"""Some systems hide scroll bars. A shade at the right edge says that there is more: the first
-layer moves with the content, and covers the shade when the end is reached."""
+"""Some systems hide scroll bars. A shade at the right edge shows that there is more: the first
+layer moves with the content, and covers the shade at the end."""
 
 
 def pictures_row(pictures: Sequence[tuple[str, int]]) -> str:
-    """Pictures in a row, or below each other where the page is too narrow for a row.
+    """Pictures in a row, or below each other if the page is too narrow.
 
     Args:
         pictures: each as SVG, with its width in CSS pixels. The SVG scales with its box.

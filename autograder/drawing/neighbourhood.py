@@ -1,4 +1,4 @@
-"""Of two big graphs only the surroundings of what differs are drawn."""
+"""Crops big graphs to the surroundings of their differences."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from autograder.drawing.folding import Cell, stand_in
 
-DRAWN_WHOLE = 22  # cells: up to so many a graph is drawn whole
+DRAWN_WHOLE = 22  # cells: a graph with at most this many is drawn whole
 EDGES_AROUND = 2  # edges
 
 
 def cropped(
     graphs: Sequence[tuple[Cell, ...]], focus: Collection[str] = ()
 ) -> list[tuple[tuple[Cell, ...], int]]:
-    """For each graph the cells to draw, and how many nodes are left out.
+    """For each graph, the cells to draw and the number of nodes left out.
 
-    Graphs that are small, or in which nothing is marked or in focus, are kept whole. What
-    is left out at the edge of what is drawn is named by a stand-in.
+    Graphs that are small, or in which nothing is marked or in focus, are kept whole. A stand-in
+    names each cell that is left out next to a drawn one.
     """
     near = [_near_a_mark(cells, focus) for cells in graphs]
     names = {box.name for kept, cells in zip(near, graphs, strict=True)
@@ -48,7 +48,7 @@ def _near_a_mark(cells: Sequence[Cell], focus: Collection[str]) -> set[int]:
 def _only(
     cells: Sequence[Cell], names: set[str], above: str, below: str
 ) -> tuple[tuple[Cell, ...], int]:
-    """The cells that hold these names, and stand-ins for what they read and what reads them."""
+    """The cells that contain these names, with stand-ins for their inputs and readers."""
     kept = [i for i, cell in enumerate(cells) if any(box.name in names for box in cell.boxes)]
     inside = set(kept)
     read = sorted({u for v in kept for u in cells[v].inputs} - inside)

@@ -1,4 +1,4 @@
-"""What stands in each shape: which words, where, how large; and so how large the shape is."""
+"""Content of each shape: the words, their places and sizes, and the size of the shape."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from autograder.drawing.style import (
 
 NAME, LABEL, TAG, ROW = 9.4, 9.0, 6.6, 8.0  # sizes of type, in points
 LINE = 13.0
-ROWS = ((160, 9), (350, 5))  # a folded chain of a graph of so many nodes shows so many
+ROWS = ((160, 9), (350, 5))  # (nodes of a graph at most, rows of a folded chain)
 FEWEST_ROWS = 3
 LONGEST, LONGEST_ROW = 40, 24  # characters of a name or label in a picture
 
 _PAD = {"stadium": 13.0, "slanted": 15.0, "barred": 13.0, "cylinder": 11.0, "cut": 12.0,
         "stacked": 10.0, "pentagon": 12.0}  # fmt: skip
-_HEAD = {"cylinder": 6.0}  # what a shape needs above its words
-_FOOT = {"cylinder": 2.0, "pentagon": 7.0}  # and below
+_HEAD = {"cylinder": 6.0}  # extra space above the words
+_FOOT = {"cylinder": 2.0, "pentagon": 7.0}  # extra space below the words
 
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of text at a place relative to the shape's centre; ``y`` is its middle."""
+    """A piece of text at a place relative to the shape's center; ``y`` is its middle."""
 
     text: str
     x: float
@@ -49,7 +49,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Bullet:
-    """The little shape in front of a row of a folded chain."""
+    """The little shape at the start of a row in a folded chain."""
 
     look: Look
     x: float
@@ -58,7 +58,7 @@ class Bullet:
 
 @dataclass(frozen=True)
 class BoxContent:
-    """A shape's size and what stands in it."""
+    """A shape's size and content."""
 
     look: Look
     width: float
@@ -68,17 +68,17 @@ class BoxContent:
 
 
 def rows_for(count: int) -> int:
-    """How many of its nodes a folded chain shows, in a graph of so many nodes."""
+    """The number of rows that a folded chain shows, in a graph with this many nodes."""
     return next((rows for most, rows in ROWS if count <= most), FEWEST_ROWS)
 
 
 def content_of(cell: Cell, rows: int = ROWS[0][1], warning: str = "") -> BoxContent:
-    """The face of a cell: of one node, of a folded chain, or of a stand-in.
+    """The content of a cell: of one node, of a folded chain, or of a stand-in.
 
     Args:
         cell: the cell.
-        rows: how many of its nodes a chain shows.
-        warning: what is wrong with a node; stands in a line of its own.
+        rows: the number of nodes that a chain shows.
+        warning: the error of a node, shown in a separate line.
     """
     if len(cell.boxes) > 1:
         return _chain(cell.boxes, cell.places, rows)
@@ -89,7 +89,7 @@ def content_of(cell: Cell, rows: int = ROWS[0][1], warning: str = "") -> BoxCont
 
 
 def fitting(box: NodeBox, limit: int) -> str:
-    """A label that fits: where it is long, its inputs become dots, as arrows show them."""
+    """A label that fits: in a long one, dots replace the inputs, because arrows show them."""
     text = box.label
     if len(text) > limit:
         for name in sorted(box.inputs, key=len, reverse=True):
@@ -100,7 +100,7 @@ def fitting(box: NodeBox, limit: int) -> str:
 
 
 def row_label(box: NodeBox) -> str:
-    """A label in a chain, without what the name says: ``Conv2d`` for ``conv1 : Conv2d``."""
+    """A label in a chain, without the node's name: ``Conv2d`` for ``conv1 : Conv2d``."""
     target, colon, owner = box.label.partition(" : ")
     if colon and "(" not in target:
         return shorten(owner, LONGEST_ROW)

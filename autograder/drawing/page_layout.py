@@ -1,4 +1,4 @@
-"""Where everything of a picture stands: panels side by side, each in one or more columns."""
+"""Layout of a picture: panels next to each other, each in one or more columns."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from autograder.drawing.style import SANS, SANS_BOLD, text_width
 
 MARGIN = 16.0
 COLUMN_GAP = 34.0
-WIDE = 860.0  # a picture gets no further column beyond this
+WIDE = 860.0  # maximum width of a picture with several columns
 MOST_CELLS = 250
-MOST_PASSES = 1_500  # rows that edges cross, all together
+MOST_PASSES = 1_500  # rows crossed by edges, summed over all edges
 LANE = 6.0  # between two edges that lead upward
-LATE = 14.0  # room above and below for edges that lead upward
+LATE = 14.0  # space above and below for edges that lead upward
 PANEL_GAP = 52.0
 TITLE, HEADING, NOTE = 11.5, 10.5, 8.2
 HEAD_HEIGHT = 38.0
-LOOP = 27.0  # room beside a node that reads itself
+LOOP = 27.0  # space next to a node that reads itself
 
 
 @dataclass(frozen=True)
 class Column:
-    """One laid out graph; its offset on the page is ``(x, y)``."""
+    """A column of a graph with its layout; its offset on the page is ``(x, y)``."""
 
     cells: tuple[Cell, ...]
     faces: tuple[BoxContent, ...]
@@ -42,7 +42,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Panel:
-    """One graph of a picture, with a heading where there are two."""
+    """One graph of a picture, with a heading if there are two."""
 
     heading: str
     counts: tuple[tuple[str, int], ...]
@@ -54,7 +54,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole picture, in points."""
+    """A complete picture, in points."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -67,7 +67,7 @@ class Page:
 def too_large(
     graphs: Sequence[tuple[str, Sequence[NodeBox]]], around: Collection[str] = ()
 ) -> bool:
-    """Whether a picture would be too large to be read, or to be made in a moment."""
+    """Whether a picture would be too large to read, or would take too long to draw."""
     fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
     cells_in_turn = [cells_of(boxes, fold, around) for _, boxes in graphs]
     drawn = [cells for cells, _ in cropped(cells_in_turn, around)]
@@ -88,14 +88,14 @@ def page_of(
     around: Collection[str] = (),
     compared: bool = True,
 ) -> Page:
-    """Lay out one graph, or several side by side.
+    """Lay out one graph, or several next to each other.
 
     Args:
         graphs: pairs of a heading (may be empty) and a graph's boxes.
-        title: stands above all.
+        title: the title above the picture.
         focus: names of nodes to point at.
-        around: names of nodes whose surroundings are drawn, as are those of nodes in focus.
-        compared: whether to say where nothing differs.
+        around: names of nodes whose surroundings are drawn, like those of nodes in focus.
+        compared: whether to note graphs without differences.
     """
     near = {*focus, *around}
     fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
@@ -122,7 +122,7 @@ def page_of(
 
 
 def panel_pages(page: Page) -> Iterator[Page]:
-    """Each panel on a page of its own, without the title."""
+    """A separate page for each panel, without the title."""
     for panel in page.panels:
         x, y = MARGIN - panel.x, MARGIN - page.top
         columns = tuple(replace(each, x=each.x + x, y=each.y + y) for each in panel.columns)
@@ -184,7 +184,7 @@ def _note(
     hidden: int,
     graphs: Sequence[tuple[str, Sequence[NodeBox]]],
 ) -> str:
-    """What stands below a heading, behind the counts of marks."""
+    """The note below a heading, after the counts of marks."""
     if hidden:
         return (
             f"{hidden} nodes as before, not drawn"
@@ -201,7 +201,7 @@ def _note(
 
 
 def _warning(cells: Sequence[Cell], index: int) -> str:
-    """What a node reads that is not there yet."""
+    """The warning for a node that reads a value too early."""
     late = cells[index].late
     if index in late:
         return "reads itself"
@@ -209,7 +209,7 @@ def _warning(cells: Sequence[Cell], index: int) -> str:
 
 
 def _climbs(cells: Sequence[Cell]) -> int:
-    """How many edges lead up to an earlier node."""
+    """Number of edges that lead up to an earlier node."""
     return sum(late != v for v, cell in enumerate(cells) for late in cell.late)
 
 
@@ -218,7 +218,7 @@ def _headroom(cells: Sequence[Cell]) -> float:
 
 
 def _room_for_late(cells: Sequence[Cell]) -> float:
-    """What edges that lead upward need at the right."""
+    """Space on the right for edges that lead upward."""
     return 12.0 + LANE * _climbs(cells) if _climbs(cells) else 0.0
 
 

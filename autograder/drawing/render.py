@@ -1,7 +1,7 @@
 """Draws a page with matplotlib.
 
-Only `Figure` and the Agg and SVG writers are used: the reader's backend, open figures
-and settings stay as they are. The same page gives the same bytes.
+It uses only `Figure` and the Agg and SVG writers, so it does not change the reader's backend, open
+figures and settings. The same page gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from autograder.drawing.style import (
 )
 
 DPI = 110  # a picture is shown at this scale
-SHARP = 1.5  # small pictures have so many pixels more, for screens that can show them
+SHARP = 1.5  # small pictures have this factor more pixels, for screens with a high resolution
 SMALL = 300_000.0  # square points
 COLOURS = 256
 _OURS = {"svg.hashsalt": "autograder", "path.simplify": False}
@@ -37,7 +37,7 @@ _THEIRS = ("backend", "interactive", "toolbar", "webagg", "datapath", "timezone"
 
 
 def shown_width(page: Page) -> int:
-    """How wide the picture is to be shown, in CSS pixels."""
+    """The width at which to show the picture, in CSS pixels."""
     return round(page.width * DPI / 72)
 
 
@@ -60,7 +60,7 @@ def png_of(page: Page) -> bytes:
 
 
 def inline_svg(page: Page, alt: str) -> str:
-    """The page as SVG that stands in a notebook's page, in the colours of its theme."""
+    """The page as inline SVG for a notebook, in the colors of the theme."""
     from autograder.drawing.svg_pen import SvgPen
 
     pen = SvgPen()
@@ -82,7 +82,7 @@ def svg_of(page: Page) -> str:
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """Matplotlib's own settings in place of the reader's, which come back afterwards."""
+    """Use matplotlib's defaults, and restore the reader's settings afterwards."""
     import matplotlib
 
     defaults = matplotlib.rcParamsDefault
@@ -186,7 +186,7 @@ def _shape(pen: Any, column: Column, index: int) -> None:
 
 
 def _point_at(pen: Any, column: Column, index: int) -> None:
-    """The badge of a node that a message is about."""
+    """Draw the badge of a node that a message is about."""
     from autograder.drawing.shapes import rounded
 
     spot, face = column.drawing.spots[index], column.faces[index]

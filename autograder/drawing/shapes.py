@@ -1,11 +1,11 @@
-"""The outlines of the shapes, as matplotlib paths around the origin (``y`` downward)."""
+"""Outlines of the shapes, as matplotlib paths around the origin (``y`` downward)."""
 
 from __future__ import annotations
 
 from matplotlib.path import Path
 
 M, L, C, Z = Path.MOVETO, Path.LINETO, Path.CURVE4, Path.CLOSEPOLY
-_K = 0.5523  # how far the control points of a quarter circle stand
+_K = 0.5523  # distance of the control points of a quarter circle with radius 1
 
 SLANT = 7.0
 LID = 4.0  # half the height of a cylinder's lid
@@ -47,7 +47,7 @@ def details(shape: str, width: float, height: float) -> list[Path]:
 
 
 def backdrop(shape: str, width: float, height: float) -> list[Path]:
-    """What stands behind an outline: the further sheets of a stack."""
+    """The lower sheets of a stack, drawn before its outline."""
     if shape != "stacked":
         return []
     w, h, s = width / 2, height / 2, STACK
@@ -56,7 +56,7 @@ def backdrop(shape: str, width: float, height: float) -> list[Path]:
 
 
 def wire(points: tuple[tuple[float, float], ...], short: float) -> Path:
-    """A wire of a layout: straight and curved by turns, `short` points short of its end."""
+    """The path of a layout's wire, straight and curved in turn, `short` points short of its end."""
     vertices, codes = [points[0]], [M]
     for i, (x, y) in enumerate(points[1:], 1):
         x0, y0 = points[i - 1]
@@ -73,7 +73,7 @@ def wire(points: tuple[tuple[float, float], ...], short: float) -> Path:
 
 
 def head(x: float, y: float, size: float) -> Path:
-    """An arrow head that points down to a place."""
+    """An arrow head with its tip at a point, directed downward."""
     return _polygon([(x, y), (x - size * 0.55, y - size), (x + size * 0.55, y - size)])
 
 

@@ -1,4 +1,4 @@
-"""From a graph to boxes: one a node, with a readable label, however broken the graph is."""
+"""Converts a graph to boxes with readable labels, one for each node, even if it is broken."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ MAX_DEPTH = 40
 
 FOREIGN = "foreign"
 MISSING = "missing"
-GHOSTS = (FOREIGN, MISSING)  # opcodes of boxes that are no nodes of the graph
+GHOSTS = (FOREIGN, MISSING)  # opcodes of boxes that are not nodes of the graph
 
 Drawable = fx.GraphModule | fx.Graph | nn.Module | Callable[..., Any] | Sequence[NodeBox]
 
 
 class CannotTrace(ValueError):
-    """A module or function was to be drawn that `fx.symbolic_trace` cannot trace."""
+    """`fx.symbolic_trace` cannot trace the module or function to draw."""
 
 
 def sketch(what: Drawable) -> tuple[NodeBox, ...]:
     """The boxes of a graph.
 
     Args:
-        what: a `GraphModule`, a `Graph`, boxes as they are; or a module or function, which
-            is traced for the purpose and left as it was.
+        what: a `GraphModule`, a `Graph`, or boxes, which are not changed; or a module or
+            function, which is traced, and restored afterwards.
 
     Returns:
-        One box a node, in graph order. What a node reads that is no node of the graph
-        (a node of another graph, an erased one, a name that is not there) gets a box of
-        its own, with the opcode ``foreign`` or ``missing``, in front of its first reader.
+        One box for each node, in graph order. If a node reads something outside of the graph
+        (a node of another graph, an erased one, a name that does not exist), there is an extra
+        box with the opcode ``foreign`` or ``missing`` before its first reader.
 
     Raises:
         TypeError: for anything else.
-        CannotTrace: for a module or function that cannot be traced.
+        CannotTrace: the module or function cannot be traced.
     """
     if isinstance(what, fx.GraphModule):
         return _boxes(what.graph, what)
@@ -83,7 +83,7 @@ def _trace(what: nn.Module | Callable[..., Any]) -> fx.GraphModule:
 
 @contextmanager
 def _left_as_found(root: nn.Module) -> Iterator[None]:
-    """Take away what tracing registers on a module, such as ``_tensor_constant0``."""
+    """Remove what tracing registers on a module, such as ``_tensor_constant0``."""
     stores: tuple[dict[str, Any], ...] = (
         root.__dict__,
         own_buffers(root),
@@ -112,20 +112,20 @@ def _boxes(graph: fx.Graph, root: nn.Module | None) -> tuple[NodeBox, ...]:
 
 
 def _nodes(graph: fx.Graph) -> list[fx.Node]:
-    """The graph's nodes, at most `MAX_NODES`: a corrupted list may never end."""
+    """The graph's nodes, at most `MAX_NODES`: a corrupted list may be endless."""
     found: list[fx.Node] = []
     try:
         for node in graph.nodes:
             found.append(node)
             if len(found) >= MAX_NODES:
                 break
-    except Exception:  # a list that is torn is drawn as far as it goes
+    except Exception:  # of a broken list, draw the nodes before the break
         pass
     return found
 
 
 def _names(nodes: list[fx.Node]) -> dict[int, str]:
-    """Each node's name by its identity; a name that is there twice gets a number."""
+    """Each node's name by its id; a repeated name gets a number."""
     names: dict[int, str] = {}
     taken: set[str] = set()
     for node in nodes:
@@ -149,7 +149,7 @@ def _printable(name: Any) -> str:
 
 
 def _with_refs(value: Any, names: dict[int, str], depth: int = 0) -> Any:
-    """The arguments with every node replaced by its name."""
+    """The arguments, with every node replaced by its name."""
     if isinstance(value, fx.Node):
         return Ref(names.get(id(value)) or _foreign_name(value))
     if depth > MAX_DEPTH:
@@ -167,7 +167,7 @@ def _with_refs(value: Any, names: dict[int, str], depth: int = 0) -> Any:
 
 
 def _refs(value: Any) -> Iterator[Ref]:
-    """Every `Ref` in what `_with_refs` made."""
+    """Every `Ref` in a result of `_with_refs`."""
     if isinstance(value, Ref):
         yield value
     elif isinstance(value, slice):
@@ -218,7 +218,7 @@ def _owner(root: nn.Module | None, node: fx.Node) -> str:
 
 
 def _with_missing(boxes: Sequence[NodeBox]) -> tuple[NodeBox, ...]:
-    """The boxes, with one for each name that is read and not there."""
+    """The boxes, with an extra one for each input that does not exist."""
     boxes = [
         replace(
             box,

@@ -1,7 +1,7 @@
-"""Colours, fonts and sizes of the pictures, chosen to be told apart by everybody.
+"""Colors, fonts and sizes of the pictures, chosen so that all readers can distinguish them.
 
-The hues are those of Okabe and Ito. A kind of node is said four times: by shape, by
-opcode, by label and by colour; a mark by sign, dash, width and colour.
+The hues are those of Okabe and Ito. Each kind of node differs in four ways: shape, opcode, label
+and color; each mark in sign, dash, width and color.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # matplotlib is imported only where something is drawn
+if TYPE_CHECKING:  # matplotlib is imported only when something is drawn
     from matplotlib.font_manager import FontProperties
     from matplotlib.ft2font import FT2Font
 
@@ -30,7 +30,7 @@ MONO, MONO_BOLD = "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf"
 
 @dataclass(frozen=True)
 class Look:
-    """How a kind of node looks."""
+    """Shape and colors of a kind of node."""
 
     shape: str
     fill: str
@@ -39,7 +39,7 @@ class Look:
 
 @dataclass(frozen=True)
 class MarkLook:
-    """How a mark looks: its colour and its dash pattern."""
+    """Color and dash pattern of a mark."""
 
     colour: str
     dash: tuple[float, ...] | None
@@ -67,7 +67,7 @@ MARKS = {
 
 
 def look_of(op: str) -> Look:
-    """How nodes of an opcode look; an opcode that FX does not know has a look too."""
+    """The look of nodes with an opcode; opcodes that FX does not know have one too."""
     return LOOKS.get(op, UNKNOWN)
 
 
@@ -81,20 +81,19 @@ def font(name: str) -> FontProperties:
 
 
 UNIT = 100.0
-"""Points: texts are measured at this size, and scaled."""
+"""Points: texts are measured at this size, and the results are scaled."""
 
 UNKNOWN_LETTER = 1.1475
-"""How wide a letter is that the font does not have, as a part of the size: as wide as matplotlib
-lays it out."""
+"""Width of a letter that is not in the font, in units of the size, as in matplotlib's layout."""
 
 
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, name: str = SANS) -> float:
-    """How wide a text is, in points.
+    """The width of a text, in points.
 
-    It is the sum of what its characters and each two neighbours take, as in
-    `matplotlib.textpath.TextToPath.get_text_width_height_descent`, which lays each text out anew;
-    here a character and a pair are measured once.
+    It is the sum of the widths of its characters and of the kerning of each two neighbors, as in
+    `matplotlib.textpath.TextToPath.get_text_width_height_descent`, which lays out each text again;
+    here each character and each pair is measured only once.
     """
     if name in (MONO, MONO_BOLD) and text.isascii():
         return len(text) * size * 0.602
@@ -104,7 +103,7 @@ def text_width(text: str, size: float, name: str = SANS) -> float:
 
 
 def measure_letters() -> None:
-    """Measure now what most texts are made of, for all processes that are forked from this one."""
+    """Measure the common letters and pairs now, for all processes forked from this one."""
     for name in (SANS, SANS_BOLD):
         for letter in string.printable:
             _advance(name, letter)
@@ -133,7 +132,7 @@ def _kerning(name: str, left: str, right: str) -> float:
 
 
 def _face(name: str) -> FT2Font:
-    """A font at `UNIT`; whoever else uses it sets a size of their own."""
+    """A font at `UNIT`; set at each call, because other users of the font change its size."""
     from matplotlib.font_manager import get_font
 
     face = get_font(str(font(name).get_file()))

@@ -1,7 +1,7 @@
-"""Writes a page as inline SVG: words stay words, and colours follow JupyterLab's theme.
+"""Writes a page as inline SVG, in which words stay words and colors follow JupyterLab's theme.
 
-A colour is given twice: as an attribute, for a page without themes, and in the style, mixed with
-the theme's background or its ink, so that a picture has no white slab in a dark notebook.
+Each color is given twice: as an attribute, for a page without themes, and in the style, mixed with
+the theme's background or ink, so that a picture has no white area in a dark notebook.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _FAMILIES = {
 }
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 _EDGES = {look.fill: look.edge for look in (*style.LOOKS.values(), style.FOLDED, style.UNKNOWN)}
-"""Each pale fill with the strong colour that it is a tint of."""
+"""Each pale fill with the strong color that it is a tint of."""
 
 
 class SvgPen:
-    """Has what `canvas.Pen` has, and collects elements of SVG."""
+    """Has the methods of `canvas.Pen`, and collects elements of SVG."""
 
     def __init__(self) -> None:
         self.layer = 1.0
@@ -35,7 +35,7 @@ class SvgPen:
         self, path: Any, x: float = 0.0, y: float = 0.0, fill: str = "none",
         edge: str = "none", width: float = 1.0, dash: tuple[float, ...] | None = None,
     ) -> None:  # fmt: skip
-        """Put a path; coordinates are points from the upper left corner."""
+        """Draw a path; coordinates are points from the upper left corner."""
         steps = f' stroke-dasharray="{" ".join(f"{d * width:g}" for d in dash)}"' if dash else ""
         self._add(
             f'<path d="{_data(path, x, y)}" fill="{fill[:7]}" stroke="{edge[:7]}" '
@@ -44,7 +44,7 @@ class SvgPen:
         )
 
     def line(self, points: list[tuple[float, float]], colour: str, width: float) -> None:
-        """Put a line. One in the colour of paper is on a badge, as words of that colour are."""
+        """Draw a line. A line in the paper's color is on a badge, like words of that color."""
         stroke = f"stroke:{_ink(colour[:7])}"
         data = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self._add(
@@ -56,7 +56,7 @@ class SvgPen:
         self, text: str, x: float, y: float, size: float, name: str = SANS,
         colour: str = INK, align: str = "left",
     ) -> None:  # fmt: skip
-        """Put words. They are as wide as they were laid out, whatever font the reader has."""
+        """Draw words, as wide as in the layout, whatever font the reader has."""
         bold = ' font-weight="700"' if name in (SANS_BOLD, MONO_BOLD) else ""
         wide = f' textLength="{text_width(text, size, name):.1f}"' if len(text) > 1 else ""
         self._add(
@@ -71,13 +71,13 @@ class SvgPen:
         self._parts.append((self.layer + above, element))
 
     def svg(self, width: float, height: float, scale: float, alt: str) -> str:
-        """The picture, to stand in a page. It is as wide as its box, down to `SMALLEST`.
+        """The picture for a page. It is as wide as its box, but not smaller than `SMALLEST`.
 
         Args:
             width: of the page, in points.
-            height: as well.
+            height: of the page, in points.
             scale: CSS pixels for a point.
-            alt: says in few words what it shows.
+            alt: a short description for readers who do not see it.
         """
         inner = "".join(element for _, element in sorted(self._parts, key=lambda part: part[0]))
         return (
@@ -89,11 +89,11 @@ class SvgPen:
 
 
 def _ink(colour: str) -> str:
-    """A dark colour, lighter in a dark theme."""
+    """A dark color that becomes lighter in a dark theme."""
     if colour == INK:
         return INK_VALUE
     if colour == style.PAPER:
-        return "#ffffff"  # words on a badge, whose colour is the same in all themes
+        return "#ffffff"  # words on a badge, whose color is the same in all themes
     return f"color-mix(in srgb,{colour} 55%,{INK_VALUE})"
 
 
@@ -118,7 +118,7 @@ def _opacity(colour: str) -> str:
 
 
 def _data(path: Any, x: float, y: float) -> str:
-    """A matplotlib path in the words of SVG."""
+    """A matplotlib path as the data of an SVG path."""
     return " ".join(_steps(path.vertices, path.codes, x, y))
 
 

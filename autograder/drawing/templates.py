@@ -1,4 +1,4 @@
-"""Templates of HTML that escape whatever is put into them."""
+"""HTML templates that escape all values inserted into them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from autograder.drawing.html import clean
 
 
 def environment(folder: Path, *, trim_blocks: bool = False) -> Environment:
-    """What reads the templates of a folder.
+    """The Jinja environment for the templates of a folder.
 
-    A text is escaped, unless it is `Markup`, and loses what changes how other text is read.
-    A name that the template was not given is an error.
+    A value is escaped, unless it is `Markup`, and loses control characters. A name that the
+    template did not get is an error.
 
     Args:
-        folder: where the templates lie.
-        trim_blocks: leave out the line break behind a block's tag.
+        folder: contains the templates.
+        trim_blocks: remove the line break after a block's tag.
     """
     return Environment(
         loader=FileSystemLoader(folder),

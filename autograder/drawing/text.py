@@ -1,4 +1,4 @@
-"""The text form of a graph: one line a node, for terminals and for screen readers.
+"""Text form of a graph: one line for each node, for terminals and for screen readers.
 
 x                        placeholder
 proj = proj(x)           call_module    Linear
@@ -24,10 +24,10 @@ LONGEST_ALT = 1_500
 
 
 def graph_text(boxes: Sequence[NodeBox]) -> str:
-    """A graph, one line a node; the chains that a picture folds stand together.
+    """A graph with one line for each node, grouped by the chains that a picture folds.
 
-    A line says what Python would: ``relu = torch.relu(add)``; then the opcode, the
-    module's class, what the node reads if that is not clear yet, and how it is marked.
+    A line contains the node in Python, such as ``relu = torch.relu(add)``, then the opcode, the
+    module's class, inputs that the line does not show yet, and the mark.
     """
     cells = cells_of(boxes)
     lines = _aligned([_line(box, _too_early(cells, i)) for i, cell in enumerate(cells)
@@ -43,7 +43,7 @@ def graph_text(boxes: Sequence[NodeBox]) -> str:
 
 
 def alt_text(boxes: Sequence[NodeBox]) -> str:
-    """A graph in few enough words for a picture's alternative text."""
+    """A graph in a text that is short enough for a picture's alternative text."""
     lines = [summary(boxes)]
     for cell in cells_of(boxes):
         lines.append(_short(cell))
@@ -64,7 +64,7 @@ def summary(boxes: Sequence[NodeBox]) -> str:
 
 
 def statement(box: NodeBox) -> str:
-    """A node as a line of Python, as near as its label allows."""
+    """A node as a line of Python, as closely as its label allows."""
     if box.op in GHOSTS:
         return box.name
     if box.op == "placeholder":
@@ -76,7 +76,7 @@ def statement(box: NodeBox) -> str:
 
 
 def notes(box: NodeBox) -> list[str]:
-    """What a line says behind the opcode: class, further inputs, mark."""
+    """The notes after the opcode of a line: class, further inputs, mark."""
     found = []
     _, colon, owner = box.label.partition(" : ")
     if colon and box.op == "call_module":
@@ -94,7 +94,7 @@ def notes(box: NodeBox) -> list[str]:
 
 
 def _call(box: NodeBox) -> str:
-    """A label with its inputs put back: ``torch.relu`` becomes ``torch.relu(add)``."""
+    """A label with its inputs inserted: ``torch.relu`` becomes ``torch.relu(add)``."""
     text = box.label
     if box.op == "call_method" and text.startswith(".") and box.inputs:
         return box.inputs[0] + text
@@ -115,7 +115,7 @@ def _line(box: NodeBox, warnings: list[str]) -> _Line:
 
 
 def _too_early(cells: Sequence[Cell], index: int) -> list[str]:
-    """What a node reads before it is there; itself is said among the notes."""
+    """Warnings about inputs that come after their reader; `notes` reports a reader of itself."""
     late = (i for i in cells[index].late if i != index)
     return [f"reads {cells[i].boxes[0].name} too early" for i in late]
 

@@ -1,4 +1,4 @@
-"""Runs lines of a chapter's author on a learner's values: a prediction's proof, a drill's line."""
+"""Runs lines by a chapter's author on a learner's values: a prediction's proof, a drill's line."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from autograder.environment import notebook_kernel
 
 
 def run_on_copy(code: str, names: Mapping[str, Any], label: str) -> dict[str, Any]:
-    """Run lines that see the names of a notebook, and change neither them nor PyTorch's state.
+    """Run lines with the names of a notebook, without changing them or PyTorch's state.
 
-    Objects are not copied: the lines must not change them. What they print or display is not shown.
+    Objects are not copied, so the lines must not change them. Their output is not shown.
 
     Args:
         code: the lines.
-        names: those of the notebook.
-        label: stands for a file in tracebacks.
+        names: the names of the notebook.
+        label: replaces a file name in tracebacks.
 
     Returns:
         The names after the lines.
 
     Raises:
-        Exception: whatever the lines raise.
+        Exception: any exception that the lines raise.
     """
     own = dict(names)
     with preserve_global_state(), _without_output():
@@ -34,7 +34,7 @@ def run_on_copy(code: str, names: Mapping[str, Any], label: str) -> dict[str, An
 
 
 def _without_output() -> contextlib.AbstractContextManager[Any]:
-    """Drop what is printed and displayed, such as the error that `fails` shows."""
+    """Discard printed and displayed output, such as the error that `fails` shows."""
     if notebook_kernel.shell() is None:
         return contextlib.redirect_stdout(io.StringIO())
     from IPython.utils.capture import capture_output

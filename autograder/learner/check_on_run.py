@@ -1,4 +1,4 @@
-"""Check on run: a cell that defines an answer shows its card below itself."""
+"""Check on run: a cell that defines an answer shows the answer's card below it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.workspace import settings
 from autograder.workspace.progress_file import is_grading
 
 SLOW_SECONDS = 3.0
-"""A check that takes longer is a slow one."""
+"""A check that takes longer is slow."""
 
 SLOW_CHECKS = 2
 """After this many slow checks in a row, an exercise is checked only by its check cell."""
@@ -60,7 +60,7 @@ class CheckOnRun:
             shell.events.register(EVENT, self.after_cell)
 
     def turn(self, on: bool) -> None:
-        """Turn checks on or off until the kernel ends, also for exercises that were too slow."""
+        """Turn checks on or off until the kernel ends, even for exercises with slow checks."""
         self._is_on = on
         self._slow.clear()
 
@@ -69,7 +69,7 @@ class CheckOnRun:
         self._last = answer
 
     def has_passed(self, name: str, answer: Any) -> bool:
-        """Whether this very answer has passed on run, and all that it uses is as it was then."""
+        """Whether this object has passed on run, and all values that it uses are still the same."""
         checked, used = self._passed.get(name, (None, {}))
         if checked is not answer:
             return False
@@ -77,7 +77,7 @@ class CheckOnRun:
         return used.keys() == now.keys() and all(used[each] is now[each] for each in now)
 
     def after_cell(self, result: Any) -> None:
-        """Check the answer that a cell has defined. It raises nothing."""
+        """Check the answer that a cell has defined. This raises no exceptions."""
         name = ""
         try:
             name = self._name_in(result)
@@ -94,7 +94,7 @@ class CheckOnRun:
             )
 
     def _name_in(self, result: Any) -> str:
-        """The exercise that a cell answers, or nothing."""
+        """The exercise that a cell answers, or an empty string."""
         info = result.info
         if not result.success or info is None or info.silent or not info.store_history:
             return ""
@@ -135,7 +135,7 @@ class CheckOnRun:
 
 
 def _used_by(answer: Any, names: dict[str, Any]) -> dict[str, Any]:
-    """The values of a notebook that an answer reads by their names, also through its helpers."""
+    """The values of a notebook that an answer reads by name, directly or through its helpers."""
     found: dict[str, Any] = {}
     waiting = [answer]
     while waiting:

@@ -1,4 +1,4 @@
-"""What an exercise tells after failures and after a pass: hints, a solution, a debrief."""
+"""Help for an exercise after failures and after a pass: hints, a solution, a debrief."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _solutions_are_on = True
 
 
 def offer_solutions(on: bool) -> None:
-    """Turn solutions before a pass on or off in this notebook, as a class may want it."""
+    """Turn solutions before a pass on or off in this notebook, for example in a class."""
     global _solutions_are_on
     _solutions_are_on = on
 
 
 def has_debrief(exercise: Exercise) -> bool:
-    """Whether there is something to tell about an exercise after a pass."""
+    """Whether an exercise has a debrief to show after a pass."""
     return exercise.name in debriefs()
 
 
 def show_debrief(exercise: Exercise) -> None:
-    """Show the debrief of an exercise that is passed or seen; otherwise, the way to it."""
+    """Show the debrief of an exercise that is passed or seen; otherwise, say how to get it."""
     name = exercise.name
     if not has_debrief(exercise):
-        # What a class packs for its students has none at all.
+        # A package that a class makes for its students contains no debriefs.
         print(f"There is no debrief of {name}." if debriefs() else "Your class has no debriefs.")
     elif not is_settled(progress_file.verdicts().get(name)):
         print(f"The debrief of {name} opens after you have passed it: run check({name}) first.")
@@ -48,7 +48,7 @@ def show_debrief(exercise: Exercise) -> None:
 
 
 def show_solution(exercise: Exercise) -> None:
-    """Show the solution of an exercise to a learner who has tried; otherwise, the way to it."""
+    """Show the solution of an exercise to a learner who has tried; otherwise, say how to get it."""
     name = exercise.name
     if is_settled(progress_file.verdicts().get(name)) and has_debrief(exercise):
         _show(exercise)
@@ -67,12 +67,12 @@ def show_solution(exercise: Exercise) -> None:
 def help_after(verdict: Verdict, exercise: Exercise, answer: Any) -> tuple[list[Fold], bool]:
     """The folds of a card, and whether a solution is among them.
 
-    A fold opens without the kernel, so the card decides by the failures how much it holds. An
-    answer that fails again unchanged counts once. A solution that is offered counts as seen.
+    A fold opens without the kernel, so its content is decided now, by the number of failures. An
+    answer that fails again unchanged counts once. A solution in a fold counts as seen.
 
     Args:
         verdict: on an answer that was tried.
-        exercise: what it answers.
+        exercise: its exercise.
         answer: the answer.
     """
     if progress_file.is_grading() or notebook_kernel.is_automatic():
@@ -91,12 +91,12 @@ def help_after(verdict: Verdict, exercise: Exercise, answer: Any) -> tuple[list[
 
 
 def _has_solution(exercise: Exercise) -> bool:
-    """Whether there is a solution that a learner may see before a pass."""
+    """Whether a learner may see a solution before a pass."""
     return _solutions_are_on and has_debrief(exercise) and not progress_file.is_grading()
 
 
 def _tries(exercise: Exercise) -> int:
-    """How many different answers must fail before a solution: by then all hints are shown."""
+    """Number of different answers that must fail before a solution; all hints come first."""
     return max(TRIES, len(exercise.hints))
 
 
@@ -113,7 +113,7 @@ def _digest(answer: Any) -> str:
     code = next(codes_of(answer), None)
     if code is None:
         return ""
-    # Since Python 3.13 the text of `python -c` goes by the name that any `exec` gives its code.
+    # Since Python 3.13, "<string>" names the text of `python -c` as well as the code of any `exec`.
     lines = linecache.getlines(code.co_filename) if code.co_filename != "<string>" else []
     try:
         tree = _Definitions().visit(ast.parse("".join(lines)))

@@ -1,4 +1,4 @@
-"""`drill`: compare one value of the learner with the value that a right line gives."""
+"""`drill`: compares one value of the learner with the value from a right line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.workspace import progress_file
 
 
 class CannotDrill(ValueError):
-    """There is no such drill, or the cells above it were not run."""
+    """The drill does not exist, or the cells above it were not run."""
 
     def _render_traceback_(self) -> list[str]:
         # IPython shows this instead of a traceback through the course's own code.
@@ -54,7 +54,7 @@ def drill(name: str, value: Any) -> None:
 
 
 def drilled() -> dict[str, tuple[int, int]]:
-    """For each chapter: how many drills it has, and how many the learner has passed."""
+    """For each chapter, the number of its drills, and of those that the learner has passed."""
     passed = progress_file.passed_drills()
     return {
         chapter: (len(asked), sum(one.mark in passed for one in asked.values()))
@@ -63,13 +63,14 @@ def drilled() -> dict[str, tuple[int, int]]:
 
 
 def first_difference(value: Any, expected: Any) -> str:
-    """Where a value first differs from the expected one, as a sentence; ``""`` if nowhere.
+    """The first difference between a value and the expected one, as a sentence; ``""`` if equal.
 
-    A tuple, a view of a dictionary or an iterator counts as a list; for a set, a list does.
+    A tuple, a view of a dictionary or an iterator counts as a list; if a set is expected, a list
+    counts as a set.
 
     Args:
-        value: the learner's.
-        expected: of a right answer.
+        value: the learner's value.
+        expected: the value of a right answer.
     """
     if isinstance(expected, set | frozenset) and isinstance(value, list | tuple):
         value = set(value)
@@ -80,7 +81,7 @@ def first_difference(value: Any, expected: Any) -> str:
 
 
 def _with_lists(value: Any) -> Any:
-    """A value in which all ordered collections are lists. A set is one in alphabetical order."""
+    """Convert all ordered collections in a value to lists, and sets to sorted lists."""
     if isinstance(value, Mapping):
         return {key: _with_lists(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
@@ -94,7 +95,7 @@ def _is_likely_mistake(asked: Drill, value: Any, names: dict[str, Any]) -> bool:
 
 
 def _value(asked: Drill, code: str, names: dict[str, Any]) -> Any:
-    """The value of the drill's variable after these lines, which change no name of the notebook."""
+    """The value of the drill's variable after these lines, which change no name in the notebook."""
     try:
         return run_on_copy(code, names, f"drill {asked.name}")[asked.variable]
     except Exception as error:

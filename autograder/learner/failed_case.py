@@ -1,4 +1,4 @@
-"""The case that an answer failed last, as an object to work with."""
+"""The last case that an answer failed, as an object for the learner."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class FailedCase:
     Attributes:
         name: the case's name.
         answer: the answer, as it was when it was checked.
-        expected: what should have come back, as text; ``""`` where that is no value.
-        obtained: what came back, as text.
+        expected: the expected result, as text; ``""`` if it is not a value.
+        obtained: the obtained result, as text.
     """
 
     name: str
@@ -33,30 +33,30 @@ class FailedCase:
 
     @property
     def model(self) -> Any:
-        """The model of the case, or what the answer is about; fresh objects each time."""
+        """The case's model, or else its first argument; fresh objects each time."""
         trial = self._trial()
         return trial.model if trial.model is not None else next(iter(trial.args), None)
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The arguments with which the answer is called; fresh objects each time."""
+        """The arguments of the call of the answer; fresh objects each time."""
         return self._trial().args
 
     @property
     def kwargs(self) -> dict[str, Any]:
-        """The keyword arguments with which the answer is called."""
+        """The keyword arguments of the call of the answer."""
         return self._trial().kwargs
 
     @property
     def inputs(self) -> tuple[tuple[Any, ...], ...]:
-        """The arguments with which the result is called, once for each tuple."""
+        """The arguments of the calls of the result, one tuple for each call."""
         return self._trial().inputs
 
     def run(self) -> Any:
-        """Call the answer as the check does; what it raises is raised here.
+        """Call the answer as the check does, and pass on its exceptions.
 
         Returns:
-            What the answer returned; a list where it is called several times, as for each node.
+            The answer's result; a list if it is called several times, as for each node.
         """
         trial = self._trial()
         results = [
@@ -70,7 +70,7 @@ class FailedCase:
         """Call the answer under `pdb`, which stops at its first line.
 
         Returns:
-            As `run`.
+            The same as `run`.
         """
         import pdb
 
@@ -83,7 +83,7 @@ class FailedCase:
 def failed_case(
     exercise: Exercise, answer: Any, example: Example, cases: list[Case]
 ) -> FailedCase | None:
-    """The case of an example as an object, or ``None`` if it is not among these cases."""
+    """The case of an example as an object, or ``None`` if it is not among the given cases."""
     case = next((each for each in cases if each.name == example.case and not each.hidden), None)
     if case is None:
         return None

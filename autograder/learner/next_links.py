@@ -1,4 +1,4 @@
-"""Where a learner goes from a card: to the task, or to the next step of the course."""
+"""Links from a card: to the task, or to the next step of the course."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def next_links(exercise: Exercise) -> list[Link]:
 
 
 def _chapters() -> set[str]:
-    """The chapters next to the notebook; none outside of a workspace, and none while grading."""
+    """The chapters next to the notebook; none outside of a workspace or during grading."""
     workspace = location.current()
     if workspace is None or progress_file.is_grading():
         return set()

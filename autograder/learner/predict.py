@@ -16,14 +16,14 @@ from autograder.lessons import Prediction, predictions
 from autograder.workspace import progress_file
 
 OPEN = "?"
-"""What a cell holds in place of a letter when it is handed out."""
+"""The placeholder for a letter in a released cell."""
 
 
 class CannotPredict(ValueError):
-    """There is no such prediction, or it has no such option."""
+    """The prediction does not exist, or it does not have this option."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback through the course's own code.
+        # IPython shows this instead of a traceback through the course's own code.
         return [f"CannotPredict: {self}"]
 
 
@@ -35,7 +35,7 @@ def predict(name: str, letter: str) -> None:
         letter: the option that you pick, such as ``"b"``. ``"?"`` picks none.
 
     Raises:
-        CannotPredict: there is no such prediction, or it has no such option.
+        CannotPredict: the prediction does not exist, or it does not have this option.
     """
     asked = _called(name)
     pick = str(letter).strip().lower()
@@ -54,7 +54,7 @@ def predict(name: str, letter: str) -> None:
 
 
 def small_tasks() -> dict[str, SmallTasks]:
-    """For each chapter, how many predictions and drills it has, and how many were done."""
+    """For each chapter, the number of predictions and drills, and of those that are done."""
     picks = progress_file.first_picks()
     found, drills = {}, drilled()
     for chapter, asked in predictions().items():
@@ -65,9 +65,9 @@ def small_tasks() -> dict[str, SmallTasks]:
 
 
 def _says_of_proof(proof: str, names: dict[str, Any]) -> str:
-    """Run a proof on the values that the notebook has now, and say how it went.
+    """Run a proof on the values that the notebook has now, and describe the result.
 
-    A later cell gives many names another value. So a proof that fails says little about PyTorch.
+    Later cells may have changed these values, so a proof that fails says little about PyTorch.
     """
     try:
         run_on_copy(proof, names, "proof")

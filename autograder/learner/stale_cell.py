@@ -1,7 +1,7 @@
-"""Whether what is checked is what stands in the learner's cells.
+"""Detects that the function being checked is older than the cell that should define it.
 
-The kernel remembers: a cell that does not compile, or defines another name, leaves in place what an
-earlier run defined. A check of that would say something about code that is not there any more.
+The kernel keeps old definitions: if a cell does not compile, or defines another name, an earlier
+definition remains. A check would then be about code that is no longer in the notebook.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _NEAR = 0.88
 
 
 def find_stale_cell(name: str, answer: Any, others: Collection[str]) -> Finding | None:
-    """What is wrong with the cells of this notebook, or ``None``.
+    """A finding about the cells of this notebook, or ``None``.
 
     Args:
         name: the exercise's name.
-        answer: what is to be checked.
-        others: names that are no misspelt ones: those of the exercises.
+        answer: the object to check.
+        others: names that are not misspellings, because other exercises have them.
     """
     shell = notebook_kernel.ipython()
     if shell is None:
@@ -42,16 +42,16 @@ def find_stale_cell(name: str, answer: Any, others: Collection[str]) -> Finding 
 def problem_in(
     cells: list[str], name: str, answer: Any, others: Collection[str], transform: Any = str
 ) -> Finding | None:
-    """As `find_stale_cell`, for the sources of the cells that have run, this one at the end."""
+    """Like `find_stale_cell`, for the sources of the cells that were run, the latest at the end."""
     elsewhere = re.compile(rf"^\s*{name}\s*=|\bimport\b.*\b{name}\b", re.M)
     for cell in reversed(cells):
         defined = defined_in(cell)
         if name in defined:
             return _not_compiled(cell, name, transform) or _older(cell, name, answer)
         if elsewhere.search(cell):
-            return None  # it comes from another name or a module, of which nothing is known here
+            return None  # assigned or imported, so that its code is not in a cell
         near = [n for n in difflib.get_close_matches(name, defined, 1, _NEAR) if n not in others]
-        if near and not _speaks_of(answer, near[0]):
+        if near and not _mentions(answer, near[0]):
             return Finding(
                 "near-name",
                 f"You defined `{near[0]}`, and this check is about `{name}`. What has this name is "
@@ -62,7 +62,7 @@ def problem_in(
 
 
 def defined_in(cell: str) -> list[str]:
-    """The names that lines without indentation define in a cell. The cell is not parsed."""
+    """The names that lines without indentation define in a cell, found without parsing."""
     return _DEFINED.findall(cell)
 
 
@@ -80,7 +80,7 @@ def _not_compiled(cell: str, name: str, transform: Any) -> Finding | None:
 
 
 def broken_cell(cells: Sequence[str], name: str) -> Finding | None:
-    """What is wrong where the last cell that defines a name is not Python, for a graded notebook.
+    """A finding if the last cell that defines a name is not Python, for a graded notebook.
 
     Args:
         cells: the sources of the code cells that may define the answer, in order.
@@ -101,19 +101,19 @@ def broken_cell(cells: Sequence[str], name: str) -> Finding | None:
 
 
 def without_magic(cell: str) -> str:
-    """A cell without what only IPython reads: lines that begin with ``%`` or ``!``."""
+    """A cell without lines that only IPython reads, which begin with ``%`` or ``!``."""
     return re.sub(r"(?m)^(\s*)[%!].*$", r"\1pass", re.sub(r"\A\s*%%.*", "", cell))
 
 
 def _syntax_error(cell: str, name: str, transform: Any) -> str | None:
-    """The sentence that a cell is not Python, and at which line; ``None`` where it is."""
+    """A sentence about a cell that is not Python, with the line; ``None`` if it is Python."""
     try:
         ast.parse(transform(cell))
     except SyntaxError as error:
         line = (error.text or "").strip()[:200]
         where = f", at line {error.lineno}: `{line}`" if line else ""
         return f"The cell with `{name}` did not run: it is not Python{where} ({error.msg})."
-    except ValueError:  # a character that no source may have
+    except ValueError:  # a character that is not allowed in source code
         return f"The cell with `{name}` did not run: it is not Python."
     return None
 
@@ -127,7 +127,7 @@ _STOPPING = {
 
 
 def stopping_call(name: str, answer: Any) -> Finding | None:
-    """A call in an answer that a check cannot run, such as a forgotten `breakpoint`."""
+    """A finding about a call in an answer that stops a check, such as a forgotten `breakpoint`."""
     module = sys.modules.get(getattr(answer, "__module__", None) or "")
     names = getattr(answer, "__globals__", vars(module) if module else {})
     for each in chain.from_iterable(map(dis.get_instructions, codes_of(answer))):
@@ -158,14 +158,14 @@ def _older(cell: str, name: str, answer: Any) -> Finding | None:
     )
 
 
-def _speaks_of(answer: Any, name: str) -> bool:
-    """Whether the answer uses that name, so that it is a helper's; also if nobody can know."""
+def _mentions(answer: Any, name: str) -> bool:
+    """Whether the answer uses that name, which is then a helper's; true if its text is unknown."""
     text = _text_of(answer)
     return text is None or re.search(rf"\b{name}\b", text) is not None
 
 
 def _text_of(answer: Any) -> str | None:
-    """The text of a function, or of a class's first method; ``None`` where it is not known."""
+    """The source of a function, or of a class's first method; ``None`` if it is not known."""
     if isinstance(answer, type):
         own = [value for value in vars(answer).values() if inspect.isfunction(value)]
         answer = own[0] if own else None

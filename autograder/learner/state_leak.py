@@ -1,4 +1,4 @@
-"""What an answer leaves after its calls: values that make a later call wrong, and figures."""
+"""Finds and cleans up state that an answer leaves between calls: values, functions and figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.judge import findings_of
 from autograder.runner.kinds import KINDS
 from autograder.runner.lasting_state import Kept, LastingState
 
-_LOOK = {
+_ADVICE = {
     "class": "Where is it made: once for the class, or once for each object?",
     "default": "Python makes a default value once, when it reads the `def` line.",
     "outside": "Where is it made: once for the notebook, or once for each call?",
@@ -31,7 +31,7 @@ _OWNERS = (torch, torch.Tensor, nn, functional, fx, operator)
 
 @contextmanager
 def closing_figures() -> Iterator[None]:
-    """Close the figures that an answer draws while it is checked: they would follow the card."""
+    """Close the figures that an answer draws during its check: they would appear after the card."""
     before = _figures()
     try:
         yield
@@ -42,10 +42,10 @@ def closing_figures() -> Iterator[None]:
 
 @contextmanager
 def restoring_functions() -> Iterator[None]:
-    """Restore functions of PyTorch that an answer replaces while it is checked.
+    """Restore functions of PyTorch that an answer replaces during its check.
 
-    They would stay replaced in the notebook, and later answers would be wrong without a reason
-    that the learner can see.
+    Otherwise later answers in the notebook would be wrong without a reason that the learner can
+    see.
     """
     before = [(owner, dict(vars(owner))) for owner in _OWNERS]
     try:
@@ -65,15 +65,15 @@ def _figures() -> set[int]:
 def add_state_leak_finding(
     verdict: Verdict, exercise: Exercise, kept: LastingState, cases: tuple[Case, ...]
 ) -> Verdict:
-    """The verdict, with a finding about what the answer keeps between its calls.
+    """Add a finding about values that the answer keeps between its calls.
 
-    It comes first where it is the cause, which is tried: what the card would say first is not found
-    if everything is as at first before each call.
+    It comes first if it is the cause, which this tests: with the initial state restored before each
+    call, the first finding disappears.
 
     Args:
         verdict: on an answer that does not pass.
-        exercise: what it answers.
-        kept: what the answer could keep, as it was before the first call.
+        exercise: its exercise.
+        kept: the state before the first call.
         cases: the hand-picked cases.
     """
     changed = kept.changed()
@@ -84,7 +84,7 @@ def add_state_leak_finding(
     left = _codes_without(exercise, kept, shown)
     if verdict.findings[0].code not in left:
         found = _finding(changed[0], shown, cause=True, cured=not left)
-        # What it caused on one case it causes on others: these kinds are said by it.
+        # It explains the findings on this case, and those of the same kinds on other cases.
         codes = {each.code for each in verdict.findings if each.case == shown.name}
         rest = tuple(each for each in verdict.findings if each.code not in codes)
         return replace(verdict, status="failed", findings=(found, *rest), error="")
@@ -94,7 +94,7 @@ def add_state_leak_finding(
 
 
 def _codes_without(exercise: Exercise, kept: LastingState, case: Case) -> set[str]:
-    """What is wrong with the case if nothing lasts from one call to the next."""
+    """The codes of the findings on a case if no state lasts from one call to the next."""
     tried = TryHere(exercise, kept.forgetful(), impatient=True)((case,))
     with preserve_global_state(), bounded_output(0):
         found = [each for o in tried.outcomes for each in findings_of(exercise, case, o)]
@@ -107,4 +107,4 @@ def _finding(kept: Kept, case: Case, *, cause: bool, cured: bool) -> Finding:
         message += " If it is as at first before each call, this case is right."
     elif cause:
         message += " What else is wrong shows when that is fixed."
-    return Finding("leaks-state", message, _LOOK[kept.kind], case=case.name)
+    return Finding("leaks-state", message, _ADVICE[kept.kind], case=case.name)

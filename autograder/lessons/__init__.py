@@ -1,8 +1,8 @@
-"""What a lesson tells only afterwards: explained predictions, and debriefs of exercises.
+"""Lesson texts that learners see after an answer: predictions, drills and debriefs.
 
-``fxcourse build`` generates one file a chapter, ``NN_topic.json``, from the chapter's source and
-the tests' answers. It is read when a learner asks, and where a class is judged; never where answers
-are run.
+``fxcourse build`` generates one file for each chapter, ``NN_topic.json``, from the chapter's source
+and the answers in ``tests/exercises``. The files are read for a learner, and where a class is judged,
+but never where answers run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Option:
 
     Attributes:
         letter: ``a``, ``b`` and so on.
-        text: what the option says, in markdown.
-        why: why it is right or not, in markdown.
+        text: the option, in markdown.
+        why: the reason why it is right or wrong, in markdown.
     """
 
     letter: str
@@ -34,14 +34,14 @@ class Option:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A question whose answer is told once a letter is picked.
+    """A question whose answer the learner sees after picking a letter.
 
     Attributes:
         name: chapter and number, such as ``03.1``.
         right: the letter of the right option.
         options: all options, in the order of their letters.
-        mark: the same for the same question in the same chapter, whatever its number.
-        proof: code that asserts what is right, with the chapter's names; ``""`` if there is none.
+        mark: an id that depends on chapter and question, but not on the number.
+        proof: code that asserts the right option, with the chapter's names; may be ``""``.
     """
 
     name: str
@@ -52,20 +52,20 @@ class Prediction:
 
     @property
     def letters(self) -> str:
-        """The letters as a person says them: ``a, b or c``."""
+        """The letters in words: ``a, b or c``."""
         *first, last = (option.letter for option in self.options)
         return f"{', '.join(first)} or {last}"
 
 
 @dataclass(frozen=True)
 class Debrief:
-    """What is told about an exercise after a pass.
+    """The debrief of an exercise, shown after a pass.
 
     Attributes:
         solution: the reference solution.
-        style: what is special about the other answer, in a few words.
+        style: the special feature of the other answer, in a few words.
         other: another right answer.
-        trap: what most answers get wrong, in markdown.
+        trap: a common mistake, in markdown.
     """
 
     solution: str
@@ -83,8 +83,8 @@ class Drill:
         variable: the name that the learner's line sets.
         solution: right lines. They change no object of the notebook.
         mistake: lines with the likeliest mistake.
-        says: a sentence for a learner who has made it.
-        mark: the same for the same task, whatever its name.
+        says: a sentence for a learner who made it.
+        mark: an id that depends on the task, but not on the name.
     """
 
     name: str
@@ -124,7 +124,7 @@ def debriefs() -> dict[str, Debrief]:
 
 
 def unreadable(text: str) -> str:
-    """A text as the files hold it where nobody should read it by accident. It is no secret."""
+    """Encode a text so that a reader of the files does not see it by accident. It is not secret."""
     return base64.b64encode(text.encode()).decode()
 
 

@@ -16,7 +16,7 @@ from typing import Any
 FILE = Path(__file__).parent / "map.json"
 
 SHORT = 90
-"""Up to this many minutes, a time is said in minutes, and otherwise in hours."""
+"""Times up to this many minutes are given in minutes, longer ones in hours."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Chapter:
     Attributes:
         name: the stem of its notebook, such as ``03_manipulation``.
         title: its title without the number, in markdown.
-        can: what a learner can do afterwards: the rest of "afterwards you can ...".
-        needs: what it needs, in markdown.
+        can: the rest of the sentence "afterwards you can ...".
+        needs: its requirements, in markdown.
         minutes: the estimated time for all of it, a multiple of five.
         sections: in order.
     """
@@ -66,12 +66,12 @@ class Chapter:
 
     @property
     def number(self) -> str:
-        """The number as prose has it: ``3b`` for ``03b_effects``."""
+        """The number in prose: ``3b`` for ``03b_effects``."""
         return number_of(self.name)
 
     @property
     def is_deep_dive(self) -> bool:
-        """Whether a learner can go on without it, except where its first cell says otherwise."""
+        """Whether a learner can continue without it, unless its first cell says otherwise."""
         return is_deep_dive(self.name)
 
     @property
@@ -105,14 +105,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Track:
-    """A way through the course.
+    """A path through the course.
 
     Attributes:
-        name: the word that a command takes.
-        title: the name that people read.
+        name: the word for commands.
+        title: the name for readers.
         about: one sentence.
-        needs: what it needs, in markdown.
-        ends: what it ends with, in markdown.
+        needs: its requirements, in markdown.
+        ends: its last result, in markdown.
         minutes: the estimated time.
         parts: its chapters, or parts of them, in course order.
     """
@@ -153,12 +153,12 @@ class Track:
 
 
 class NoTrack(ValueError):
-    """There is no track of that name; the message lists all of them."""
+    """No track has this name; the message lists all tracks."""
 
 
 @dataclass(frozen=True)
 class CourseMap:
-    """The whole map.
+    """The map of the course.
 
     Attributes:
         chapters: in course order, each deep dive after its chapter.
@@ -169,15 +169,15 @@ class CourseMap:
     tracks: tuple[Track, ...]
 
     def after(self, exercise: str, chapters: Collection[str]) -> Step | None:
-        """The next step after an exercise: in its section, its chapter, or the chapter after it.
+        """The next step after an exercise: in its section, its chapter, or the next chapter.
 
         Args:
             exercise: its name.
             chapters: the names of the chapters that the learner has.
 
         Returns:
-            Nothing after the last chapter, and for an exercise that is not on the map. A deep dive
-            is a step only inside itself.
+            None after the last chapter, and for an exercise that is not on the map. Other chapters'
+            deep dives are skipped.
         """
         for at, chapter in enumerate(self.chapters):
             if exercise in chapter.exercises:
@@ -191,7 +191,7 @@ class CourseMap:
         """The map of some chapters, with the tracks that need no others.
 
         Args:
-            names: those of the chapters.
+            names: the names of the chapters.
         """
         chapters = tuple(each for each in self.chapters if each.name in names)
         tracks = tuple(each for each in self.tracks if set(each.chapters) <= set(names))
@@ -200,12 +200,12 @@ class CourseMap:
 
 @dataclass(frozen=True)
 class Step:
-    """Something that a learner can go on with.
+    """A place to continue.
 
     Attributes:
         title: such as ``3.3 One op more``, or the name of an exercise.
         chapter: the stem of the notebook.
-        cell: the id of the cell; nothing for the beginning of the notebook.
+        cell: the id of the cell; empty for the beginning of the notebook.
     """
 
     title: str
@@ -214,7 +214,7 @@ class Step:
 
 
 def _steps_after(exercise: str, chapter: Chapter) -> Iterator[Step]:
-    """The rest of a section, and of its chapter."""
+    """The steps in the rest of a section, then in the rest of its chapter."""
     numbers = [exercise in section.exercises for section in chapter.sections]
     here = numbers.index(True)
     names = chapter.sections[here].exercises
@@ -232,12 +232,12 @@ def _step_to(chapter: Chapter) -> Step:
 
 @cache
 def course_map() -> CourseMap:
-    """The map of the course that is installed."""
+    """The map of the installed course."""
     return map_from(FILE.read_text(encoding="utf-8"))
 
 
 def map_from(text: str) -> CourseMap:
-    """The map that the text of a ``map.json`` holds."""
+    """Read a map from the text of a ``map.json``."""
     data = json.loads(text)
     chapters = {name: _chapter(name, row) for name, row in data["chapters"].items()}
     tracks = (_track(name, row, chapters) for name, row in data["tracks"].items())
@@ -255,7 +255,7 @@ def tracks() -> tuple[Track, ...]:
 
 
 def track_called(name: str) -> Track:
-    """The track of that name.
+    """The track with this name.
 
     Raises:
         NoTrack: there is none.
@@ -268,7 +268,7 @@ def track_called(name: str) -> Track:
 
 
 def number_of(chapter: str) -> str:
-    """The number of a chapter as prose has it: ``3b`` for ``03b_effects``."""
+    """The number of a chapter in prose: ``3b`` for ``03b_effects``."""
     number = chapter.partition("_")[0]
     return number[1:] if number.startswith("0") else number
 

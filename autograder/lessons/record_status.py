@@ -1,4 +1,4 @@
-"""The status of an exercise in a learner's record: of a verdict, or about its solution."""
+"""Status of an exercise in a learner's record: of a verdict, or about its solution."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ PASSED_SEEN = "passed, solution seen"
 
 
 def is_passed(status: str | None) -> bool:
-    """Whether an exercise of this status is passed."""
+    """Whether an exercise with this status is passed."""
     return status in (PASSED, PASSED_SEEN)
 
 
 def is_settled(status: str | None) -> bool:
-    """Whether a learner can go on after an exercise of this status: it is passed or seen."""
+    """Whether an exercise with this status is passed or its solution was seen."""
     return is_passed(status) or status == SEEN
 
 
 def after_verdict(before: str | None, verdict: str) -> str | None:
-    """The status of an exercise after a verdict. A pass stays one, and *seen* stays until a pass.
+    """The status of an exercise after a verdict. A pass is final, and *seen* lasts until a pass.
 
     Args:
         before: the status so far, if there is one.

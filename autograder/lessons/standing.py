@@ -1,4 +1,4 @@
-"""How far a learner is: what is done of each section and track, and where to go on."""
+"""A learner's progress: finished exercises and sections, and the section to continue with."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from autograder.lessons.course_map import Chapter, CourseMap, Section, Track
 from autograder.lessons.record_status import is_passed, is_settled
 
 Place = tuple[Chapter, Section]
-"""A section, and the chapter that it belongs to."""
+"""A section, and its chapter."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a learner is in the course.
+    """The progress of a learner in the course.
 
     Attributes:
         course: the map of the course.
@@ -35,7 +35,7 @@ class Standing:
 
     @property
     def is_begun(self) -> bool:
-        """Whether an exercise is passed."""
+        """Whether any exercise is passed."""
         return self.passed(self.exercises) > 0
 
     def is_passed(self, exercise: str) -> bool:
@@ -47,24 +47,24 @@ class Standing:
         return is_settled(self.verdicts.get(exercise))
 
     def passed(self, exercises: Iterable[str]) -> int:
-        """How many of some exercises are passed."""
+        """The number of these exercises that are passed."""
         return sum(map(self.is_passed, exercises))
 
     def is_done(self, section: Section) -> bool:
-        """Whether a section has something to do, and all of it is done.
+        """Whether a section contains tasks and all of them are done.
 
-        The exercises decide, and in a section without exercises the predictions. Nothing is known
-        of a section that is only read.
+        The exercises decide, and in a section without exercises the predictions. A section that has
+        only text is never done.
         """
         if section.exercises:
             return all(map(self.is_settled, section.exercises))
         return bool(section.predictions) and all(mark in self.picks for mark in section.predictions)
 
     def place(self) -> Place | None:
-        """The section to go on with; nothing when all exercises are passed or seen.
+        """The section to continue with; None when all exercises are passed or seen.
 
-        It is the furthest section with work in it, if an exercise is open at its end, and otherwise
-        the one after it. An exercise that the learner has left out does not hold them up.
+        It is the furthest section with work in it, if that section's last exercise is open, and
+        otherwise the next section. An exercise that the learner skipped earlier does not count.
         """
         places = [(chapter, each) for chapter in self.course.chapters for each in chapter.sections]
         worked = [at for at, (_, section) in enumerate(places) if self._has_work(section)]
@@ -80,7 +80,7 @@ class Standing:
         return min(left, key=lambda place: place[0].is_deep_dive, default=None)
 
     def place_on(self, track: Track) -> Place | None:
-        """The section of a track to go on with; nothing at its end."""
+        """The section of a track to continue with; None at its end."""
         places = [(part.chapter, each) for part in track.parts for each in part.sections]
         worked = [at for at, (_, section) in enumerate(places) if self._has_work(section)]
         rest = places[worked[-1] :] if worked else places

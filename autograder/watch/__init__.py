@@ -1,1 +1,1 @@
-"""Exercises as Python files, for people who live in an editor: checked on every save."""
+"""Exercises as Python files for the learner's own editor, checked on every save."""

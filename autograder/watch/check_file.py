@@ -1,4 +1,4 @@
-"""The check of a file with an answer: its card for a terminal, and a page for a browser."""
+"""Check of a file with an answer: the card for a terminal, and a page for a browser."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def do(job: Job) -> str | None:
 
 
 def _place(file: str, keys: bool) -> Place:
-    """The words of a card about the file and the keys."""
+    """The sentences of a card about the file and the keys."""
     passed, compare, hint = "", "", ""
     if keys:
         passed = "Press n for the next exercise."
@@ -90,7 +90,7 @@ def _place(file: str, keys: bool) -> Place:
 
 
 def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
-    """Run a file as Python does, and see whether it defines the answer.
+    """Run a file as Python does, and check that it defines the answer.
 
     Returns:
         The module; a verdict if there is no answer to check.
@@ -104,7 +104,7 @@ def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
     module.__file__ = str(file)
     sys.modules["__main__"] = module  # as in a notebook, so that functions are found by name
     text = source.decode("utf-8", errors="replace")
-    # The card must show the code that runs now, even if the file is saved again meanwhile.
+    # The card must show the code that runs now, even if the file is saved again before that.
     linecache.cache[str(file)] = (len(text), None, text.splitlines(keepends=True), str(file))
     try:
         code = compile(source, str(file), "exec", dont_inherit=True)
@@ -178,7 +178,7 @@ def page_of(verdict: Verdict, exercise: Exercise) -> str | None:
                 picture = draw(model) if model is not None else None
                 title = "The first model of the check"
             drawn = picture.html() if picture is not None else ""
-    except Exception:  # a model that cannot be drawn must not cost the learner the card
+    except Exception:  # even if the model cannot be drawn, the learner must get the card
         drawn = ""
     if not drawn:
         return None

@@ -1,4 +1,4 @@
-"""Checks of files, each in a process that can be stopped; a spare one waits for the next check."""
+"""Runs each check in a process that can be stopped; a spare one waits for the next check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.environment.child import python_command
 from autograder.watch.job import Job, Result
 
 LONGEST = 180.0
-"""Seconds after which a check is stopped, if its own limits have not ended it before."""
+"""Seconds after which a check is stopped, if its own limits did not end it."""
 
 _WARM = {"torch", "torchvision", "matplotlib", "IPython", "functorch"}
 
@@ -78,7 +78,7 @@ class Checker:
     """Starts checks. As a context manager, it ends all of its processes."""
 
     def __init__(self, modules: list[str]) -> None:
-        """Take the modules that files import, so that the spare process imports them in time."""
+        """Start the spare process, which imports these modules of files in advance."""
         self._modules = modules
         self._place = tempfile.TemporaryDirectory(prefix="fxcourse-", ignore_cleanup_errors=True)
         self._count = 0
@@ -132,7 +132,7 @@ class Checker:
         Check(Job("", "", "", ""), process).stop()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # Its own output is dropped: the card has the output of the learner's code.
+        # Its output is discarded, because the card shows the output of the learner's code.
         command = python_command("-m", "autograder.watch.child", *self._modules)
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -20,7 +20,7 @@ FOLDER = "exercises"
 """The folder in a workspace with the files, one folder per chapter."""
 
 WIDTH = 96
-_OF_NOTEBOOKS = {"check", "debrief", "drill", "hint", "predict", "progress"}
+_NOTEBOOK_FUNCTIONS = {"check", "debrief", "drill", "hint", "predict", "progress"}
 _FOLD = re.compile(r"^</?details>\n+|</?summary>|\n*^</details>$", re.M)
 _ITEM = re.compile(r"(?:[*-]|\d+\.) +")
 
@@ -115,7 +115,7 @@ def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
 
 
 def _fetch(folder: Path, one: ExerciseFile) -> None:
-    """Move the file of an exercise that belonged to another chapter before."""
+    """Move the file of an exercise that was in another chapter before."""
     if one.path.exists():
         return
     for other in sorted((folder / FOLDER).glob(f"*/{one.path.name}")):
@@ -186,7 +186,7 @@ def given_code(notebook: NotebookNode) -> str:
     for node in reversed(ast.parse(first).body):
         here = slice(node.lineno - 1, node.end_lineno)
         if isinstance(node, ast.ImportFrom) and node.module == "autograder":
-            kept = [alias for alias in node.names if alias.name not in _OF_NOTEBOOKS]
+            kept = [alias for alias in node.names if alias.name not in _NOTEBOOK_FUNCTIONS]
             lines[here] = [ast.unparse(ast.ImportFrom(node.module, kept, 0))] if kept else []
         elif isinstance(node, ast.Expr) and _shows(node.value):
             del lines[here]
@@ -210,7 +210,7 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -1,4 +1,4 @@
-"""The job of a child process and its result. Both sides import this; it imports nothing heavy."""
+"""Job of a child process, and its result. Both sides import this; it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Result:
     Attributes:
         status: the status of the verdict.
         card: the card as text.
-        hints: the hints of the exercise as text, in their order.
+        hints: the hints of the exercise as text, in order.
         debrief: other right answers, as text; ``""`` if there are none or they may not be shown.
-        parts: the parts of the exercise as text, and which of them hold; ``""`` if there are none.
+        parts: the parts of the exercise with their results, as text; ``""`` if there are none.
     """
 
     status: str
@@ -48,7 +48,7 @@ class Result:
     parts: str = ""
 
     def write(self, path: Path) -> None:
-        """Write the result, whole or not at all."""
+        """Write the result, completely or not at all."""
         beside = path.with_suffix(".part")
         beside.write_text(json.dumps(asdict(self)), encoding="utf-8")
         os.replace(beside, path)

@@ -1,4 +1,4 @@
-"""Keys that are pressed in a terminal, read without waiting: on Linux, macOS and Windows."""
+"""Reads keys pressed in a terminal without waiting: on Linux, macOS and Windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved files. Editors write in place, or write another file and rename it."""
+"""Detects saved files. Editors write in place, or write another file and rename it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["saved", "gone"]
 
 @dataclass
 class Saves:
-    """The changes to some files between two looks.
+    """Detects changes to some files by polling.
 
     Attributes:
         paths: the files.
@@ -30,10 +30,10 @@ class Saves:
         self._told = dict(self._seen)
 
     def look(self) -> list[tuple[Path, Kind]]:
-        """The files that were saved or removed since the last look.
+        """The files that were saved or removed since the last call.
 
-        A change is reported when the file is the same in two looks. Until then an editor may still
-        be writing, or about to replace the old file by a new one.
+        A change is reported when the file is the same in two calls. Until then an editor may still
+        be writing, or about to replace the old file with a new one.
         """
         found: list[tuple[Path, Kind]] = []
         for path in self.paths:

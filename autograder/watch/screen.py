@@ -9,17 +9,17 @@ from rich.console import Console
 from rich.text import Text
 
 FRAME_LINES = 3
-"""Lines that are not for the text: the heading, the keys, and the cursor."""
+"""Lines for the heading, the keys, and the cursor."""
 
 FEWEST_LINES = 6
-"""Lines of a text, even in a terminal that is too small."""
+"""Minimum number of lines for a text, even if the terminal is too small."""
 
 
 @dataclass
 class Screen:
-    """The screen. What does not fit is shown by `more`.
+    """The screen. Lines that do not fit are shown by `more`.
 
-    Where there is no terminal, such as in a file, texts follow each other and nothing is left out.
+    Without a terminal, such as in a file, texts follow each other and nothing is left out.
 
     Attributes:
         console: the terminal.
@@ -44,7 +44,7 @@ class Screen:
             self.console.rule(heading, style="dim")
 
     def show(self, text: Text) -> None:
-        """Show a text in place of what was shown before."""
+        """Show a text instead of the previous one."""
         self._text = text
         if self.console.is_terminal:
             self._draw(self._wrapped(text), "")
@@ -59,7 +59,7 @@ class Screen:
             self.console.print(Text(note, style="dim"))
 
     def more(self) -> None:
-        """Show what did not fit; after that, the beginning again."""
+        """Show the lines that did not fit; after that, the beginning again."""
         if self.console.is_terminal:
             self._draw(self._rest or self._wrapped(self._text), "")
 

@@ -26,7 +26,7 @@ from autograder.workspace import progress_file
 KEYS = "h hint · p parts · d picture · c compare · m more · n next · q quit"
 NO_KEYS = "Keys do not work here: this is not a terminal. Stop with Ctrl-C."
 NOTE_LINES = 2
-"""Lines that a card leaves for a note."""
+"""Lines reserved below a card for a note."""
 
 TICK = 0.1
 PAGE_WAIT = 20.0
@@ -87,7 +87,7 @@ class Session:
             time.sleep(TICK)
 
     def step(self) -> None:
-        """Look once at keys, files and the check."""
+        """Handle pressed keys, saved files and the running check once."""
         for key in self.read() if self.read else "":
             self._press(key)
         for path, kind in self._saves.look():
@@ -120,7 +120,7 @@ class Session:
         result, over = check.result(), check.is_over
         if result is None and not over:
             return
-        # It may have written its result between the two questions.
+        # The process may have written its result between the two calls.
         result = result or check.result()
         self._check = None
         self.checker.prepare()
@@ -141,7 +141,7 @@ class Session:
             self._say("\n".join(notes))
 
     def _forget(self, path: Path) -> None:
-        """Say that a file does not exist any more."""
+        """Report that a file does not exist any more."""
         self._check = None
         self.checker.stop()
         self._say(

@@ -1,1 +1,1 @@
-"""A learner's own folder: the chapters to work in, kept up to date without losing any work."""
+"""A learner's own folder: the chapters to work in, updated without losing any work."""

@@ -1,8 +1,8 @@
-"""A learner's work, carried from the notebooks they have into those of a new version.
+"""Carries a learner's work from existing notebooks into those of a new version.
 
-Three notebooks are compared, cell by cell and by the cells' names: as it was given, as it is now,
-and as it is given anew. What the learner has not touched becomes what is new. What they wrote stays
-where it belongs, or comes behind the cell that it was behind. No text of theirs is ever left out.
+Three versions are compared, cell by cell and by the cells' names: as released before, as it is now,
+and as released now. Cells that the learner has not changed are replaced by new ones. Their own text
+stays in its cell, or follows the cell that it followed before. No text of theirs is lost.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from autograder.workspace.cells import (
 )
 
 _SHOWN = ("outputs", "execution_count")
-"""What a cell shows, and what a new version of the same cell goes on showing."""
+"""The output of a cell, which a new version of the same cell keeps."""
 
 
 @dataclass
 class Carried:
-    """What became of one chapter.
+    """A chapter after its update.
 
     Attributes:
         notebook: the chapter, with the learner's work in it.
-        answers: how many answers were carried.
-        own: how many cells of the learner's own.
-        beside: how many cells of the course the learner had changed and the course has changed,
-            too; what the learner wrote stands behind the new cell.
+        answers: number of answers that were carried.
+        own: number of the learner's own cells.
+
+    The remaining number counts cells that both the learner and the course have changed; the
+    learner's text then follows the new cell.
     """
 
     notebook: NotebookNode
@@ -49,17 +50,17 @@ class Carried:
 
 @dataclass
 class _Slot:
-    """A cell of the new version, and what of the learner's comes behind it."""
+    """A cell of the new version, with the learner's cells that follow it."""
 
     cell: NotebookNode
-    behind: list[NotebookNode] = field(default_factory=list)
+    after: list[NotebookNode] = field(default_factory=list)
     taken: bool = False
     left_out: bool = False
 
 
 @dataclass
 class _Chapter:
-    """A chapter of the new version while it is put together."""
+    """A chapter of the new version, under construction."""
 
     notebook: NotebookNode
     slots: list[_Slot]
@@ -69,11 +70,11 @@ class _Chapter:
     beside: int = 0
 
     def done(self) -> Carried:
-        """The chapter as it is written, each id once."""
+        """The finished chapter, with unique ids."""
         cells = list(self.before)
         for slot in self.slots:
             cells += [] if slot.left_out else [slot.cell]
-            cells += slot.behind
+            cells += slot.after
         ids = {slot.cell.id for slot in self.slots}
         theirs = [cell for cell in cells if not any(cell is slot.cell for slot in self.slots)]
         for cell in theirs:
@@ -90,13 +91,13 @@ def carry(mine: Notebooks, given: Mapping[str, NotebookNode], new: Notebooks) ->
 
     Args:
         mine: the learner's notebooks.
-        given: the same as they were given out; one may be missing, as of an early version.
-        new: the notebooks of the new version. They may have other names, and hold cells that were
-            in another chapter.
+        given: the same as released; some may be missing, as for an early version.
+        new: the notebooks of the new version. They may have other names, and contain cells that
+            were in another chapter.
 
     Returns:
-        All chapters of the new version; and a notebook of the learner's that is in no new chapter,
-        if there is something of theirs in it that has no place in any.
+        All chapters of the new version. In addition, a notebook that is in no new chapter, if it
+        contains work of the learner that has no place in any other.
     """
     chapters = {
         name: _Chapter(nb, [_Slot(copy.deepcopy(cell)) for cell in nb.cells])
@@ -114,7 +115,7 @@ def carry(mine: Notebooks, given: Mapping[str, NotebookNode], new: Notebooks) ->
 
 
 class _Places:
-    """Where cells are in the new version."""
+    """Index of the cells of the new version."""
 
     def __init__(self, chapters: Mapping[str, _Chapter]) -> None:
         self.chapters = chapters
@@ -131,12 +132,12 @@ class _Places:
                     self._asked.setdefault(pick[0], []).append(place)
 
     def of(self, cell: NotebookNode, chapter: str, *, by_text: bool) -> tuple[str, _Slot] | None:
-        """The place of a cell that is the course's; nothing where it has gone.
+        """The place of a cell of the course; None if it was removed.
 
         Args:
-            cell: the cell as it was given.
-            chapter: where it was: there it is looked for first.
-            by_text: there is nothing to compare with, so that its id may say nothing.
+            cell: the cell as released.
+            chapter: its chapter, which is searched first.
+            by_text: nothing is known about the release, so that its id may mean nothing.
         """
         found = self._free(self._named.get(name_of(cell), ()), chapter)
         if found or not by_text:
@@ -154,25 +155,25 @@ class _Places:
 
 
 class _AsGiven:
-    """Which cell of the course each of a learner's cells is, as it was given.
+    """Maps each of a learner's cells to the cell of the course, as released.
 
     Args:
         notebook: the learner's.
-        given: the same as it was given out; nothing where that is not known any more.
+        given: the same as released; None if it is no longer known.
     """
 
     def __init__(self, notebook: NotebookNode, given: NotebookNode | None) -> None:
         self.is_known = given is not None
         self.named = {name_of(cell): cell for cell in given.cells} if given is not None else {}
         names = {name_of(cell) for cell in notebook.cells}
-        # Some editors write no ids. A cell that has its own is not looked for by its text.
+        # Some editors write no ids. Only a cell whose id is lost is found by its text.
         self._texts = {
             _kind_and_text(cell): cell for name, cell in self.named.items() if name not in names
         }
         self.seen: set[str] = set()
 
     def of(self, cell: NotebookNode) -> NotebookNode | None:
-        """The cell as it was given; nothing for one of the learner's own, or a copy."""
+        """The cell as released; None for one of the learner's own, or a copy."""
         if self.is_known:
             was: NotebookNode | None = self.named.get(name_of(cell))
             was = was or self._texts.get(_kind_and_text(cell))
@@ -184,14 +185,14 @@ class _AsGiven:
         return was
 
     def is_untouched(self, cell: NotebookNode, was: NotebookNode) -> bool:
-        """Whether the learner has left a cell as it was given, but for the letter they picked."""
+        """Whether a cell is as released, except for the letter of a prediction."""
         if not self.is_known:
             return is_of_old_layout(cell) or self._is_only_picked(cell, cell)
         same = cell.cell_type == was.cell_type and text_of(cell) == text_of(was)
         return same or self._is_only_picked(cell, was)
 
     def _is_only_picked(self, cell: NotebookNode, was: NotebookNode) -> bool:
-        """Whether the letter of a prediction is all that differs."""
+        """Whether the letter of a prediction is the only difference."""
         old = picked(was)
         if old is None or picked(cell) is None:
             return False
@@ -205,7 +206,7 @@ class _AsGiven:
 def _carry_one(
     name: str, notebook: NotebookNode, given: NotebookNode | None, places: _Places
 ) -> list[NotebookNode]:
-    """Carry one notebook's work. Returns what has no place anywhere."""
+    """Carry one notebook's work. Returns the cells that have no place in any chapter."""
     as_given = _AsGiven(notebook, given)
     chapter = here = places.chapters.get(name)
     anchor: _Slot | None = None
@@ -217,7 +218,7 @@ def _carry_one(
         if found and was is not None:
             chapter, anchor = places.chapters[found[0]], found[1]
             anchor.taken = True
-            chapter.before += waiting  # what came before the first cell that has a place
+            chapter.before += waiting  # the cells before the first cell that has a place
             waiting = []
             _fill(chapter, anchor, cell, was, untouched)
         elif not untouched:
@@ -226,7 +227,7 @@ def _carry_one(
                 waiting.append(own)
                 continue
             chapter.own += 1
-            (anchor.behind if anchor else chapter.before).append(own)
+            (anchor.after if anchor else chapter.before).append(own)
     if here is not None:
         _leave_out(here, as_given)
     return waiting
@@ -235,7 +236,7 @@ def _carry_one(
 def _fill(
     chapter: _Chapter, slot: _Slot, cell: NotebookNode, was: NotebookNode, untouched: bool
 ) -> None:
-    """Put a learner's cell into its place in the new version."""
+    """Put a learner's cell into its slot in the new version."""
     new = slot.cell
     same_kind = cell.cell_type == new.cell_type
     pick = picked(cell)
@@ -254,12 +255,12 @@ def _fill(
         new.source = cell.source
         _show_on(new, cell)
     else:
-        slot.behind.append(_own(cell))
+        slot.after.append(_own(cell))
         chapter.beside += 1
 
 
 def _leave_out(chapter: _Chapter, as_given: _AsGiven) -> None:
-    """Cells that the learner has deleted stay deleted, unless they belong to an exercise."""
+    """Leave out cells that the learner has deleted, unless they belong to an exercise."""
     for slot in chapter.slots:
         name = name_of(slot.cell)
         if name not in as_given.named or name in as_given.seen or slot.taken:
@@ -269,7 +270,7 @@ def _leave_out(chapter: _Chapter, as_given: _AsGiven) -> None:
 
 
 def _own(cell: NotebookNode) -> NotebookNode:
-    """A cell as one of the learner's own, which nbgrader does not know."""
+    """A copy of a cell without nbgrader's metadata, as one of the learner's own."""
     own = copy.deepcopy(cell)
     for key in ("nbgrader", "deletable", "editable"):
         own.metadata.pop(key, None)
@@ -277,7 +278,7 @@ def _own(cell: NotebookNode) -> NotebookNode:
 
 
 def _show_on(new: NotebookNode, cell: NotebookNode) -> None:
-    """Let a cell go on showing what it showed."""
+    """Copy the output of a cell to its new version."""
     if cell.cell_type == new.cell_type == "code":
         for key in _SHOWN:
             new[key] = copy.deepcopy(cell.get(key, [] if key == "outputs" else None))

@@ -1,4 +1,4 @@
-"""What a cell of a learner's notebook is: a cell of the course, changed or not, or their own."""
+"""Kinds of cells in a learner's notebook: the course's, changed or not, and the learner's own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OLD_LAYOUT = Path(__file__).parent / "old_layout.json"
 
 
 def grade_id(cell: NotebookNode) -> str:
-    """The name under which nbgrader knows a cell; ``""`` for a cell that it does not know."""
+    """The name of a cell in nbgrader; ``""`` for a cell that nbgrader does not know."""
     known: Any = cell.get("metadata", {}).get("nbgrader", {})
     return str(known.get("grade_id", "")) if isinstance(known, dict) else ""
 
@@ -34,30 +34,30 @@ def is_answer(cell: NotebookNode) -> bool:
 
 
 def name_of(cell: NotebookNode) -> str:
-    """What a cell of the course is called, whatever its text says."""
+    """The name of a cell of the course, which does not depend on its text."""
     return grade_id(cell) or str(cell.get("id", ""))
 
 
 def text_of(cell: NotebookNode) -> str:
-    """A cell's text; the same for two cells in which a person sees no difference."""
+    """A cell's text; equal for two cells that look the same to a person."""
     return str(cell.source).strip()
 
 
 def picked(cell: NotebookNode) -> tuple[str, str] | None:
-    """The prediction that a cell answers, and the letter in it; nothing for any other cell."""
+    """The prediction that a cell answers, and its letter; None for any other cell."""
     found = _PICK.search(cell.source) if cell.cell_type == "code" else None
     return (found["name"], found["letter"]) if found else None
 
 
 def with_letter(cell: NotebookNode, letter: str) -> str:
-    """The text of a cell that answers a prediction, with this letter in it."""
+    """The text of a cell that answers a prediction, with another letter."""
     found = _PICK.search(cell.source)
     assert found is not None
     return str(cell.source[: found.start("letter")] + letter + cell.source[found.end("letter") :])
 
 
 def is_of_old_layout(cell: NotebookNode) -> bool:
-    """Whether a cell has the text of one of the course's, before ids said what a cell is."""
+    """Whether a cell has the text of a cell of the course from before cells had meaningful ids."""
     digest = hashlib.sha256(text_of(cell).encode()).hexdigest()[:8]
     return digest in _old_layout()
 

@@ -1,6 +1,6 @@
-"""The files that JupyterLab's server gives out: an index is brought up to date when it is opened.
+"""JupyterLab's file manager, which updates the index when it is opened.
 
-It is not rewritten after each pass, because JupyterLab asks a person what to do about a file that
+The index is not rewritten after each pass, because JupyterLab asks its user about a file that
 changes while it is open.
 """
 
@@ -18,12 +18,12 @@ from autograder.workspace.location import is_workspace
 
 
 class Contents(AsyncLargeFileManager):
-    """Jupyter's own manager of files, with an index that is up to date."""
+    """Jupyter's own file manager, with an index that is up to date."""
 
     async def get(self, path: str, content: bool = True, *more: Any, **options: Any) -> Any:
-        """Read a file or folder; write the index first if that is to be read."""
+        """Read a file or folder; update the index before reading it."""
         folder = Path(self.root_dir)
         if content and path.strip("/") == f"{INDEX}.ipynb" and is_workspace(folder):
-            with contextlib.suppress(OSError):  # it shows how things were the last time
+            with contextlib.suppress(OSError):  # the index then shows an earlier state
                 index.refresh(folder)
         return await super().get(path, content, *more, **options)  # type: ignore[no-untyped-call]

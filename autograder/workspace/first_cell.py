@@ -1,4 +1,4 @@
-"""Help for a learner who runs a cell before the cells that it needs."""
+"""Advice for a learner who runs a cell before the cells that it needs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ANSWER = "Run the cell that defines `{}` first, then this cell again."
 
 
 def begin() -> None:
-    """Give the advice after each cell that needs it, if this is a notebook."""
+    """Print advice after each cell that needs it, if this is a notebook."""
     shell = notebook_kernel.shell()
     if shell is not None:
         shell.events.register("post_run_cell", advise)
 
 
 def advise(result: Any) -> None:
-    """Print the advice if a cell has failed because it needs an import or an answer."""
+    """Print advice if a cell failed because an import or an answer is missing."""
     error = result.error_in_exec
     if not isinstance(error, NameError):
         return

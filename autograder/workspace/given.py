@@ -1,4 +1,4 @@
-"""The chapters as this version of the course gives them out, ready for a workspace."""
+"""The chapters in this version of the course, ready for a workspace."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ INSTALLED = Path(sysconfig.get_path("data")) / "share" / "fxcourse" / "course"
 """The notebooks that come with an installation from a wheel."""
 
 INDEX = "index"
-"""The stem of the notebook that shows the way through the course."""
+"""The stem of the index notebook."""
 
 
 class NoNotebooks(Exception):
-    """There are no notebooks to work in; the message says what to do."""
+    """There are no notebooks to work in; the message gives the fix."""
 
 
 def source() -> Path:
@@ -46,10 +46,10 @@ def source() -> Path:
 
 
 def chapters(folder: Path) -> Notebooks:
-    """The chapters in course order, each with links to those beside it.
+    """The chapters in course order, each with links to the chapters next to it.
 
     Args:
-        folder: the folder with the notebooks, as `source` says it.
+        folder: the folder with the notebooks; see `source`.
     """
     paths = sorted(folder.glob("*.ipynb"))
     notebooks = {path.stem: _untouched(path) for path in paths}
@@ -60,7 +60,7 @@ def chapters(folder: Path) -> Notebooks:
 
 
 def worked_in_clone() -> Notebooks:
-    """The notebooks of a clone's ``course`` in which somebody has worked, where there are any."""
+    """The notebooks in a clone's ``course`` that contain work; none outside of a clone."""
     if source() != IN_CLONE or not _can_build():
         return {}
     from autograder.builder.outputs.generate import worked_in
@@ -70,7 +70,7 @@ def worked_in_clone() -> Notebooks:
 
 
 def _untouched(path: Path) -> NotebookNode:
-    """A notebook as it is given out, also where somebody has worked in the clone's own copy."""
+    """A notebook as released, even if the clone's own copy contains work."""
     if path.parent == IN_CLONE and _can_build():
         from autograder.builder.notebook_forms import build
         from autograder.builder.outputs.generate import worked_in
@@ -99,7 +99,7 @@ def title_of(notebook: NotebookNode) -> str:
 
 
 def _way_on(name: str, titles: dict[str, str]) -> NotebookNode:
-    """The last cell of a chapter: where to go from here. Deep dives are optional."""
+    """The last cell of a chapter, with links to other chapters. Deep dives are optional."""
     names = list(titles)
     place = names.index(name)
     before, after = names[:place], names[place + 1 :]

@@ -1,4 +1,4 @@
-"""The notebook that shows the way through the course, and how far a learner is."""
+"""The index: the notebook with the chapters of the course and the learner's progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = "from autograder import overview\n\noverview()"
 
 
 def refresh(folder: Path) -> Path:
-    """Write the index, or its output if that has changed. Cells that a learner has added stay.
+    """Write the index, or its output if that has changed. Cells that the learner added stay.
 
     Returns:
         The index; one that cannot be read is left unchanged.
@@ -30,7 +30,7 @@ def refresh(folder: Path) -> Path:
     else:
         try:
             notebook = nbformat.read(path, as_version=4)
-        except Exception:  # whatever has become of the file
+        except Exception:  # the file is damaged
             return path
     before = nbformat.writes(notebook)
     known = {cell.get("id") for cell in notebook.cells}
@@ -50,7 +50,7 @@ def refresh(folder: Path) -> Path:
 
 
 def _bring_up_to_date(cell: NotebookNode, folder: Path) -> None:
-    """Let the cell show the overview. Its code is folded: the output is the page."""
+    """Update the output of the cell. Its code is folded, because the output is the page."""
     cell.source = SOURCE
     cell.metadata["jupyter"] = {"source_hidden": True}
     shown = replace(overview_so_far(folder), live=True)._repr_mimebundle_()

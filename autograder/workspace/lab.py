@@ -1,4 +1,4 @@
-"""JupyterLab as a learner wants it: their workspace, and none of an instructor's tools."""
+"""JupyterLab for a learner: opens their workspace, without an instructor's tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.workspace.location import ENV
 from autograder.workspace.overview import overview_so_far
 
 STARTUP = Path(__file__).parent / "kernel_startup.py"
-"""Each kernel runs it, unless the learner has a startup file of their own."""
+"""Each kernel runs it, unless the learner has their own startup file."""
 
 SETTINGS = Path(__file__).parent / "jupyter"
 """JupyterLab's settings: no menus of nbgrader, no news; unused kernels end."""
@@ -46,11 +46,11 @@ def first_notebook(folder: Path) -> str:
 
 
 def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which JupyterLab and its kernels run.
+    """The environment for JupyterLab and its kernels.
 
     Args:
         folder: the workspace.
-        environ: the environment without that.
+        environ: the environment to extend.
     """
     paths = [str(SETTINGS), environ.get("JUPYTER_CONFIG_PATH", "")]
     found = os.pathsep.join(filter(None, paths))

@@ -1,4 +1,4 @@
-"""Where a learner's workspace is: the folder with their chapters, and with what they have done."""
+"""Location of a learner's workspace: the folder with the chapters and the learner's record."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import os
 from pathlib import Path
 
 ENV = "FXCOURSE_WORKSPACE"
-"""Names the workspace for everything that `fxcourse lab` starts. Empty: there is none."""
+"""Variable with the workspace for everything that `fxcourse lab` starts. Empty: there is none."""
 
 STATE = ".fxcourse"
-"""The folder in a workspace with what is not for a person to edit."""
+"""The folder in a workspace with files that a person should not edit."""
 
 MARK = "workspace.json"
-"""The file in that folder by which a workspace is known."""
+"""The file in that folder that identifies a workspace."""
 
 CLONE = Path(__file__).resolve().parents[2]
-"""The project's folder, where the course is not installed from a wheel."""
+"""The project's folder, if the course is not installed from a wheel."""
 
 
 def is_workspace(folder: Path) -> bool:
@@ -24,15 +24,15 @@ def is_workspace(folder: Path) -> bool:
 
 
 def usual() -> Path:
-    """Where a workspace is made if nobody says otherwise."""
+    """The default location of a workspace."""
     return CLONE / "my" if (CLONE / "course").is_dir() else Path.home() / "fxcourse"
 
 
 def current() -> Path | None:
-    """The workspace that a check belongs to, wherever it runs; nothing where there is none.
+    """The workspace of a check, wherever the check runs; None if there is none.
 
-    It is the one that `fxcourse lab` has named, or the one that the working directory is in, or
-    the usual one.
+    It is the one that `fxcourse lab` has set, or the one around the working directory, or the
+    default one.
     """
     named = os.environ.get(ENV)
     if named is not None:

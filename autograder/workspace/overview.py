@@ -1,4 +1,4 @@
-"""The overview of the index, for the learner whose record this is. It is loaded without torch."""
+"""The overview of the index, from a learner's record. It is loaded without torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.workspace import location, progress_file
 
 
 def overview() -> None:
-    """Show where to go on, your tracks, and all chapters."""
+    """Show the section to continue with, your tracks, and all chapters."""
     from autograder.cards.display import show
 
     show(replace(overview_so_far(), live=True))
@@ -22,16 +22,16 @@ def overview_so_far(workspace: Path | None = None) -> Overview:
     """The content of `overview`.
 
     Args:
-        workspace: whose record is read; by default that of the current one.
+        workspace: the workspace with the record; by default the current one.
     """
     return Overview(standing_so_far(workspace))
 
 
 def standing_so_far(workspace: Path | None = None) -> Standing:
-    """How far the learner is in the chapters of a workspace.
+    """The learner's progress in the chapters of a workspace.
 
     Args:
-        workspace: whose record is read; by default that of the current one.
+        workspace: the workspace with the record; by default the current one.
     """
     return Standing(
         course_here(workspace),
@@ -42,7 +42,7 @@ def standing_so_far(workspace: Path | None = None) -> Standing:
 
 
 def course_here(workspace: Path | None = None) -> CourseMap:
-    """The map of the chapters in a workspace: a class may have some of them.
+    """The map of the chapters in a workspace: a class may have only some of them.
 
     Args:
         workspace: by default the current one. If it has no chapter, this is the whole course.

@@ -1,4 +1,4 @@
-"""What a learner has done so far: one small file a workspace; never written while grading."""
+"""A learner's record: one small file for each workspace, never written during grading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.lessons.record_status import SEEN, after_verdict, is_passed
 from autograder.workspace import location
 
 NAME = ".fxcourse-progress.json"
-"""The file where there is no workspace: it lies beside the notebook."""
+"""The file if there is no workspace; it is next to the notebook."""
 
 IN_WORKSPACE = "progress.json"
 """The file in the state folder of a workspace."""
@@ -27,7 +27,7 @@ _FAILURES = "failures"
 """Another such key: for each exercise, digests of the different answers that have failed."""
 
 MOST_FAILURES = 9
-"""How many failed answers of an exercise are counted."""
+"""Maximum number of failed answers that count for an exercise."""
 
 
 def is_grading() -> bool:
@@ -36,10 +36,10 @@ def is_grading() -> bool:
 
 
 def path(workspace: Path | None = None) -> Path:
-    """Where the file is, or would be.
+    """The path of the file, which may not exist.
 
     Args:
-        workspace: the workspace that it belongs to; by default the current one.
+        workspace: its workspace; by default the current one.
     """
     workspace = workspace or location.current()
     if workspace is None:
@@ -48,18 +48,18 @@ def path(workspace: Path | None = None) -> Path:
 
 
 def verdicts(workspace: Path | None = None) -> dict[str, str]:
-    """How each exercise went that was tried; nothing, where no file can be read."""
+    """The status of each exercise that was tried; empty if the file cannot be read."""
     return {name: status for name, status in _read(workspace).items() if isinstance(status, str)}
 
 
 def first_picks(workspace: Path | None = None) -> dict[str, str]:
-    """The letter that was picked first, by the prediction's mark."""
+    """The first letter that the learner picked, by the prediction's mark."""
     picks = _table(_read(workspace), _PICKS)
     return {mark: letter for mark, letter in picks.items() if isinstance(letter, str)}
 
 
 def record_verdict(exercise: str, status: str) -> None:
-    """Note how an exercise went. What was passed once stays passed."""
+    """Record the status of an exercise. An exercise that was passed stays passed."""
     done = _read()
     after = after_verdict(done.get(exercise), status)
     if after != done.get(exercise):
@@ -74,7 +74,7 @@ def note_seen(exercise: str) -> None:
 
 
 def note_failure(exercise: str, answer: str) -> None:
-    """Note that an answer has failed, unless it is one of those that have.
+    """Note that an answer has failed, unless the same answer is noted already.
 
     Args:
         exercise: the exercise's name.
@@ -93,7 +93,7 @@ def failures(exercise: str) -> list[str]:
 
 
 def note_pick(mark: str, letter: str) -> str:
-    """Note a pick, unless there is one already. Returns the first."""
+    """Note a pick, unless there is one already. Returns the first pick."""
     picks = first_picks()
     if mark not in picks:
         picks[mark] = letter
@@ -131,12 +131,12 @@ def _write(done: dict[str, Any]) -> None:
     if is_grading():
         return
     home = path()
-    beside = home.with_name(f"{home.name}.{os.getpid()}")
+    temporary = home.with_name(f"{home.name}.{os.getpid()}")
     try:
-        # Whole or not at all: half a file would be read as nothing, and everything noted be lost.
-        beside.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
-        os.replace(beside, home)
+        # Atomically: half a file could not be read, and the whole record would be lost.
+        temporary.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+        os.replace(temporary, home)
     except OSError:
-        # A folder that cannot be written to costs the learner only this note.
+        # If the folder is not writable, only this note is lost.
         with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ import json
 from autograder.workspace import location
 
 FILE = "settings.json"
-"""The file in the state folder of a workspace. A learner writes it."""
+"""The file in the state folder of a workspace. The learner writes it."""
 
 CHECK_ON_RUN = "check_on_run"
 

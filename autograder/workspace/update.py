@@ -1,4 +1,4 @@
-"""A workspace: made, brought up to date, and put back in parts. Nothing in it is ever lost."""
+"""Makes a workspace, updates it, and resets parts of it. Nothing in it is ever lost."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ from autograder.workspace.cells import Notebooks, grade_id, is_answer, name_of, 
 from autograder.workspace.location import MARK, STATE, is_workspace
 
 GIVEN = "given"
-"""The folder, among what is not to be edited, with the chapters as they were given out."""
+"""The folder, within the state folder, with the chapters as released."""
 
 KEPT = "kept"
-"""The folder in a workspace with what was replaced."""
+"""The folder in a workspace with replaced files."""
 
 
 class CannotUpdate(Exception):
-    """A workspace cannot be made or changed; the message says what to do."""
+    """A workspace cannot be made or changed; the message gives the fix."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one notebook.
+    """Result of an update for one notebook.
 
     Attributes:
         name: its stem.
-        state: whether it is new, has changed, is as it was, is in the course no longer, or could
-            not be read and was left alone.
-        answers: how many of the learner's answers are in it.
-        own: how many cells of their own are in it.
-        beside: how many cells they had changed that the course has changed, too.
-        came: how many cells of the course are new or say something else.
-        went: how many have gone.
-        kept: the copy of what was there before, if there is one.
+        state: whether it is new, changed, unchanged, removed from the course, or could not be read
+            and was not changed.
+        answers: number of the learner's answers in it.
+        own: number of the learner's own cells in it.
+        came: number of the course's cells that are new or have a new text.
+        went: number of the course's cells that were removed.
+        kept: the copy of the earlier file, if there is one.
+
+    The remaining number counts cells that both the learner and the course have changed.
     """
 
     name: str
@@ -59,20 +60,20 @@ class Row:
 
 
 def open_workspace(folder: Path) -> list[Row]:
-    """Make a workspace if there is none, and give out the chapters that are not there.
+    """Make a workspace if there is none, and add the chapters that are missing.
 
-    Chapters that are there stay as they are. In a clone, what somebody has done in the folder
-    ``course`` comes along into a new workspace.
+    Chapters that exist are not changed. In a clone, work in the folder ``course`` is copied into a
+    new workspace.
 
     Args:
-        folder: where it is, or will be.
+        folder: the folder of the workspace.
 
     Returns:
-        What was given out.
+        The chapters that were added.
 
     Raises:
         CannotUpdate: the folder cannot be used.
-        NoNotebooks: there is nothing to give out.
+        NoNotebooks: there are no chapters to add.
     """
     new = given.chapters(given.source())
     if not is_workspace(folder):
@@ -88,22 +89,22 @@ def open_workspace(folder: Path) -> list[Row]:
 
 
 def is_behind(folder: Path) -> bool:
-    """Whether the course has changed since its chapters were put into a workspace."""
+    """Whether the course has changed since the workspace got its chapters."""
     now = given.chapters(given.source())
     then = _read_all(folder / STATE / GIVEN)[0]
     return any(name not in then or _differ(nb, then[name]) for name, nb in now.items())
 
 
 def update(folder: Path, earlier: Path | None = None) -> list[Row]:
-    """Bring a workspace up to date, and carry over all that the learner has done.
+    """Update a workspace, and carry over all of the learner's work.
 
     Args:
         folder: the workspace.
-        earlier: a folder with notebooks of an earlier version, whose work is brought in, too.
+        earlier: a folder with notebooks of an earlier version, whose work is carried over, too.
 
     Raises:
         CannotUpdate: there is no workspace, or it cannot be written to.
-        NoNotebooks: there is nothing to update to.
+        NoNotebooks: there are no chapters to update to.
     """
     new = given.chapters(given.source())
     if not is_workspace(folder):
@@ -130,18 +131,18 @@ def update(folder: Path, earlier: Path | None = None) -> list[Row]:
 
 
 def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
-    """Bring back the cell of an exercise as it was given out.
+    """Restore the cell of an exercise as released.
 
     Args:
         folder: the workspace.
-        chapter: the chapter's stem, or how it begins, such as ``03``.
+        chapter: the chapter's stem, or its beginning, such as ``03``.
         exercise: the exercise's name.
 
     Returns:
-        The copy of the notebook as it was; nothing, if the cell was as it was given out.
+        The copy of the notebook before the reset; None if the cell was as released.
 
     Raises:
-        CannotUpdate: there is no such chapter, exercise or cell.
+        CannotUpdate: the chapter, exercise or cell does not exist.
     """
     name = chapter_called(folder, chapter)
     path = _path(folder, name)
@@ -160,8 +161,8 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
         return None
     kept = _keep(folder, path)
     if place is None:
-        behind = [name_of(cell) for cell in was.cells]
-        before = set(behind[: behind.index(name_of(stubs[exercise]))])
+        names = [name_of(cell) for cell in was.cells]
+        before = set(names[: names.index(name_of(stubs[exercise]))])
         places = [i for i, c in enumerate(mine.cells) if name_of(c) in before]
         place = places[-1] + 1 if places else 0
         mine.cells.insert(place, stubs[exercise])
@@ -171,10 +172,10 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
 
 
 def chapter_called(folder: Path, said: str) -> str:
-    """The stem of a chapter in a workspace, by its stem or by how it begins.
+    """The stem of a chapter in a workspace, from its stem or its beginning.
 
     Raises:
-        CannotUpdate: there is none, or there are several.
+        CannotUpdate: no chapter matches, or several do.
     """
     names = sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
     stem = said.removesuffix(".ipynb")
@@ -193,7 +194,7 @@ def chapter_called(folder: Path, said: str) -> str:
 def _make(folder: Path) -> None:
     try:
         if not folder.exists():
-            folder.mkdir(mode=0o700, parents=True)  # answers are nobody else's
+            folder.mkdir(mode=0o700, parents=True)  # answers are private
         (folder / STATE / GIVEN).mkdir(parents=True, exist_ok=True)
         mark = folder / STATE / MARK
         mark.write_text(json.dumps({"layout": 1}) + "\n", encoding="utf-8")
@@ -207,7 +208,7 @@ def _make(folder: Path) -> None:
 
 
 def _bring_record(earlier: Path, folder: Path) -> None:
-    """Take over what was passed, if nothing is noted yet."""
+    """Copy an earlier record, if the workspace has none yet."""
     old, new = earlier / progress_file.NAME, folder / STATE / progress_file.IN_WORKSPACE
     if not new.exists() and old.is_file():
         shutil.copyfile(old, new)
@@ -216,7 +217,7 @@ def _bring_record(earlier: Path, folder: Path) -> None:
 def _bring(
     folder: Path, mine: Notebooks, was: Mapping[str, NotebookNode], new: Notebooks
 ) -> list[Row]:
-    """Write the chapters of a new version with a learner's work, and keep what was there."""
+    """Write the chapters of a new version with the learner's work, and keep replaced files."""
     stamp = datetime.now()
     carried = carry(mine, was, new)
     try:
@@ -263,13 +264,13 @@ def _put(
 
 
 def _let_go(folder: Path, name: str, left: Carried | None, stamp: datetime) -> Row:
-    """A notebook that is in the course no longer: kept, or left to the learner.
+    """Remove a notebook that is no longer in the course, or leave it to the learner.
 
     Args:
         folder: the workspace.
         name: the notebook's stem.
-        left: what of it has no place in the new version, if there is anything.
-        stamp: when this update began.
+        left: the work in it that has no place in the new version, if there is any.
+        stamp: the start of this update.
     """
     path = _path(folder, name)
     kept = None
@@ -281,7 +282,7 @@ def _let_go(folder: Path, name: str, left: Carried | None, stamp: datetime) -> R
 
 
 def _changes(was: NotebookNode | None, new: NotebookNode) -> tuple[int, int]:
-    """How many cells of the course are there that were not, and the other way round."""
+    """The number of cells that the course has added, and of those that it has removed."""
     if was is None:
         return 0, 0
     then, now = Counter(map(_what, was.cells)), Counter(map(_what, new.cells))
@@ -307,7 +308,7 @@ def _own_cells(notebook: NotebookNode, new: NotebookNode) -> int:
 
 
 def _keep(folder: Path, path: Path, stamp: datetime | None = None) -> Path:
-    """Copy a file that is about to be replaced."""
+    """Copy a file that will be replaced."""
     place = folder / KEPT / (stamp or datetime.now()).strftime("%Y-%m-%d-%H%M%S-%f")
     place.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy2(path, place))
@@ -322,7 +323,7 @@ def _read_all(folder: Path, but: str = "") -> tuple[Notebooks, set[str]]:
             continue
         try:
             notebooks[path.stem] = nbformat.read(path, as_version=4)
-        except Exception:  # whatever a learner's editor, or git, has made of the file
+        except Exception:  # an editor, or git, has damaged the file
             unreadable.add(path.stem)
     return notebooks, unreadable
 
@@ -340,13 +341,13 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def write_whole(path: Path, notebook: NotebookNode) -> None:
-    """Write a notebook whole or not at all; JupyterLab trusts it afterwards if it did before."""
+    """Write a notebook completely or not at all, and keep JupyterLab's trust in it."""
     trusted = is_trusted(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(_text(notebook), encoding="utf-8", newline="\n")
-        os.replace(beside, path)
+        temporary.write_text(_text(notebook), encoding="utf-8", newline="\n")
+        os.replace(temporary, path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     if trusted:
         sign(path)

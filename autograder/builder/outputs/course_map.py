@@ -1,4 +1,4 @@
-"""The map of the course as ``autograder/lessons/map.json`` holds it: chapters, sections, tracks."""
+"""Generates ``autograder/lessons/map.json``, the map of chapters, sections and tracks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FACTS = {
     "can": (_CAN, "**After this chapter you can ... .**"),
     "needs": (_NEEDS, "| **You need** | ... |"),
 }
-"""The facts in the first cell of a chapter, each with the form in which it is written."""
+"""The facts in a chapter's first cell, each with the form in which to write it."""
 
 _RANGE = re.compile(r"(?P<chapter>\d+[b-z]?)(?:\.(?P<first>\d+)(?:-(?P=chapter)\.(?P<last>\d+))?)?")
 
@@ -45,11 +45,11 @@ def map_text(paths: Sequence[Path] | None = None, tracks: Path = TRACKS) -> str:
     """The text of ``map.json``; equal sources give equal text.
 
     Args:
-        paths: the sources of all chapters in course order; by default those that are found.
+        paths: the sources of all chapters in course order; by default those in ``solutions``.
         tracks: the file with the tracks.
 
     Raises:
-        BuildRefused: a chapter's first cell lacks a fact, or a track names what does not exist.
+        BuildRefused: a chapter's first cell lacks a fact, or a track names an unknown section.
     """
     found = [_Counted(path) for path in (chapters() if paths is None else paths)]
     rows = {each.chapter.name: each.row() for each in found}
@@ -71,7 +71,7 @@ class _Counted:
         self.sections = sections(self.chapter, self.cards)
 
     def row(self) -> dict[str, Any]:
-        """The chapter as the map holds it."""
+        """The chapter's entry in the map."""
         first = self.chapter.cells[0]
         facts = {}
         for name, (pattern, form) in _FACTS.items():
@@ -121,7 +121,7 @@ def _section(section: Section, cards: Sequence[Card], marks: dict[int, str]) -> 
 
 
 def _headings(part: Chapter, names: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each exercise with the heading after it, if one comes before the next exercise."""
+    """Each exercise with the first heading between it and the next exercise, if there is one."""
     exercise = ""
     for cell in part.cells:
         heading = _HEADING.match(cell.source) if cell.kind == "markdown" else None
@@ -133,7 +133,7 @@ def _headings(part: Chapter, names: Collection[str]) -> Iterator[tuple[str, dict
 
 
 def _as_given(part: Chapter) -> str:
-    """The text of a section's first cell in the notebook, without the minutes."""
+    """The released text of a section's first cell, without the minutes."""
     first = part.cells[0]
     if not is_prediction(first):
         return first.source
@@ -142,7 +142,7 @@ def _as_given(part: Chapter) -> str:
 
 
 def _track(row: dict[str, Any], known: dict[str, _Counted], unknown: Any) -> dict[str, Any]:
-    """A track as the map holds it: its content section by section, and its minutes."""
+    """A track's entry in the map: its sections by chapter, and its minutes."""
     parts: dict[str, list[str]] = {}
     minutes = 0
     for item in row.pop("content"):
@@ -161,7 +161,7 @@ def _track(row: dict[str, Any], known: dict[str, _Counted], unknown: Any) -> dic
 
 
 def _numbers(found: re.Match[str], known: Sequence[Section]) -> Iterator[str]:
-    """The numbers of the sections that an item such as ``3.1-3.4`` names; none if one lacks."""
+    """The sections that an item such as ``3.1-3.4`` names; none if one of them does not exist."""
     if found["first"] is None:
         yield from (section.number for section in known)
         return
@@ -172,7 +172,7 @@ def _numbers(found: re.Match[str], known: Sequence[Section]) -> Iterator[str]:
 
 
 def _unknown(path: Path, text: str, item: str) -> BuildRefused:
-    """A track names a chapter or a section that does not exist."""
+    """The error for a track that names an unknown chapter or section."""
     line = 1 + text.count("\n", 0, max(text.find(f'"{item}"'), 0))
     message = f"There is no chapter or section '{item}'."
     return BuildRefused(path, [Problem(line, message, "Write '3', '3b.2' or '3.1-3.4'.")])

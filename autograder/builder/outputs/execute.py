@@ -1,4 +1,4 @@
-"""Running a notebook as a proof: every cell does what it says, or the run stops."""
+"""Runs a notebook as a proof: a cell that does not behave as declared is an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.builder.solution_regions import without_markers
 
 
 class ExecutionFailed(Exception):
-    """A cell did not do what it should.
+    """A cell did not behave as declared.
 
     Attributes:
         index: the cell's index in the notebook.
@@ -35,14 +35,14 @@ def execute(
 ) -> NotebookNode:
     """Run a notebook in a fresh kernel.
 
-    Every cell must succeed, the check cells too. A cell that says which exception it raises
-    must raise exactly that one.
+    Every cell must succeed, including the check cells. A cell that declares an exception must
+    raise exactly that one.
 
     Args:
-        notebook: in source form, or in released form when `unsolved` is set.
-        timeout: seconds that one cell may take.
+        notebook: in source form, or in released form if `unsolved` is set.
+        timeout: seconds for one cell.
         cwd: the working directory; by default a temporary folder.
-        unsolved: checks may fail; every other cell must still do what it says.
+        unsolved: checks may fail; every other cell must still behave as declared.
 
     Returns:
         A copy with outputs.
@@ -55,20 +55,20 @@ def execute(
         if _expected(cell) is None and "tags" in cell.metadata and not unsolved:
             del cell.metadata["tags"]
     if cwd is None:
-        # Windows cannot remove a folder that a kernel has only now left.
+        # Windows cannot remove a folder that a kernel has just left.
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             _run(run, timeout, folder)
     else:
         _run(run, timeout, str(cwd))
     for index, cell in enumerate(run.cells):
-        _demand_the_error(index, cell)
+        _check_error(index, cell)
     for cell, original in zip(run.cells, notebook.cells, strict=True):
         cell.metadata = copy.deepcopy(original.metadata)
     return run
 
 
 def solved(notebook: NotebookNode) -> NotebookNode:
-    """An executed notebook for readers: the lines that only mark a region are gone."""
+    """An executed notebook for readers, without the lines that only mark a region."""
     shown = copy.deepcopy(notebook)
     for cell in shown.cells:
         cell.source = without_markers(cell.source)
@@ -102,9 +102,9 @@ def _run(notebook: NotebookNode, timeout: float, folder: str) -> None:
 
 
 def _execute(client: Callable[[], NotebookClient], tries: int = 3) -> None:
-    """Execute a notebook, with another kernel where one has died before it could answer.
+    """Execute a notebook, and try another kernel if one dies before it replies.
 
-    A kernel is told ports that are free. When several start at a time, another may be there first.
+    Each kernel gets ports that are free. If several start at a time, another may take them first.
     """
     try:
         client().execute()
@@ -125,7 +125,7 @@ def _expected(cell: NotebookNode) -> str | None:
     return name
 
 
-def _demand_the_error(index: int, cell: NotebookNode) -> None:
+def _check_error(index: int, cell: NotebookNode) -> None:
     expected = _expected(cell)
     if expected is None:
         return

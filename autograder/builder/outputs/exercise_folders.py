@@ -1,4 +1,4 @@
-"""Whether the folders of exercises are whole, which is looked at before anything is imported."""
+"""Checks that the folders of exercises are complete, before anything is imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARTS = {
     "redraws.py": ("REDRAWS", "the hidden cases"),
     "key.py": ("KEY", "the rules that a result must keep, and the oracle"),
 }
-"""The files of an exercise, the name that each must define, and what that is."""
+"""The files of an exercise, the name that each must define, and an explanation of it."""
 
 _OPTIONAL = {"redraws.py"}
 """Files that an exercise may lack."""
@@ -24,12 +24,12 @@ _OPTIONAL = {"redraws.py"}
 def examine(
     chapters: Sequence[str], *, folder: Path = EXERCISES, solutions: Path = SOLUTIONS
 ) -> list[BuildRefused]:
-    """What is missing in the folders of chapters such as ``03_manipulation``.
+    """Find missing parts in the folders of chapters such as ``03_manipulation``.
 
     Args:
-        chapters: the chapters; all of which there are exercises for none.
-        folder: where the chapters' folders lie.
-        solutions: where their sources lie.
+        chapters: the chapters; if empty, all that have exercises.
+        folder: contains the chapters' folders.
+        solutions: contains their sources.
     """
     homes = {home.name.removeprefix("ch"): home for home in sorted(folder.glob("ch*"))}
     found = {name: home for name, home in homes.items() if is_chapter(name)}
@@ -47,7 +47,7 @@ def examine(
 
 
 def _exercises(home: Path) -> list[Path]:
-    """The folders of a chapter's exercises; what only Python's own cache is left of is none."""
+    """The folders of a chapter's exercises, except those that contain only Python's cache."""
     return sorted(path for path in home.iterdir() if path.is_dir() and any(path.glob("*.py")))
 
 
@@ -84,7 +84,7 @@ def _undefined(path: Path) -> Problem | None:
 
 
 def _names(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """The names that a module's own lines define."""
+    """The names that the top-level statements of a module define."""
     for line in body:
         match line:
             case ast.Assign(targets=targets):

@@ -1,4 +1,4 @@
-"""The generated files: notebooks, lessons, the course's map and its page."""
+"""Generates the course's files: notebooks, lessons, the map and the pages that show it."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ TRACKS_PAGE = ROOT / "docs" / "tracks.md"
 def generate(
     names: Sequence[str] = (), over: Callable[[list[Path]], Iterable[Path]] = iter
 ) -> dict[Path, str]:
-    """The texts of the generated files, by their paths. Nothing is written.
+    """The texts of the generated files, by path. This writes nothing.
 
     Args:
-        names: chapters such as ``03_manipulation``; for none, all chapters, the course's map and
-            its page.
-        over: goes through the chapters, and may show progress.
+        names: chapters such as ``03_manipulation``; if empty, all chapters, the course's map and
+            its pages.
+        over: iterates over the chapters, and may show progress.
 
     Raises:
         CourseRefused: some chapters or exercises break the rules.
-        ValueError: there is no chapter of some name.
+        ValueError: no chapter has one of the names.
     """
     files: dict[Path, str] = {}
     chosen = choose(names)
@@ -71,10 +71,10 @@ def _map_files() -> dict[Path, str]:
 
 
 def without_debrief(names: Sequence[str] = ()) -> list[str]:
-    """The exercises that tell nothing after a pass, with a reason where a part is written.
+    """The exercises without a debrief, with a reason if a part of it is written.
 
     Args:
-        names: chapters such as ``03_manipulation``; for none, all chapters.
+        names: chapters such as ``03_manipulation``; if empty, all chapters.
     """
     exercises = [card.name for chapter in choose(names) for card in found_exercises(chapter.stem)]
     return [f"{name}{_reason(name)}" for name in exercises if lacking(name)]
@@ -86,7 +86,7 @@ def _reason(name: str) -> str:
 
 
 def differing(files: dict[Path, str]) -> list[Path]:
-    """The generated files that are missing, differ, or come from a chapter that is gone."""
+    """The generated files that are missing, differ, or belong to a removed chapter."""
     changed = [path for path, text in files.items() if _text(path) != text]
     sources = {chapter.stem for chapter in chapters()}
     found = [*COURSE.glob("*.ipynb"), *LESSONS.glob("[0-9]*.json")]
@@ -94,10 +94,10 @@ def differing(files: dict[Path, str]) -> list[Path]:
 
 
 def write(files: dict[Path, str]) -> tuple[list[Path], list[Path]]:
-    """Write the files that differ, and remove those of chapters that are gone.
+    """Write the files that differ, and remove those of removed chapters.
 
     Returns:
-        The files that were written or removed, and copies of those in which somebody had worked.
+        The files that were written or removed, and copies of those that contained work.
     """
     changed = differing(files)
     kept = [copy for path in changed if (copy := _keep_work(path))]
@@ -111,11 +111,11 @@ def write(files: dict[Path, str]) -> tuple[list[Path], list[Path]]:
 
 
 def worked_in(notebook: Path) -> bool:
-    """Whether somebody ran a cell of this notebook or wrote an answer into it."""
+    """Whether a cell of this notebook was run or an answer in it was changed."""
     try:
         cells = nbformat.read(notebook, as_version=4).cells
     except ValueError:
-        return True  # cannot be read: better to keep it than to lose it
+        return True  # unreadable, so keep a copy to be safe
     return any(
         cell.get("outputs")
         or (is_solution(cell) and compute_checksum(cell) != cell.metadata.nbgrader.get("checksum"))
@@ -124,7 +124,7 @@ def worked_in(notebook: Path) -> bool:
 
 
 def _keep_work(path: Path) -> Path | None:
-    """Copy a notebook that is about to be replaced, if there is work in it."""
+    """Copy a notebook that will be replaced, if it contains work."""
     if path.suffix != ".ipynb" or not path.exists() or not worked_in(path):
         return None
     folder = BUILD / "replaced" / datetime.now().strftime("%Y-%m-%d-%H%M%S")

@@ -1,4 +1,4 @@
-"""What a chapter tells only afterwards, as ``autograder/lessons/NN_topic.json`` holds it."""
+"""Generates ``autograder/lessons/NN_topic.json``: the texts of a chapter shown after an answer."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from autograder.lessons import unreadable
 
 
 def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
-    """The text of a chapter's file; equal chapters give equal text.
+    """The text of a chapter's lesson file; equal chapters give equal text.
 
     Args:
         chapter_path: a file such as ``solutions/03_manipulation.py``.
-        cards: its exercises in course order; by default those that are found.
+        cards: its exercises in course order; by default those in its folder.
 
     Raises:
         BuildRefused: the chapter breaks a rule; the message names file and line.

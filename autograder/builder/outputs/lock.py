@@ -1,4 +1,4 @@
-"""The versions of the packages that are installed here, as lines that pip reads.
+"""Versions of the packages that are installed here, as lines for pip.
 
 `make lock` writes them to ``constraints.txt``, which every installation of a clone follows. A class
 gives them to its students as ``requirements.txt``.
@@ -20,10 +20,10 @@ COURSE = "fxcourse"
 LOCK = ROOT / "constraints.txt"
 
 OF_CUDA = ("nvidia-", "cuda-")
-"""Names of the packages that only PyTorch's CUDA builds need begin like this."""
+"""Prefixes of the packages that only PyTorch's CUDA builds need."""
 
 FOR_VSCODE = "# vscode: "
-"""Before a line that replaces another version of the same package in VS Code."""
+"""Prefix of a line with the version of a package to use in VS Code instead."""
 
 _HEADER = f"""\
 # The exact versions that the course was tested with: Linux, Python 3.11. `make lock` writes this
@@ -46,7 +46,7 @@ class Locked:
 
     Attributes:
         version: its version, without the name of a build such as ``+cpu``.
-        conditions: when it is needed, as environment markers; ``""`` means always.
+        conditions: conditions under which it is needed, as environment markers; ``""`` is always.
     """
 
     version: str
@@ -54,9 +54,9 @@ class Locked:
 
 
 def installed_packages(*extras: str, distribution: str = COURSE) -> dict[str, Locked]:
-    """Return everything that a distribution needs with these extras, directly or not.
+    """Return all packages that a distribution needs with these extras, directly or not.
 
-    Packages that only other systems need are not installed here, and are left out.
+    Packages that only other systems need are not installed here, so they are missing.
 
     Raises:
         importlib.metadata.PackageNotFoundError: the distribution is not installed.
@@ -71,7 +71,7 @@ def installed_packages(*extras: str, distribution: str = COURSE) -> dict[str, Lo
             package = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue
-        if "_vendor" in Path(str(package.locate_file(""))).parts:  # setuptools' copy for itself
+        if "_vendor" in Path(str(package.locate_file(""))).parts:  # setuptools' own copy
             continue
         if name != distribution:
             version = package.version.partition("+")[0]
@@ -102,8 +102,8 @@ def _needs(
 def requirements(*extras: str) -> str:
     """Return one line for each package that the course needs with these extras.
 
-    A package that only some systems need keeps the condition under which they do. PyTorch itself
-    says what its CUDA builds need, so that a build for the CPU installs without it.
+    A package that only some systems need keeps its condition. Packages for CUDA are left out:
+    PyTorch's CUDA builds require them, and a build for the CPU installs without them.
 
     Raises:
         importlib.metadata.PackageNotFoundError: the course is not installed.
@@ -119,7 +119,7 @@ def requirements(*extras: str) -> str:
 
 
 def constraints() -> str:
-    """Return the text of ``constraints.txt`` for what is installed here.
+    """Return the text of ``constraints.txt`` for the packages that are installed here.
 
     Raises:
         importlib.metadata.PackageNotFoundError: the course is not installed.

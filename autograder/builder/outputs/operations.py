@@ -1,10 +1,10 @@
-"""Writes the list of operations that a described graph may hold: `core/operations.json`.
+"""Writes `core/operations.json`, the list of operations that a described graph may contain.
 
-What is on the list is read by a person whenever it changes, and never worked out where grades are
-decided. It is generated from what PyTorch documents: what it lets be overridden for tensors, its
-core ATen operations, its module classes. What is no computation on tensors is left out here.
+A person reviews every change of the list; it is never computed where grades are decided. It is
+generated from PyTorch's own lists: functions that can be overridden for tensors, core ATen
+operations, and module classes. Operations that do not compute on tensors are left out here.
 
-Run it with ``python -m autograder.builder.outputs.operations`` after a new PyTorch was pinned.
+After pinning a new PyTorch, run ``python -m autograder.builder.outputs.operations``.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _FACTORIES = (
     "ones_like polar promote_types rand rand_like randint randint_like randn randn_like randperm "
     "result_type scalar_tensor tensor tril_indices triu_indices vander zeros zeros_like"
 ).split()
-"""Of `torch`: they take no tensor, or take it as an example, so that nobody overrides them."""
+"""Functions of `torch` that cannot be overridden: they take no tensor, or only as an example."""
 
 _NOT_LISTED = "fill fill_ mm zero_".split()
-"""Of `torch`: computations on tensors that PyTorch's list of what can be overridden lacks. `mm` is
-equal to `hspmm` there, and lost to it."""
+"""Computations of `torch` that are missing in PyTorch's list of overridable functions. In it, the
+entry for `mm` is lost, because `hspmm` is equal to it."""
 
 _PRIVATE = (
     "torch._assert torch._C._nn.avg_pool2d torch._C._nn.avg_pool3d torch._C._nn.gelu "
@@ -55,7 +55,7 @@ _PRIVATE = (
     "torch._C._nn.hardswish torch._C._nn.elu_ torch._C._nn.leaky_relu_ torch._C._nn.hardtanh_ "
     "torch._C._nn.pixel_shuffle torch._C._nn.pixel_unshuffle torch._softmax torch._log_softmax"
 ).split()
-"""Private names that FX itself records for public functions, one by one."""
+"""Private names that FX records for public functions."""
 
 _TORCHVISION = (
     "torchvision.models.swin_transformer._get_relative_position_bias "
@@ -71,7 +71,7 @@ _TORCHVISION = (
     "torchvision.ops.drop_block.drop_block2d torchvision.ops.drop_block.drop_block3d "
     "torchvision.ops.stochastic_depth.stochastic_depth"
 ).split()
-"""Functions that torchvision wraps for FX, as far as they compute on tensors alone."""
+"""Functions that torchvision wraps for FX, if they compute only on tensors."""
 
 _PYTHON = {
     "builtins": "abs all any bool divmod float int len list max min pow print range round sum "
@@ -94,7 +94,7 @@ _NO_COMPUTATION = re.compile(
     r"^(int_repr|compile|cond|vmap|while_loop|scan|save|load|lobpcg)$|"
     r"^(assert_|handle_torch|has_torch|boolean_dispatch)|with_distance"
 )
-"""Names of what looks at no index, reads memory or files, or changes more than its arguments."""
+"""Names of functions that check no index, read memory or files, or change more than arguments."""
 
 _BARRED_METHODS = frozenset(
     "apply_ as_subclass backward coalesce const_data_ptr cuda data_ptr dense_dim indices ipu "
@@ -127,7 +127,7 @@ _OTHER_MODULES = (
     "torchvision.models.resnet.BasicBlock",
     "torchvision.models.resnet.Bottleneck",
 )
-"""Classes that the course's cases and answers take for layers."""
+"""Classes that the course's cases and answers treat as layers."""
 
 _WITH_LAYERS = (
     "autograder.exercises.ch08_limits.keep_dynamic.models",
@@ -138,7 +138,7 @@ _WITH_LAYERS = (
 
 _WITH_OPERATORS = "autograder.given"
 _OPERATORS = "fxcourse"
-"""The module that registers the course's own operators, and the name under which they are."""
+"""The module that registers the course's own operators, and their namespace."""
 
 _TENSOR_ATTRIBUTES = (
     "H T data device dtype grad imag is_cpu is_leaf itemsize layout mH mT nbytes ndim real "
@@ -156,7 +156,7 @@ _OTHER_ATTRIBUTES = {
 
 
 def operations() -> dict[str, Any]:
-    """The whole list: functions and operators, methods and attributes by owner, modules."""
+    """The complete list: functions and operators, methods and attributes by owner, modules."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {
@@ -186,7 +186,7 @@ def _split(table: dict[str, str]) -> dict[str, list[str]]:
 
 
 def _overridable() -> set[int]:
-    """Identities of what PyTorch documents as overridable: operations on tensors."""
+    """Ids of the functions that PyTorch documents as overridable: operations on tensors."""
     return {id(function) for function in torch.overrides.get_testing_overrides()}
 
 
@@ -208,13 +208,13 @@ def _functions() -> Iterable[str]:
 
 
 def _as_recorded(found: Callable[..., Any]) -> str | None:
-    """The name by which FX knows a function, where that is found again."""
+    """The name by which FX knows a function, if that name leads back to the function."""
     name = full_name(found)
     return name if name and importable_name(found) == name else None
 
 
 def _is_of_functional(found: Any) -> bool:
-    """Whether this is one of `torch.nn.functional`'s own functions, or one built in."""
+    """Whether this is a function of `torch.nn.functional` or a built-in function."""
     return getattr(found, "__module__", None) in (nn.functional.__name__, None)
 
 
@@ -223,7 +223,7 @@ def takes_callable(function: Callable[..., Any]) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return False  # built in: none of these takes one
+        return False  # a built-in function, none of which takes a callable
     return any(
         "Callable" in str(p.annotation) or p.name in ("func", "function", "fn", "callable", "key")
         for p in parameters
@@ -231,7 +231,7 @@ def takes_callable(function: Callable[..., Any]) -> bool:
 
 
 def _aten() -> Iterable[str]:
-    """Packets of ATen: those of the core set, and those of the public functions and methods."""
+    """ATen packets of the core set and of the public functions and methods."""
     core = {
         name.partition("::")[2].partition(".")[0]
         for name in operator_names()
@@ -252,7 +252,7 @@ def _is_core(name: str) -> bool:
 
 
 def _own_operators() -> Iterable[str]:
-    """Operators that the course itself has registered, with their overloads."""
+    """The operators that the course registers, with their overloads."""
     importlib.import_module(_WITH_OPERATORS)
     for name in operator_names():
         space, _, rest = name.partition("::")
@@ -283,7 +283,7 @@ def _module_classes() -> Iterable[str]:
 
 
 def _course_classes() -> Iterable[str]:
-    """Classes of the course's own models that a tracer of a case takes for layers."""
+    """Classes in the course's models that the tracer of a case treats as layers."""
     for module in map(importlib.import_module, _WITH_LAYERS):
         for found in vars(module).values():
             if isinstance(found, type) and issubclass(found, nn.Module):

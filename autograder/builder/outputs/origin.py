@@ -8,10 +8,10 @@ _LINE = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
 
 
 def with_origin(text: str, source: str) -> str:
-    """The text of a chapter's first cell, with the line.
+    """Add the line to the text of a chapter's first cell.
 
     Args:
-        text: that text.
+        text: the text of the cell.
         source: the name of the file in ``solutions``.
     """
     return (
@@ -21,5 +21,5 @@ def with_origin(text: str, source: str) -> str:
 
 
 def without_origin(text: str) -> str:
-    """The text without the line: a learner does not have that file."""
+    """Remove the line, because a learner does not have that file."""
     return _LINE.sub("", text)

@@ -1,4 +1,4 @@
-"""The tables of README that the course's map fills: tracks, and chapters with their minutes."""
+"""Tables of README that are generated from the course's map: tracks, and chapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the reference files from the solutions, by one command."""
+"""Generates the reference files from the solutions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from autograder.runner import run
 
 
 def solutions_of(chapter: str) -> dict[str, Any]:
-    """What a chapter's solve cells define, and its first code cell imports.
+    """The names that a chapter's solve cells define and its first code cell imports.
 
     Raises:
         BuildRefused: one of these cells raises.
@@ -40,7 +40,7 @@ def solutions_of(chapter: str) -> dict[str, Any]:
         if i == 0 or cell.tag == "solve":
             file = f"<solution {chapter} cell {i}>"
             try:
-                with bounded_output(0):  # a first cell prints which PyTorch it runs on
+                with bounded_output(0):  # the first cell prints PyTorch's version
                     exec(compile(cell.source, file, "exec"), names)
             except Exception as error:
                 message = f"This cell raises {type(error).__name__}: {error}."
@@ -53,7 +53,7 @@ _RUN_IT = "Run the chapter up to this cell, and correct it."
 
 
 def _line_in(file: str, error: Exception) -> int:
-    """The line of a cell's text at which it raised."""
+    """The line of a cell's text that raised an error."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno or 1
     lines = [f.lineno or 1 for f in extract_tb(error.__traceback__) if f.filename == file]
@@ -67,10 +67,10 @@ def solve_sources(chapter: str) -> dict[str, str]:
 
 
 def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
-    """What a solution gives on each case of an exercise that does not ask for an exception.
+    """The references from a solution, for the cases of an exercise that expect no exception.
 
     Raises:
-        BuildRefused: it does not return on some case.
+        BuildRefused: the solution does not return on one of these cases.
     """
     found = {}
     for case in exercise.cases:
@@ -89,17 +89,17 @@ def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
 
 
 def _refused(exercise: Exercise, message: str, mend: str) -> BuildRefused:
-    """A refusal that leads to the solve cell of an exercise, or to the top of its chapter."""
+    """An error at the solve cell of an exercise, or at the top of its chapter."""
     chapter, _ = read(SOLUTIONS / f"{exercise.chapter}.py")
     lines = [cell.line for cell in chapter.tagged("solve") if cell.value == exercise.name]
     return BuildRefused(chapter.path, [Problem(lines[0] if lines else 1, message, mend)])
 
 
 def solution_of(exercise: Exercise, names: dict[str, Any]) -> Any:
-    """An exercise's solution, among what its chapter's cells define.
+    """An exercise's solution, from the names that its chapter's cells define.
 
     Raises:
-        BuildRefused: it is not there.
+        BuildRefused: no solve cell defines it.
     """
     if exercise.name in names:
         return names[exercise.name]
@@ -111,7 +111,7 @@ def solution_of(exercise: Exercise, names: dict[str, Any]) -> Any:
 
 
 def _reference_of(evidence: Evidence) -> Reference:
-    """What a solution gave; where the judge itself makes the result of it, what that gives."""
+    """The values from a solution's outcome, or those that the judge recomputed from it."""
     outcome = evidence.outcome
     if outcome is evidence.claimed:
         return Reference.of_outcome(outcome)
@@ -123,23 +123,23 @@ def write_all(
     only: Sequence[str] = (),
     over: Callable[[list[str]], Iterable[str]] = iter,
 ) -> list[str]:
-    """Bring the reference files up to date.
+    """Update the reference files.
 
-    What an exercise's oracle knows is not stored. A stored reference that is the same within the
-    tolerances of its dtype is kept, so that another processor does not change the files.
+    Values that an exercise's oracle computes are not stored. A stored reference is kept if it is
+    equal within the tolerances of its dtype, so that another processor does not change the files.
 
     Args:
         check_only: write nothing.
-        only: the chapters to look at; all by default.
-        over: goes through the chapters, and may show progress.
+        only: the chapters to update; by default all.
+        over: iterates over the chapters, and may show progress.
 
     Returns:
         The exercises whose file is (or would be) changed.
 
     Raises:
-        CourseRefused: something is missing or wrong in some chapters; nothing was written.
-        MissingReference: what is stored cannot be read.
-        ValueError: there is no chapter of some name.
+        CourseRefused: some chapters have missing or wrong parts, so nothing was written.
+        MissingReference: a stored reference cannot be read.
+        ValueError: no chapter has one of the names.
     """
     chapters = [path.stem for path in choose(only)]
     if refusals := exercise_folders.examine(chapters if only else []):
@@ -161,7 +161,7 @@ def write_all(
 
 
 def _files_of(chapter: str) -> dict[Path, list[str]]:
-    """What the reference files of a chapter must hold, line by line."""
+    """The lines that each reference file of a chapter must contain."""
     names = solutions_of(chapter)
     found = {}
     for exercise in of_chapter(chapter):
@@ -177,10 +177,10 @@ def _files_of(chapter: str) -> dict[Path, list[str]]:
 
 
 def _can_be_sent(exercise: Exercise) -> None:
-    """See that what builds the cases can be sent to where answers run.
+    """Check that the builders of cases can be sent to the process that runs answers.
 
     Raises:
-        BuildRefused: of some case it cannot.
+        BuildRefused: the builder of some case cannot be sent.
     """
     drawn = exercise.random.cases(0) if exercise.random else ()
     for case in (*exercise.cases, *drawn):
@@ -200,7 +200,7 @@ def _write(path: Path, lines: list[str]) -> None:
 
 
 def _rows(exercise: Exercise, solution: Any) -> list[tuple[Case, str]]:
-    """What must be stored for an exercise: what its oracle does not know."""
+    """The rows to store for an exercise: the values that its oracle does not know."""
     stored = references.stored(module_of(exercise))
     cases = {case.name: case for case in exercise.cases}
     rows: list[tuple[Case, str]] = []
@@ -215,7 +215,7 @@ def _rows(exercise: Exercise, solution: Any) -> list[tuple[Case, str]]:
 
 
 def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
-    """Whether an exercise's oracle says of a case what its solution gives."""
+    """Whether an exercise's oracle returns the solution's values for a case."""
     key = key_of(exercise)
     oracle = key.oracle
     if key.oracle_only:
@@ -226,7 +226,7 @@ def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
         with preserve_global_state(), bounded_output(0):
             return _same(oracle(case.make(0)), made)
     except Exception:
-        return False  # it is made for random models, and wants something that they have
+        return False  # an oracle of random models may need attributes that only they have
 
 
 def _same(a: Reference, b: Reference) -> bool:
@@ -234,7 +234,7 @@ def _same(a: Reference, b: Reference) -> bool:
 
 
 def _raised(reference: Reference) -> list[tuple[str, str] | None]:
-    """What each run raised. The lines that led there are the solution's own."""
+    """The exception of each run, without the traceback, which is the solution's own."""
     errors = [run.get("error") for run in reference.runs]
     return [(error["type"], error["message"]) if error else None for error in errors]
 
@@ -244,7 +244,7 @@ def _differ(a: Reference, b: Reference) -> bool:
 
 
 def _values(reference: Reference) -> Encoded:
-    """All values of a reference as one; what was raised is no value."""
+    """All values of a reference as one, without exceptions."""
     rows = [
         {"dict": [[key, value] for key, value in sorted(run.items()) if key != "error"]}
         for run in reference.runs

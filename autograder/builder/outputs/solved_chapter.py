@@ -18,11 +18,11 @@ SOLVED = BUILD / "solutions"
 
 
 class SolvingFailed(Exception):
-    """A chapter could not be built, or a cell of it did not do what it should."""
+    """A chapter could not be built, or one of its cells failed."""
 
 
 def is_current(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | None = None) -> bool:
-    """Whether the notebook that `write_solved` wrote has the cells that the chapter has now.
+    """Whether the notebook that `write_solved` wrote has the same cells as the chapter.
 
     Raises:
         SolvingFailed: the chapter breaks a rule.
@@ -45,7 +45,7 @@ def write_solved(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | N
         The notebook's path.
 
     Raises:
-        SolvingFailed: with the line of the cell at which it failed.
+        SolvingFailed: with the line of the cell that failed.
     """
     try:
         run = execute(source_notebook(chapter, cards, solved=True, proofs=True))

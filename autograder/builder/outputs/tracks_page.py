@@ -1,4 +1,4 @@
-"""The page ``docs/tracks.md``: the tracks, and all chapters with needs and minutes."""
+"""Generates ``docs/tracks.md``: the tracks, and all chapters with needs and minutes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The layout of a graph in layers: which row, which column, and which way around."""
+"""Layout of a graph in layers: rows, columns, and the order within a row."""

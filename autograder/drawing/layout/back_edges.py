@@ -1,4 +1,4 @@
-"""Edges that a sound graph does not have: a value is read before it is there."""
+"""Draws edges that a valid graph does not have: a value is read before it exists."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _loop(pen: Any, column: Column, index: int) -> None:
 
 
 def _detour(pen: Any, column: Column, source: int, target: int, lane: int) -> None:
-    """Out below the source, up at the right of everything, and down into the target."""
+    """A path below the source, up on the right of all cells, and down into the target."""
     from matplotlib.path import Path
 
     from autograder.drawing.shapes import head

@@ -1,7 +1,7 @@
-"""A tall graph is cut into columns that stand side by side, as a newspaper does.
+"""Cuts a tall graph into columns next to each other, like a newspaper.
 
-It is cut where few values cross. A value that crosses leaves its column in a stand-in,
-and enters the next one through another.
+The cuts are at rows that few values cross. A value that crosses a cut leaves its column in a
+stand-in, and enters the next column through another.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from autograder.drawing.folding import REFERENCE, Cell, stand_in
 from autograder.drawing.layout.layer_assignment import layers_of
 
-COLUMN_HEIGHT = 690.0  # points: up to this height a graph stays in one column
+COLUMN_HEIGHT = 690.0  # points: a graph that is not higher stays in one column
 MOST = 4
 GAP = 26.0
 
@@ -19,12 +19,12 @@ GAP = 26.0
 def columns_of(
     cells: Sequence[Cell], heights: Sequence[float], most: int = MOST
 ) -> list[tuple[Cell, ...]]:
-    """The cells, in one or more columns; each column is a graph of its own.
+    """The cells in one or more columns, each of which is a separate graph.
 
     Args:
         cells: all cells, inputs before their readers.
-        heights: how tall each is drawn.
-        most: the largest number of columns.
+        heights: the height of each cell's drawing.
+        most: the maximum number of columns.
     """
     edges = [(u, v) for v, cell in enumerate(cells) for u in cell.inputs]
     layer = layers_of(len(cells), edges, outputs_of(cells))
@@ -42,18 +42,18 @@ def columns_of(
 
 
 def outputs_of(cells: Sequence[Cell]) -> list[int]:
-    """The cells that are outputs: they stand at the bottom."""
+    """The output cells, which are at the bottom."""
     return [i for i, cell in enumerate(cells) if cell.boxes[0].op == "output"]
 
 
 def ends_of(cells: Sequence[Cell]) -> list[int]:
-    """The cells to which a graph leads: its outputs, and values that are read elsewhere."""
+    """The last cells of a graph: its outputs, and values that are read elsewhere."""
     leads = [i for i, cell in enumerate(cells) if cell.boxes[0].op in ("output", REFERENCE)]
     return leads if outputs_of(cells) or any(cells[i].inputs for i in leads) else []
 
 
 def _crossing(edges: Sequence[tuple[int, int]], layer: list[int], rows: int) -> list[int]:
-    """For each row how many values come into it, or pass it, from above."""
+    """For each row, the number of values that enter or pass it from above."""
     last: dict[int, int] = {}
     for u, v in edges:
         last[u] = max(last.get(u, 0), layer[v])

@@ -1,4 +1,4 @@
-"""The last step of a layered drawing: cells that hang to one side move to the middle."""
+"""Last step of a layered drawing: move cells on one side towards the middle."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ROUNDS = 12
 def relaxed(
     x: list[float], rows: Rows, below: Links, separation: Callable[[int, int], float]
 ) -> list[float]:
-    """Places with shorter edges; what stood straight below something still does.
+    """Positions with shorter edges; cells that were vertically aligned stay aligned.
 
-    Cells that stand exactly above one another along edges move together, as far as their
-    neighbours in all their rows let them, to where their other edges pull them.
+    Cells that vertical edges connect move together, to where their other edges pull them, as far
+    as their neighbors in all rows allow.
     """
     x = list(x)
     blocks = _straight_blocks(x, below)
@@ -47,7 +47,7 @@ def relaxed(
 
 
 def _straight_blocks(x: list[float], below: Links) -> list[list[int]]:
-    """Cells joined by exactly vertical edges."""
+    """The groups of cells that exactly vertical edges connect."""
     block = list(range(len(x)))
 
     def find(v: int) -> int:

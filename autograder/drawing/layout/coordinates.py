@@ -1,9 +1,9 @@
-"""The third step of a layered drawing: where in its row each cell stands.
+"""Third step of a layered drawing: place each cell in its row.
 
-The method of Brandes and Köpf: each cell is aligned with the median of its neighbours
-above, or below, leaning left, or right; each of the four drawings is packed; a cell's
-place is the middle of its four places. What is aligned in all four stays exactly
-straight: every chain, and the inner part of every long edge.
+The method of Brandes and Köpf: each cell is aligned with the median of its neighbors above or
+below, and the drawing is packed to the left or to the right. A cell's position is the middle of its
+four positions. A vertical line in all four drawings stays exactly straight: every chain, and the
+inner part of every long edge.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ def placed(
     rows: Rows, above: Links, below: Links, bend: Sequence[bool], aside: Sequence[bool],
     width: Sequence[float], separation: Separation,
 ) -> list[float]:  # fmt: skip
-    """The horizontal centre of each cell.
+    """The horizontal center of each cell.
 
     Args:
         rows: the cells of each layer, in order.
-        above: for each cell its neighbours one layer up.
-        below: for each cell its neighbours one layer down.
+        above: for each cell, its neighbors one layer up.
+        below: for each cell, its neighbors one layer down.
         bend: whether the cell is only a point of a long edge.
-        aside: whether the cell leaves the straight line to others where it must; every
-            bend does.
-        width: how wide each cell is.
-        separation: the least distance between the centres of two neighbours in a row.
+        aside: whether the cell leaves the straight line to others if necessary; every bend does.
+        width: the width of each cell.
+        separation: the least distance between the centers of two neighbors in a row.
     """
     if not rows:
         return []
@@ -46,7 +45,7 @@ def placed(
 
 
 def _straightest(links: Links, back: Links, aside: Sequence[bool]) -> list[list[int]]:
-    """Neighbours to align with: where a cell has both kinds, not with what stands aside."""
+    """The neighbors to align with: if a cell has both kinds, only those that are not aside."""
 
     def follows(v: int, u: int) -> bool:
         rivals = back[u] if aside[v] else links[v]
@@ -56,7 +55,7 @@ def _straightest(links: Links, back: Links, aside: Sequence[bool]) -> list[list[
 
 
 def _conflicts(rows: Rows, below: Links, bend: Sequence[bool]) -> set[tuple[int, int]]:
-    """Edges that cross the inner part of a long edge: these give way."""
+    """Edges that cross the inner part of a long edge, which has priority over them."""
     found: set[tuple[int, int]] = set()
     for upper, lower in zip(rows, rows[1:], strict=False):
         place = {v: i for i, v in enumerate(lower)}
@@ -69,7 +68,7 @@ def _conflicts(rows: Rows, below: Links, bend: Sequence[bool]) -> set[tuple[int,
 
 
 def _aligned(rows: Rows, links: Links, conflicts: set[tuple[int, int]]) -> list[int]:
-    """For each cell the first of the vertical block that it belongs to."""
+    """For each cell, the first cell of its vertical block."""
     place = {v: i for row in rows for i, v in enumerate(row)}
     root = list(range(len(links)))
     taken: set[int] = set()
@@ -91,7 +90,7 @@ def _medians(count: int) -> tuple[int, ...]:
 
 
 def _packed(rows: Rows, root: list[int], separation: Separation) -> list[float]:
-    """Blocks as far to the left as they go; then each as near to its right as it can be."""
+    """Pack the blocks to the left; then move each as close to its right neighbor as possible."""
     gaps: dict[int, dict[int, float]] = {r: {} for r in dict.fromkeys(root)}
     for row in rows:
         for u, v in zip(row, row[1:], strict=False):
@@ -114,7 +113,7 @@ def _topological(gaps: dict[int, dict[int, float]]) -> list[int]:
         for b in after:
             waiting[b] += 1
     order = [a for a, count in waiting.items() if not count]
-    for a in order:  # grows while it is walked
+    for a in order:  # the loop extends the list
         for b in gaps[a]:
             waiting[b] -= 1
             if not waiting[b]:
@@ -138,5 +137,5 @@ def _onto_narrowest(drawings: list[list[float]], width: Sequence[float]) -> list
 
 
 def _middle(drawings: list[list[float]]) -> list[float]:
-    """The mean of the two middle ones of each cell's four places."""
+    """The mean of the two middle values of each cell's four positions."""
     return [sum(sorted(places)[1:3]) / 2 for places in zip(*drawings, strict=True)]

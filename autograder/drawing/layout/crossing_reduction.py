@@ -1,4 +1,4 @@
-"""The second step of a layered drawing: the order within each row, with few crossings."""
+"""Second step of a layered drawing: find an order within each row with few crossings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Links = Sequence[Sequence[int]]
 
 
 def by_operands(rows: Rows, above: Links, ends: Sequence[int] = ()) -> Rows:
-    """A first order: what a cell reads first stands to the left of what it reads next.
+    """A first order: inputs of a cell are from left to right in the order in which it reads them.
 
-    What leads to the `ends` stands to the left of what leads nowhere.
+    Cells from which a path leads to the `ends` are to the left of the others.
     """
     rank: dict[int, int] = {}
     for end in (*ends, *(v for row in reversed(rows) for v in row)):
@@ -32,16 +32,15 @@ def by_operands(rows: Rows, above: Links, ends: Sequence[int] = ()) -> Rows:
 
 
 def ordered(rows: Rows, above: Links, below: Links) -> Rows:
-    """The rows, each in an order that makes few edges cross.
+    """The rows, each in an order with few crossing edges.
 
     Args:
         rows: the cells of each layer, in a first order.
-        above: for each cell its neighbours one layer up.
-        below: for each cell its neighbours one layer down.
+        above: for each cell, its neighbors one layer up.
+        below: for each cell, its neighbors one layer down.
 
-    Sweeps down and up put each cell at the mean place of its neighbours, then swap
-    neighbours where that helps; the best order met is kept. The same input gives the
-    same order.
+    Sweeps down and up move each cell to the mean position of its neighbors, then swap adjacent
+    cells if that helps. The best order found is returned. The same input gives the same order.
     """
     best, fewest = [list(row) for row in rows], crossings(rows, below)
     current = [list(row) for row in rows]
@@ -61,7 +60,7 @@ def ordered(rows: Rows, above: Links, below: Links) -> Rows:
 
 
 def crossings(rows: Rows, below: Links) -> int:
-    """How many pairs of edges cross."""
+    """Number of pairs of edges that cross."""
     total = 0
     for upper, lower in zip(rows, rows[1:], strict=False):
         place = {v: i for i, v in enumerate(lower)}
@@ -83,7 +82,7 @@ def _by_mean(row: list[int], fixed: list[int], links: Links) -> list[int]:
 
 
 def _swap(rows: Rows, above: Links, below: Links) -> None:
-    """Swap neighbours wherever that leaves fewer crossings."""
+    """Swap adjacent cells if that reduces the crossings."""
     for i, row in enumerate(rows):
         up = {v: n for n, v in enumerate(rows[i - 1])} if i else {}
         down = {v: n for n, v in enumerate(rows[i + 1])} if i + 1 < len(rows) else {}
@@ -96,6 +95,6 @@ def _swap(rows: Rows, above: Links, below: Links) -> None:
 
 
 def _pairs(left: int, right: int, links: Links, place: dict[int, int]) -> int:
-    """How many edges of the left cell cross edges of the right one."""
+    """Number of crossings between edges of the left cell and edges of the right one."""
     ends = sorted(place[v] for v in links[right])
     return sum(bisect_left(ends, place[v]) for v in links[left])

@@ -1,4 +1,4 @@
-"""Islands: parts of a graph that no edge connects. In a wide drawing they are below each other."""
+"""Islands: parts of a graph that no edge connects. A wide drawing places them below each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from autograder.drawing.layout.layered import Layout, Spot, Wire
 
 WIDEST_ROW = 480.0
-"""Points: a row of islands is at most this wide, so that it fits next to a file browser."""
+"""Maximum width of a row of islands in points, so that it fits next to a file browser."""
 
 GAP_ISLANDS = 26.0
 
@@ -36,12 +36,12 @@ def islands_of(count: int, edges: Sequence[Edge], first: Sequence[int] = ()) -> 
 def in_rows(
     whole: Layout, islands: Sequence[Sequence[int]], lay_out: Callable[[Sequence[int]], Layout]
 ) -> Layout:
-    """The drawing with its islands in several rows, if it is too wide and that makes it narrower.
+    """The drawing with its islands in several rows, if it is too wide and this makes it narrower.
 
     Args:
         whole: the drawing with all islands next to each other.
         islands: the boxes of each island.
-        lay_out: draws one island; it gets its boxes.
+        lay_out: draws one island, given its boxes.
     """
     if whole.width <= WIDEST_ROW or len(islands) < 2:
         return whole
@@ -62,7 +62,7 @@ def in_rows(
 def _placed(
     islands: Sequence[Sequence[int]], drawings: Sequence[Layout], widest: float
 ) -> Iterator[tuple[Sequence[int], Layout, float, float]]:
-    """Each island with its offset: a new row begins when the next one has no room."""
+    """Each island with its offset: an island that does not fit begins a new row."""
     x = y = tallest = 0.0
     for boxes, drawing in zip(islands, drawings, strict=True):
         if x and x + drawing.width > widest:

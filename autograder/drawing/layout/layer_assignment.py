@@ -1,4 +1,4 @@
-"""The first step of a layered drawing: which row each cell stands in."""
+"""First step of a layered drawing: assign a row to each cell."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def layers_of(count: int, edges: Edges, last: Sequence[int] = ()) -> list[int]:
     """A layer for each of `count` cells, such that every edge leads downward.
 
     Args:
-        count: how many cells.
+        count: number of cells.
         edges: pairs ``(u, v)`` with ``u < v``: cell ``v`` reads cell ``u``.
-        last: cells that stand in the last layer where nothing reads them.
+        last: cells that go to the last layer if no cell reads them.
 
-    The longest path decides; then a cell with fewer inputs than readers (a source above
-    all) moves down to just above its first reader, so that edges are short.
+    The longest path decides. Then a cell with fewer inputs than readers, such as a source, moves
+    down to just above its first reader, so that edges are short.
     """
     inputs: list[list[int]] = [[] for _ in range(count)]
     readers: list[list[int]] = [[] for _ in range(count)]

@@ -1,7 +1,7 @@
 """A layered drawing of boxes and arrows: pure geometry, in points, ``y`` downward.
 
-Layers, then bends for edges that pass a layer, then an order with few crossings, then
-places that keep chains straight.
+The steps: layers, bends for edges that pass a layer, an order with few crossings, and positions
+that keep chains straight.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a box stands: its centre, its size, and the top and bottom of its row."""
+    """The place of a box: its center, its size, and the top and bottom of its row."""
 
     x: float
     y: float
@@ -44,7 +44,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Layout:
-    """A drawing: all of it lies between the origin and ``(width, height)``."""
+    """A drawing between the origin and ``(width, height)``."""
 
     width: float
     height: float
@@ -95,17 +95,17 @@ def layout(
     last: Sequence[int] = (),
     ends: Sequence[int] = (),
 ) -> Layout:
-    """Lay boxes out so that every edge leads downward.
+    """Place boxes so that every edge leads downward.
 
     Args:
         sizes: width and height of each box.
         edges: pairs ``(u, v)``, ``u < v``: an arrow from box ``u`` down to box ``v``.
-        last: boxes that belong into the last row.
-        ends: boxes to which the main line leads; what leads to none of them, such as a
-            probe, stands aside. Without any, all are equal.
+        last: boxes for the last row.
+        ends: boxes to which the main line leads. Boxes from which no path leads to them, such as
+            probes, are placed aside. Without ends, all boxes are equal.
 
     Raises:
-        ValueError: if an edge does not lead from an earlier box to a later one.
+        ValueError: an edge does not lead from an earlier box to a later one.
     """
     if any(not 0 <= u < v < len(sizes) for u, v in edges):
         raise ValueError("an edge must lead from an earlier box to a later one")
@@ -128,7 +128,7 @@ def layout(
 
 
 def _aside(net: _Net, ends: Sequence[int]) -> list[bool]:
-    """The bends, and the boxes from which no way leads to an end."""
+    """The bends, and the boxes from which no path leads to an end."""
     if not ends:
         return list(net.bend)
     leads = set(ends)
@@ -138,7 +138,7 @@ def _aside(net: _Net, ends: Sequence[int]) -> list[bool]:
 
 
 def _bands(net: _Net, x: list[float]) -> list[Point]:
-    """Top and bottom of each row; more room where edges run far to the side."""
+    """Top and bottom of each row, with more space below rows whose edges are long."""
     bands, top = [], 0.0
     for row in net.rows:
         low = top + max(net.height[v] for v in row)
@@ -165,7 +165,7 @@ def _wires(
 
 
 def _ports(net: _Net, x: list[float]) -> dict[tuple[int, int], float]:
-    """How far from the middle of a box's upper side each arrow ends."""
+    """Distance of each arrow's tip from the middle of a box's upper side."""
     arriving: dict[int, list[tuple[float, int]]] = {}
     for (u, v), path in net.paths.items():
         arriving.setdefault(v, []).append((x[path[-2]] - x[v], u))
