@@ -1,8 +1,8 @@
 """Lesson texts that learners see after an answer: predictions, drills and debriefs.
 
 ``fxcourse build`` generates one file for each chapter, ``NN_topic.json``, from the chapter's source
-and the answers in ``tests/exercises``. The files are read for a learner, and where a class is judged,
-but never where answers run.
+and the answers in ``tests/exercises``. Learners' notebooks and judges read the files; processes that
+run answers never do.
 """
 
 from __future__ import annotations
