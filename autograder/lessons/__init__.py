@@ -1,8 +1,8 @@
 """Lesson texts that learners see after an answer: predictions, drills and debriefs.
 
 ``fxcourse build`` generates one file for each chapter, ``NN_topic.json``, from the chapter's source
-and the answers in ``tests/exercises``. Learners' notebooks and judges read the files; processes that
-run answers never do.
+and the answers in ``tests/exercises``. Learners' notebooks and judges read the files; processes
+that run answers never do.
 """
 
 from __future__ import annotations
