@@ -1,7 +1,7 @@
 """Reads an exercise from its folder: ``cases.py`` and ``redraws.py``.
 
 The folder says what the files need not: the exercise's name, its chapter and the module of its
-key. A case is hidden if it is in ``redraws.py``. So `fxcourse classroom pack` only leaves that file out.
+key. A case is hidden if it is in ``redraws.py``. So `fxcourse classroom pack` only omits that file.
 """
 
 from __future__ import annotations
