@@ -37,7 +37,7 @@ def load_exercise(package: str, chapter: str) -> Exercise:
     """
     declared: Exercise = import_module(f"{package}.cases").EXERCISE
     if hidden := [case.name for case in declared.cases if case.hidden]:
-        raise ValueError(f"Hidden cases belong into {REDRAWS}, but cases.py has {hidden[0]!r}.")
+        raise ValueError(f"Move hidden cases into {REDRAWS}: {hidden[0]!r} is in cases.py.")
     return replace(
         declared,
         name=package.rpartition(".")[2],

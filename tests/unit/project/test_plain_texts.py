@@ -74,6 +74,17 @@ def test_pages_are_plain_english(page: Path) -> None:
     assert not found, "\n".join(found)
 
 
+def test_traps_are_plain_english() -> None:
+    traps = sorted((ROOT / "autograder" / "exercises").glob("*/*/trap.md"))
+    found = [
+        f"{path.parent.name}: {words!r}"
+        for path in traps
+        for text in [_CODE.sub("`x`", path.read_text(encoding="utf-8"))]
+        for words in (*not_plain(text), *(each for each, _ in patterns_in(text)))
+    ]
+    assert len(traps) > 80 and not found, "\n".join(found)
+
+
 def test_a_message_that_is_not_plain_is_found() -> None:
     source = 'X = f"The node {1} " "stands in front of its reader."\n'
     ((_, text),) = texts_in(source)
