@@ -57,9 +57,9 @@ class LinearAndShift:
             inputs=tuple(tuple(value(spec) for spec in row) for row in self.inputs),
             watch=(shift,),
             forbidden=NO_TRACING,
-            meanwhile=self._for_somebody_else if self.another else None,
+            meanwhile=self._build_another if self.another else None,
         )
 
-    def _for_somebody_else(self, answer: Callable[..., object]) -> None:
+    def _build_another(self, answer: Callable[..., object]) -> None:
         """Call the answer again, for a module of the same shapes."""
         answer(nn.Linear(*self.features, bias=self.bias), torch.rand(self.shift.shape))
