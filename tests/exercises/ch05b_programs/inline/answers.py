@@ -372,7 +372,7 @@ def copied_parameters(model, target):
     return gm
 
 
-# ------------------------------------------------------------------ wrong: which calls
+# ------------------------------------------------------------------ wrong: calls to inline
 
 
 @wrong("only symbolic_trace", "missed-call")

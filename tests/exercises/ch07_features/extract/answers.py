@@ -435,7 +435,7 @@ def first_name(model, wanted):
         raise ValueError(f"unknown: {next(iter(wanted))!r}") from None
 
 
-# ------------------------------------------------------------------ wrong: what is left
+# ------------------------------------------------------------------ wrong: remaining nodes
 
 
 @wrong("every call in place is kept", "node-left")

@@ -180,7 +180,7 @@ def whole_tree(model, name):
     return split(model, name, module=module)
 
 
-# ------------------------------------------------------------------ wrong: what crosses
+# ------------------------------------------------------------------ wrong: crossing values
 
 
 @wrong("inputs do not cross", "node-extra", clause="inputs")
@@ -334,7 +334,7 @@ def other_order(model, name):
     return split(model, name, enter=enter)
 
 
-# ------------------------------------------------------------------ wrong: which nodes are where
+# ------------------------------------------------------------------ wrong: sides of nodes
 
 
 @wrong("the named node is in the tail", "wrong-side", clause="head")
