@@ -134,7 +134,7 @@ def by_count(model):
 
     graph = Counting().trace(model)
     paths = [""] * len(graph.nodes)
-    for first, last, path in reversed(spans):  # from the outside to the inside
+    for first, last, path in reversed(spans):  # from outside to inside
         paths[first:last] = [path] * (last - first)
     return {n.name: p for n, p in zip(graph.nodes, paths, strict=True) if n.op != "output"}
 
