@@ -118,7 +118,7 @@ from autograder.runner.kinds.layer import LAYER as LAYER_PATH
 from autograder.runner.kinds.shape_tracer import told as described_trace
 
 __all__ = [
-    # the key, its rules, and the order in which the judge asks them
+    # the key, its rules, and the order in which the judge applies them
     "AnswerKey", "Oracle", "RecipeOracle", "Rule", "Stage", "rule",
     # the evidence about one outcome, and a finding in it
     "Evidence", "Finding", "unrecorded",
@@ -128,42 +128,42 @@ __all__ = [
     "wellformed",
     # rules for a value
     "nothing_forbidden", "returns", "right_value", "right_value_of",
-    # rules for answers that are classes, and for results that are called
+    # rules for answers that are classes, and for results that the judge calls
     "made_from_the_class", "traceable", "runs_as_asked",
     # rules for additions, for fused normalizations, for effects
     "OPERATOR_ADD", "TORCH_ADD", "TORCH_RELU", "additions_replaced", "calls", "keyword",
     "CONV_BN_CLASSES", "CONV_CLASSES", "NORM_CLASSES", "kind_of_class", "kinds_of_calls",
     "has_effect", "modules_by_path", "needed",
-    # rules for places that are rewritten, and for modules that are removed
+    # rules for rewritten places, and for removed modules
     "Place", "class_of", "places_rewritten", "DROPOUT_FUNCTIONS", "DROPOUT_MODULES",
     "RELU_MODULE", "leaves_as_they_are", "no_dropout_left", "no_relu_left", "no_unused_modules",
     "none_left", "none_overwritten", "nothing_for_dropout", "overwritten", "unused_modules",
-    # rules for a graph that must be equal to a known one
+    # rules for a graph that must equal a known one
     "Table", "call_of", "expressions", "missing_and_extra",
-    # oracles: the expected result, computed in another way than the solution does
+    # oracles: they compute the expected result, in another way than the solution
     "answer_of", "exchanging", "model_itself", "runs_of", "without_dropout",
     "AddsByMultiplying", "nodes_made",
-    # a graph that the key derives, and has run
+    # a graph that the key derives and runs
     "DerivedGraph", "NotListed",
     # duels
     "Fight", "nothing_compiled", "duel_key",
-    # sentences about differences and errors, and about where to look
+    # texts about differences and errors, and advice
     "Difference", "difference", "ordinal", "times", "came_from", "error_text", "advice_for",
     "AdviceRow", "AdviceSlot",
     # the exercise, and the objects of one call
     "Exercise", "Trial",
-    # values as plain data
+    # values as JSON
     "Decoder", "Encoded", "Encoder", "Tagged", "kind_of", "leaves", "show", "unwrap", "mode_of",
     "val_text",
     # records of graphs and nodes
     "CallRecord", "GraphRecord", "ModuleRecord", "NodeRecord", "Signature", "TensorRecord",
     "called_function", "classes_of", "describe", "describe_nodes", "reads", "signature_of",
     "target_path", "target_text", "function_label",
-    # records of outcomes, and of single runs
+    # records of outcomes and of single runs
     "CallResult", "ErrorRecord", "error_record", "run_once", "seed_all", "CALLS", "GIVEN",
     "InsideRecord", "Outcome", "Part", "Reference", "ResultRecord", "RunRecord", "TimerRecord",
     "Way", "Recorder", "copy_of", "recorded", "run_recorder",
-    # words in the records of single kinds of answers
+    # keys in the records of single answer kinds
     "GRADIENTS_ON", "LAYER_PATH", "described_trace",
     # private names of PyTorch
     "BatchNorm", "OpOverload", "codegen_of", "fake_tensor_mode", "own_buffers", "own_modules",

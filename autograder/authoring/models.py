@@ -1,7 +1,7 @@
-"""Names for the ``models.py`` of an exercise, which is imported where a learner's code runs.
+"""Names for the ``models.py`` of an exercise, which runs next to a learner's code.
 
 Collections of models that exercises share, such as `autograder.models.networks`, are not here: each
-class of modules in a process makes each trace slower.
+module class in a process makes each trace slower.
 """
 
 from __future__ import annotations

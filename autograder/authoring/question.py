@@ -17,7 +17,7 @@ from autograder.models.duels import duel
 from autograder.models.renaming import perhaps_renamed, renumbered
 
 __all__ = [
-    # the card, and what a case demands beyond its reference
+    # the card, and requirements of a case beyond its reference
     "Aspect", "Case", "Exercise", "Expect",
     # cases about models
     "InEvaluation", "T", "Traced", "TracedInPart", "model_case", "perhaps_renamed",
@@ -26,8 +26,8 @@ __all__ = [
     "duel",
     # the grammar of random models: operations in each spelling, as templates of code
     "COMMON", "ONE_DTYPE", "SMOOTH", "Op", "Vocabulary", "ops", "Wrapped",
-    # calls in each form, for exercises about all calls of a graph
+    # calls in every form, for exercises about all calls of a graph
     "CALL_OPS", "INPUT_KINDS", "MISLEADING_NAMES",
-    # random models, and the small numbers that choose one
+    # random models, and the numbers that choose one
     "RandomModels", "Recipe", "program_of",
 ]  # fmt: skip

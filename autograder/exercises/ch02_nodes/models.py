@@ -1,4 +1,4 @@
-"""Models of several exercises: small, each with one way of holding nodes that is overlooked."""
+"""Models of several exercises: small, each with one kind of node that is easy to overlook."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AllSix(nn.Module):
 
 
 class Cell(nn.Module):
-    """A submodule of our own: tracing goes through it."""
+    """A submodule class of the course, so tracing enters it."""
 
     def __init__(self):
         super().__init__()
@@ -34,7 +34,7 @@ class Cell(nn.Module):
 
 
 class Nested(nn.Module):
-    """Nodes that come from inside submodules, and one that nobody reads."""
+    """Nodes from inside submodules, and one without readers."""
 
     def __init__(self):
         super().__init__()
@@ -48,7 +48,7 @@ class Nested(nn.Module):
 
 
 def renamed() -> fx.GraphModule:
-    """A graph module with names of its own; a fresh trace of it has other names."""
+    """A graph module with its own node names; a fresh trace gives other names."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     first = graph.create_node("call_function", torch.exp, (x,), name="alpha")
@@ -58,7 +58,7 @@ def renamed() -> fx.GraphModule:
     return fx.GraphModule(nn.Module(), graph)
 
 
-# ------------------------------------------------------------------ what nodes read
+# ------------------------------------------------------------------ inputs of nodes
 
 
 class Constants(nn.Module):
@@ -72,11 +72,11 @@ class Constants(nn.Module):
         return self.weight
 
 
-# ------------------------------------------------------------------ what is of no use
+# ------------------------------------------------------------------ dead nodes
 
 
 class TwoBranches(nn.Module):
-    """Dead and useful nodes take turns; a dead one reads a useful one and the reverse never."""
+    """Dead and useful nodes alternate; a dead node reads a useful one, but never the reverse."""
 
     def __init__(self):
         super().__init__()
@@ -92,7 +92,7 @@ class TwoBranches(nn.Module):
 
 
 class DeadTensorAndModule(nn.Module):
-    """A parameter and a submodule of which nothing comes."""
+    """A parameter and a submodule that do not influence the result."""
 
     def __init__(self):
         super().__init__()
@@ -118,7 +118,7 @@ class ThroughContainers(nn.Module):
 
 
 class DeadPlaceholder(nn.Module):
-    """Parameters that nothing reads, and one that only a dead node reads."""
+    """Parameters without readers, and one with only a dead reader."""
 
     def forward(self, x, unread, half_read=2.0, *rest, **options):
         x * half_read

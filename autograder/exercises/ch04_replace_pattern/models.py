@@ -1,6 +1,6 @@
-"""What exercises of chapter 04 share: patterns, models to search, and what traces a model."""
+"""Patterns, models and tracing that several exercises of chapter 04 share."""
 
-# A learner sees these as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How cases of chapter 06 are made, and what its random models have in common."""
+"""Cases and vocabulary for random models that exercises of chapter 06 share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ("", "tensor", "row", "default", "star")
 """The kinds of inputs that a random model may have."""
 
 OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)
-"""Operations that an exercise is not about, for models that have many of the others."""
+"""Operations that do not matter to an exercise, for models with many of the others."""
 
 
 def run_case(
@@ -38,9 +38,9 @@ def run_case(
         aspect: key of its aspect.
         make: builds the model.
         inputs: the inputs, tensors as `T` or `Exactly`.
-        prepare: last touches on the model.
-        network: keep the network's own weights.
-        dtype: of parameters and of inputs that do not name one.
+        prepare: changes the model after it is built.
+        network: whether the network keeps its own weights.
+        dtype: the dtype of parameters, and of inputs without one.
     """
     return Case(name, aspect, RunTrial(make, inputs, prepare, network, dtype))
 
@@ -55,17 +55,17 @@ def class_case(
     functions: dict[str, Callable[..., Any]] | None = None,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
-    """A case of a class that is given a graph module: `make`, traced if it is none yet.
+    """A case of a class that takes a graph module: the model, traced if necessary.
 
     Args:
         name: the case's name.
         aspect: key of its aspect.
         make: builds the model.
         inputs: argument tuples, tensors as `T` or `Exactly`.
-        tag: writes something into the nodes' ``meta``.
-        network: keep the network's own weights.
-        functions: functions of the case that may stand in a graph, by name.
-        expect: what the case demands beyond the reference.
+        tag: writes entries into the nodes' ``meta``.
+        network: whether the network keeps its own weights.
+        functions: functions of the case that graphs may call, by name.
+        expect: requirements of the case beyond the reference.
     """
     build = ClassTrial(make, inputs, tag, network, functions or {})
     return Case(name, aspect, build, expect)

@@ -1,4 +1,4 @@
-"""What the oracles of several exercises of chapter 06 have in common."""
+"""Oracles that several exercises of chapter 06 share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.authoring.key import codegen_of
 
 
 def values_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
-    """The value of each node: those of a graph whose code returns all of them at once."""
+    """The value of each node, from a graph that returns all of them at once."""
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     copies: dict[fx.Node, fx.Node] = {}

@@ -1,4 +1,4 @@
-"""Exercise 0.1: the names of all nodes, which shows what a check cell does."""
+"""Exercise 0.1: the names of all nodes, as a first example of a check cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `node_names`: the names of the nodes that a tracer makes."""
+"""The answer key of `node_names`: the names of the nodes of a fresh trace."""
 
 from __future__ import annotations
 

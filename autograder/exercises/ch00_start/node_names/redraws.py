@@ -7,7 +7,7 @@ from dataclasses import replace
 from autograder.authoring.question import model_case
 from autograder.models import tracing as models
 
-# Cases that are hidden here keep their names; others get the prefix `redraw: `.
+# Cases with `hidden=True` keep their names; the others get the prefix `redraw: `.
 REDRAWS = (
     replace(model_case("another model", "task", models.ManyReaders), hidden=True),
     model_case("a layer called output", "places", models.NamedOutput),

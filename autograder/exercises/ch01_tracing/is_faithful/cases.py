@@ -54,10 +54,10 @@ with torch.random.fork_rng():
 
 @dataclass(frozen=True)
 class Judgement(Expect):
-    """What a case demands, and the sentence that says why.
+    """The expectation of a case, with the reason for the right judgement.
 
     Attributes:
-        because: why trace and model differ, or agree, as a clause.
+        because: why trace and model differ or agree, as a clause.
     """
 
     because: str = ""
@@ -76,19 +76,19 @@ def faithful(
     tie: Callable[[list[tuple[Any, ...]]], list[tuple[Any, ...]]] | None = None,
     raises: str = "",
 ) -> Case:
-    """A case: a model, and the argument tuples on which its trace is to be judged.
+    """A case: a model, and the argument tuples for which the answer judges its trace.
 
     Args:
         name: the case's name.
         aspect: the aspect it belongs to.
         make: builds the model.
         inputs: the argument tuples, tensors as `T`.
-        because: why trace and model differ, or agree, as a clause.
-        advice: where a learner should look.
+        because: why trace and model differ or agree, as a clause.
+        advice: the advice on the card.
         training: the model's mode.
-        prepare: last touches on the model.
-        tie: makes of the argument tuples some that hold an object more than once.
-        raises: the exception that is to pass through.
+        prepare: changes the model after it is built.
+        tie: derives argument tuples in which one object occurs more than once.
+        raises: the exception that the answer must not catch.
     """
     expect = Judgement(advice=advice, because=because)
     if raises:
@@ -97,7 +97,7 @@ def faithful(
     return Case(name, aspect, build, expect)
 
 
-# ------------------------------------------------------------------ where to look
+# ------------------------------------------------------------------ advice
 
 _EACH = "Every argument tuple counts. A difference in one of them is a difference."
 COMPARE = "Look at how you compare two results that are not both a single tensor."

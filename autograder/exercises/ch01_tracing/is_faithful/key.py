@@ -1,4 +1,4 @@
-"""What must come of `is_faithful`: the right judgement, and all left as it was."""
+"""The answer key of `is_faithful`: the right judgement, without side effects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from autograder.exercises.ch01_tracing.is_faithful.cases import Judgement
 
 @rule("left as given", Stage.CALLER)
 def left_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """The model, the caller's arguments and the random state are as they were.
+    """The answer leaves the model, the caller's arguments and the random state unchanged.
 
-    Almost every run draws or seeds, so the random state counts in its own aspect alone.
+    Almost every run draws or seeds, so a changed random state costs only the points of its own
+    aspect.
     """
     own = evidence.case.aspect == "noise"
     changed = [c for c in evidence.outcome.changed if own or c.part != Part.RANDOM_STATE]
@@ -38,7 +39,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right judgement", Stage.RESULT)
 def right_judgement(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is the reference's, and the case says why."""
+    """The answer equals the reference's; the case supplies the reason."""
     got, want = evidence.outcome.value, evidence.reference.value
     if got == want:
         return

@@ -1,6 +1,6 @@
-"""Models for `is_faithful`: some whose trace does what they do, and some whose does not."""
+"""Models for `is_faithful`, some with a faithful trace and some without."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -72,28 +72,28 @@ class Inner(nn.Module):
 
 
 def root_hook(model: nn.Module) -> None:
-    """Hook the model itself."""
+    """Add a hook to the model itself."""
     model.register_forward_hook(lambda module, args, result: result * 2)
 
 
 def leaf_hook(model: nn.Module) -> None:
-    """Hook the leaf module."""
+    """Add a hook to the leaf module."""
     model.act.register_forward_hook(lambda module, args, result: result * 2)
 
 
 def graph_module() -> fx.GraphModule:
-    """A model that is a graph module already."""
+    """A model that is already a graph module."""
     return fx.symbolic_trace(Affine())
 
 
 def adds_in_place() -> fx.GraphModule:
-    """A graph module with a node that a trace never has."""
+    """A graph module with a node that tracing never makes."""
     graph = fx.Graph()
     graph.output(graph.call_function(operator.iadd, (graph.placeholder("x"), 1)))
     return fx.GraphModule(nn.Module(), graph)
 
 
-# ------------------------------------------------------------------ what is returned
+# ------------------------------------------------------------------ results
 
 
 class OneOrTrue(nn.Module):
@@ -220,7 +220,7 @@ class Largest(nn.Module):
 
 
 class WithoutGradients(nn.Module):
-    """The trace has no `no_grad`, which makes no other value."""
+    """The trace has no `no_grad`, but computes the same values."""
 
     def __init__(self):
         super().__init__()
@@ -426,7 +426,7 @@ class NormedAndFlat(nn.Module):
 
 
 class ClearsItsShift(nn.Module):
-    """The buffer is cleared while it is traced, and each time the model runs."""
+    """Tracing clears the buffer, and so does each run of the model."""
 
     def __init__(self):
         super().__init__()
@@ -438,7 +438,7 @@ class ClearsItsShift(nn.Module):
 
 
 class CountsUnread(nn.Module):
-    """The count is made while it is traced, too; nothing that is returned depends on it."""
+    """Tracing increases the count too; no returned value depends on it."""
 
     def __init__(self):
         super().__init__()
@@ -479,7 +479,7 @@ class AbsOnceCounted(nn.Module):
 
 
 def count_from_zero(model: nn.Module) -> None:
-    """Nothing has been counted so far."""
+    """Set the count to zero."""
     model.count.zero_()
 
 
@@ -506,7 +506,7 @@ class CountsUnderTwoNames(CountsUnread):
 
 
 def one_count(model: nn.Module) -> None:
-    """Both names are of one tensor."""
+    """Give the one tensor both names."""
     model.latest = model.calls
 
 
@@ -514,14 +514,14 @@ def one_count(model: nn.Module) -> None:
 
 
 class OffWhileTraining(nn.Module):
-    """In eval mode the trace does what the model does."""
+    """In eval mode the trace agrees with the model."""
 
     def forward(self, x):
         return x.abs() if self.training and isinstance(x, Tensor) else x
 
 
 class OffInEval(nn.Module):
-    """In training mode the trace does what the model does."""
+    """In training mode the trace agrees with the model."""
 
     def forward(self, x):
         return x if self.training or not isinstance(x, Tensor) else x.abs()
@@ -543,7 +543,7 @@ def part_in_eval(model: nn.Module) -> None:
 
 
 def part_in_training(model: nn.Module) -> None:
-    """Only the part is in training mode."""
+    """Put only the part into training mode."""
     model.part.train()
 
 
@@ -558,7 +558,7 @@ def norm_in_eval(model: nn.Module) -> None:
     model.bn.eval()
 
 
-# ------------------------------------------------------------------ one tensor twice
+# ------------------------------------------------------------------ the same tensor twice
 
 
 class KnowsItself(nn.Module):
@@ -572,17 +572,17 @@ class KnowsItsItem(nn.Module):
 
 
 def given_twice(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Each tuple holds its first argument a second time, the same object."""
+    """Each tuple with its first argument twice, as the same object."""
     return [(args[0], *args) for args in tuples]
 
 
 def given_in_a_list(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Each tuple holds its first argument a second time, the same object, in a list."""
+    """Each tuple with its first argument twice, the second time in a list, as the same object."""
     return [(*args, [args[0]]) for args in tuples]
 
 
 def given_again(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Each tuple comes a second time, with the same objects."""
+    """Each tuple twice, with the same objects."""
     return [again for args in tuples for again in (args, args)]
 
 
@@ -640,14 +640,14 @@ class FirstOrSecond(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Builds a trial: a model, and the argument tuples on which its trace is to be judged.
+    """Builds a trial: a model, and the argument tuples for which the answer judges its trace.
 
     Attributes:
         make: builds the model.
         inputs: the argument tuples, tensors as `T`.
         training: the model's mode.
-        prepare: last touches on the model.
-        tie: makes of the argument tuples some that hold an object more than once.
+        prepare: changes the model after it is built.
+        tie: derives argument tuples in which one object occurs more than once.
     """
 
     make: Callable[[], nn.Module]

@@ -1,4 +1,4 @@
-"""What must come of `node_table`: each node with its counts, found by walking its arguments."""
+"""The answer key of `node_table`: each node with its counts, from a walk through its arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.authoring.key import (
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """What stands in nested arguments, from left to right."""
+    """The values in nested arguments, from left to right."""
     if isinstance(value, slice):
         value = (value.start, value.stop, value.step)
     if isinstance(value, dict):
@@ -40,7 +40,7 @@ def _reads(node: fx.Node) -> list[fx.Node]:
 
 
 def rows_of(model: nn.Module) -> list[tuple[str, str, int, int]]:
-    """Each node of a fresh trace: opcode, name, how many nodes it reads, how many read it."""
+    """A row for each node of a fresh trace: opcode, name, number of nodes read, number of users."""
     nodes = nodes_made(model)
     readers = Counter(read for node in nodes for read in _reads(node))
     return [(node.op, node.name, len(_reads(node)), readers[node]) for node in nodes]
@@ -49,8 +49,9 @@ def rows_of(model: nn.Module) -> list[tuple[str, str, int, int]]:
 COLUMNS = ("the opcode", "the name", "the number of nodes read", "the number of users")
 
 IN_PART = {"task": (0, 1), "inputs": (0, 1, 2), "users": (0, 1, 3)}
-"""The columns that a part is about, so that a wrong count costs the part of that count alone.
-Random models are judged by all columns."""
+"""The columns that count for an aspect, so that a wrong count costs only the points of that count.
+Random models count all columns.
+"""
 
 _ROWS = right_value_of("row", COLUMNS, key=1)
 

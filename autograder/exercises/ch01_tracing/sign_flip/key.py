@@ -1,4 +1,4 @@
-"""What must come of `sign_flip`: a trace that does what the branch does."""
+"""The answer key of `sign_flip`: a trace that computes the same as the branch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def nothing_hidden(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _is_wrapped(target: Encoded) -> bool:
-    """Whether a target is a function that FX records only when it is wrapped."""
+    """Whether a target is a function that FX records only if it is wrapped."""
     if not isinstance(target, dict):
         return False
     name = target.get("function", "")
@@ -52,7 +52,7 @@ def _is_wrapped(target: Encoded) -> bool:
 
 @rule("depends on its input", Stage.STRUCTURE)
 def depends_on_input(evidence: Evidence) -> Iterable[Finding]:
-    """What the trace returns is computed from its input."""
+    """The value that the trace returns is computed from its input."""
     rows = evidence.graph["nodes"]
     reached: set[int] = set()
     for i, row in enumerate(rows):
@@ -69,12 +69,12 @@ def depends_on_input(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("agrees with the branch", Stage.RESULT)
 def agrees_with_branch(evidence: Evidence) -> Iterable[Finding]:
-    """Run as it is, traced, and under an Interpreter, it gives what the branch gives."""
+    """The function, its trace, and the trace under an Interpreter give the result of the branch."""
     for i, want in enumerate(evidence.reference.runs):
         record = evidence.run_record(i)
         for how, words in _WAYS.items():
             if how == "rebuilt" and how not in record:
-                continue  # it calls the learner's own code, of which another rule speaks
+                continue  # it calls the learner's own code, which another rule reports
             finding = _disagreement(evidence, i, how, words, record[how], want)
             if finding:
                 yield finding
@@ -119,7 +119,7 @@ def _disagreement(
             error=error,
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
-    # A changed argument changes the value, too: report the cause, not what follows from it.
+    # A changed argument also changes the value: report the cause, not its consequence.
     if difference(got["args"], tables[0], want["args"], tables[1]):
         return evidence.finding(
             "argument-changed",

@@ -1,4 +1,4 @@
-"""Inputs for `sign_flip`, which is given no model."""
+"""Inputs for `sign_flip`, which takes no model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Tensors:
 
     Attributes:
         values: each tensor as `T`, or as a pair of a list and a dtype.
-        transposed: whether each is transposed, so that its entries lie in memory in another order.
+        transposed: whether to transpose each tensor, which changes the order of its entries in
+            memory.
     """
 
     values: tuple[Any, ...]

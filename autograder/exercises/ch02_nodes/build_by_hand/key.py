@@ -1,4 +1,4 @@
-"""What must come of `build_by_hand`: nine nodes, the module itself, a buffer, a signature."""
+"""The answer key of `build_by_hand`: nine nodes, the given module, a buffer, a signature."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FUNCTIONS = {
 
 @rule("nine nodes", Stage.STRUCTURE)
 def nine_nodes(evidence: Evidence) -> Iterable[Finding]:
-    """Exactly the nodes that the task names."""
+    """The graph has exactly the nodes in the task."""
     rows = evidence.graph["nodes"]
     counts = Counter(row["op"] for row in rows)
     for op, number in _NINE.items():
@@ -75,17 +75,17 @@ def nine_nodes(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _operation(target: Encoded) -> str:
-    """``mul``, ``add`` or ``relu`` in any spelling; another function's own name."""
+    """The operation as ``mul``, ``add`` or ``relu`` in any spelling, or another function name."""
     name = next(iter(target.values())) if isinstance(target, dict) else str(target)
     parts = str(name).split(".")
-    # The operation is the last part but one of `torch.ops.aten.mul.Tensor`.
+    # In `torch.ops.aten.mul.Tensor` the operation is the last part but one.
     leaf = parts[-2] if "ops" in parts and len(parts) > 4 else parts[-1]
     return _FUNCTIONS.get(leaf, leaf)
 
 
 @rule("the module given", Stage.STRUCTURE)
 def the_module_given(evidence: Evidence) -> Iterable[Finding]:
-    """What is called is `proj` itself."""
+    """The graph calls `proj` itself."""
     modules = {row["path"]: row for row in evidence.graph["modules"]}
     for node in evidence.graph["nodes"]:
         if node["op"] == "call_module":
@@ -129,10 +129,10 @@ def a_buffer_called_shift(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("forward(x, scale=2.0)", Stage.STRUCTURE)
 def forward_x_scale(evidence: Evidence) -> Iterable[Finding]:
-    """The signature that the task names."""
+    """The graph has the signature in the task."""
     kind = "POSITIONAL_OR_KEYWORD"
     want: Signature = [["x", kind], ["scale", kind, 2.0]]
-    # A default of 2 would compare equal to 2.0, and be another signature.
+    # A default of 2 equals 2.0, but is another signature.
     got = next((each for each in evidence.derived.signatures if repr(each) != repr(want)), want)
     if got is not want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])

@@ -1,4 +1,4 @@
-"""What `build_by_hand` is given: a linear layer and a shift."""
+"""The arguments of `build_by_hand`: a linear layer and a shift."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class LinearAndShift:
     """Builds a trial.
 
     Attributes:
-        features: how many features go into the layer, and how many come out.
-        shift: the shift's shape.
+        features: number of input and output features of the layer.
+        shift: the shape of the shift.
         inputs: argument tuples for the result, tensors as `T`.
         bias: whether the layer has a bias.
-        training: its mode.
+        training: whether the layer is in training mode.
         dtype: the dtype of all tensors.
-        shift_dtype: the dtype of the shift, if it is another one.
-        another: whether the answer builds another module for somebody else before the result runs.
+        shift_dtype: the dtype of the shift, if it differs.
+        another: whether the answer builds a second module before the result runs.
     """
 
     features: tuple[int, int]
@@ -57,9 +57,9 @@ class LinearAndShift:
             inputs=tuple(tuple(value(spec) for spec in row) for row in self.inputs),
             watch=(shift,),
             forbidden=NO_TRACING,
-            meanwhile=self._for_somebody_else if self.another else None,
+            meanwhile=self._build_another if self.another else None,
         )
 
-    def _for_somebody_else(self, answer: Callable[..., object]) -> None:
-        """Have the answer build a module of the same shapes."""
+    def _build_another(self, answer: Callable[..., object]) -> None:
+        """Call the answer again, for a module of the same shapes."""
         answer(nn.Linear(*self.features, bias=self.bias), torch.rand(self.shift.shape))

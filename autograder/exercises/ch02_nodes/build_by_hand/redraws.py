@@ -9,7 +9,7 @@ import torch
 from autograder.authoring.question import T
 from autograder.exercises.ch02_nodes.build_by_hand.cases import linear_case
 
-# Cases that are hidden here keep their names; others get the prefix `redraw: `.
+# Cases with `hidden=True` keep their names; the others get the prefix `redraw: `.
 REDRAWS = (
     replace(
         linear_case("redraw", "task", (5, 2), T(2), (T(4, 5),), (T(3, 2, 5), T(2))), hidden=True

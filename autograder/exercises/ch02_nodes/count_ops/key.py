@@ -1,4 +1,4 @@
-"""What must come of `count_ops`: six keys, and under each the number of nodes."""
+"""The answer key of `count_ops`: six keys, each with its number of nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LATER = (
 
 @rule("right counts", Stage.RESULT)
 def right_counts(evidence: Evidence) -> Iterable[Finding]:
-    """Six keys, and under each the number of nodes."""
+    """The dictionary has six keys, each with its number of nodes."""
     got = {show(key): value for key, value in evidence.outcome.value["dict"]}
     want = {show(key): value for key, value in evidence.reference.value["dict"]}
     missing = [key for key in want if key not in got]
@@ -63,7 +63,7 @@ OPCODES = ("placeholder", "get_attr", "call_function", "call_method", "call_modu
 
 
 def counted(model: nn.Module) -> dict[str, int]:
-    """The nodes of a fresh trace, counted."""
+    """The number of nodes of a fresh trace, by opcode."""
     counts = Counter(node.op for node in nodes_made(model))
     return {op: counts[op] for op in OPCODES}
 

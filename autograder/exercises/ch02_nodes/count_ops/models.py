@@ -1,4 +1,4 @@
-"""Models for `count_ops` alone."""
+"""Models only for `count_ops`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CalledTwice(nn.Module):
 
 
 class OptionalScale(nn.Module):
-    """While it is traced nothing is None; the parameter's name holds a word of the code."""
+    """Tracing passes a proxy instead of None; the parameter's name contains a Python keyword."""
 
     def forward(self, x, return_scale=None):
         y = torch.tanh(x)
@@ -47,7 +47,7 @@ class OptionalScale(nn.Module):
 
 
 class PlainTensors(nn.Module):
-    """Neither tensor is a parameter or a buffer; each of them is read by a node."""
+    """Neither tensor is a parameter or a buffer, but a node reads each of them."""
 
     def __init__(self):
         super().__init__()
@@ -58,14 +58,14 @@ class PlainTensors(nn.Module):
 
 
 def called_as_one() -> fx.GraphModule:
-    """A graph module that calls a `Sequential`; a fresh trace of it calls what is inside."""
+    """A graph module that calls a `Sequential`; a fresh trace calls the layers inside."""
     graph = fx.Graph()
     graph.output(graph.call_module("layers", (graph.placeholder("x"),)))
     return fx.GraphModule({"layers": nn.Sequential(nn.Linear(3, 3), nn.ReLU())}, graph)
 
 
 class NoiseWhileTraining(nn.Module):
-    """Two nodes more in training mode."""
+    """Training mode adds two nodes."""
 
     def forward(self, x):
         y = torch.tanh(x)
@@ -74,7 +74,7 @@ class NoiseWhileTraining(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class LookedAtLater:
-    """Builds a trial whose result is looked at after the answer was given another model."""
+    """Builds a trial that calls the answer on another model before the judge reads the result."""
 
     plain: Callable[[int], Trial]
 

@@ -13,7 +13,7 @@ from autograder.exercises.ch02_nodes.count_ops import models
 
 
 def looked_at_later(name: str, aspect: str, make: Callable[[], nn.Module]) -> Case:
-    """A case in which the answer is given another model before its dictionary is looked at."""
+    """A case that calls the answer on another model before the judge reads the dictionary."""
     case = model_case(name, aspect, make)
     return replace(case, make=models.LookedAtLater(case.make))
 

@@ -1,4 +1,4 @@
-"""Exercise 2.4: values that nobody needs."""
+"""Exercise 2.4: values that never reach the output."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HINTS = (
 
 
 def dead_case(name: str, aspect: str, make: Callable[[], nn.Module], **more: Any) -> Case:
-    """A case in which PyTorch's own elimination may not be used."""
+    """A case in which the answer must not use PyTorch's own dead code elimination."""
     return model_case(name, aspect, make, forbidden=models.NO_ELIMINATION, **more)
 
 

@@ -1,4 +1,4 @@
-"""What must come of `dead_nodes`: the names of what PyTorch's own elimination takes away."""
+"""The answer key of `dead_nodes`: the names of the nodes that PyTorch's own elimination removes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _missed_or_disordered(evidence: Evidence, got: list[Any], want: list[Any]) -
 
 
 def eliminated(model: nn.Module) -> list[str]:
-    """What PyTorch's own elimination takes away where nothing has a side effect."""
+    """The nodes that PyTorch's own elimination removes, by name, if no node has a side effect."""
     gm = fx.symbolic_trace(model)
     names = [node.name for node in gm.graph.nodes]
     gm.graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))

@@ -1,4 +1,4 @@
-"""Models with values that nobody needs: for `dead_nodes`."""
+"""Models with values that never reach the output, for `dead_nodes`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_ELIMINATION = ((fx.Graph, "eliminate_dead_code", "anywhere"),)
 
 
 class DeadChain(nn.Module):
-    """A chain of dead nodes: only its end has no reader."""
+    """A chain of dead nodes, of which only the last has no reader."""
 
     def forward(self, x):
         first = torch.exp(x)
@@ -36,7 +36,7 @@ class AllAlive(nn.Module):
 
 
 class DeadContainers(nn.Module):
-    """Values that are lost although lists, slices and keywords read them."""
+    """Dead values that lists, slices and keyword arguments read."""
 
     def forward(self, x, y):
         listed = torch.cat([x.sin(), y])
@@ -47,7 +47,7 @@ class DeadContainers(nn.Module):
 
 
 class OneOfTwo(nn.Module):
-    """One item of each pair is lost, now the first and now the second."""
+    """One item of each pair is dead: first the first item, then the second."""
 
     def forward(self, x, y):
         halves = x.chunk(2)
@@ -68,14 +68,14 @@ class ReturnsInput(nn.Module):
 
 
 class ReturnsNothing(nn.Module):
-    """The result is `None`."""
+    """The model returns `None`."""
 
     def forward(self, x):
         torch.exp(x).sum()
 
 
 class NoNodesAlive(nn.Module):
-    """The result is a constant: no value reaches the output."""
+    """The operation as ``mul``, ``add`` or ``relu`` in any spelling, or another function name."""
 
     def forward(self, x, y):
         x.add(y).relu()
@@ -83,7 +83,7 @@ class NoNodesAlive(nn.Module):
 
 
 class DeadTwins(nn.Module):
-    """Dead calls of what is called usefully, too."""
+    """Dead calls of a module and a function that also have useful calls."""
 
     def __init__(self):
         super().__init__()
@@ -97,20 +97,20 @@ class DeadTwins(nn.Module):
 
 
 class DeadReadOfABuffer(nn.Module):
-    """A buffer is read twice, by a node each; the dead one needs an argument that is not `None`."""
+    """Two nodes read one buffer; the dead one runs only if `mask` is not `None`."""
 
     def __init__(self):
         super().__init__()
         self.register_buffer("shift", torch.rand(3))
 
     def forward(self, x, mask=None):
-        if mask is not None:  # so it is while this is traced
+        if mask is not None:  # always true during tracing
             x - self.shift
         return x + self.shift
 
 
 class LooksInPlace(nn.Module):
-    """Dead, in spite of a name that ends in `_` and of an argument called `inplace`."""
+    """Dead calls of `and_`, with a name that ends in `_`, and of a function with `inplace`."""
 
     def forward(self, x, y):
         (x > 0) & (y > 0)
@@ -133,7 +133,7 @@ class DeadSines(nn.Module):
 
 
 class ByMode(nn.Module):
-    """In training mode nothing is dead."""
+    """In training mode no node is dead."""
 
     def forward(self, x):
         wide = torch.exp(x)
@@ -146,7 +146,7 @@ def pick(x, table=None, rows=None):
 
 
 class KeywordContainers(nn.Module):
-    """Useful through a dictionary and a slice, each a keyword argument."""
+    """Useful values in a dictionary and a slice, both keyword arguments."""
 
     def forward(self, x, y):
         size = y.size(0)
@@ -154,5 +154,5 @@ class KeywordContainers(nn.Module):
 
 
 def without_elimination(trial: Trial, choice: int) -> Trial:
-    """The trial, perhaps with other names; PyTorch's own elimination may not be used."""
+    """The trial, perhaps with renamed nodes, without access to PyTorch's own elimination."""
     return replace(perhaps_renamed(trial, choice), forbidden=NO_ELIMINATION)

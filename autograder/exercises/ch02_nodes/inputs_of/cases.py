@@ -1,4 +1,4 @@
-"""Exercise 2.2: what a node reads."""
+"""Exercise 2.2: the nodes that a node reads."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ HINTS = (
 
 
 def graph_case(name: str, aspect: str, make: Callable[[], nn.Module]) -> Case:
-    """A case: the answer is called on every node of the traced model."""
+    """A case that calls the answer on every node of the traced model."""
     return Case(name, aspect, models.Traced(make))
 
 
 def recorded(*calls: str) -> tuple[Op, ...]:
-    """Operations that call a function which FX records."""
+    """Operations that call a function wrapped by `fx.wrap`."""
     return ops(*(f'{call}  # recorded: fx.wrap("{call.partition("(")[0]}")' for call in calls))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `inputs_of`: what each node reads, once and in order."""
+"""The answer key of `inputs_of`: the nodes that each node reads, once and in order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from autograder.authoring.key import (
 
 @rule("inputs of each node", Stage.RESULT)
 def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
-    """For each node of the case: the right nodes, each once, in the right order."""
+    """For each node, the answer lists the right nodes, each once, in the right order."""
     nodes = list(evidence.trial.args[0].graph.nodes)
     names = [node.name for node in nodes]
     rows, wanted = evidence.value["list"], evidence.reference.value["list"]
@@ -43,7 +43,7 @@ def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
 def _inputs_problem(
     names: list[str], row: Encoded, want: list[Encoded]
 ) -> tuple[str, str, str] | None:
-    """Code, clause and place to look for what is wrong with one node's inputs."""
+    """Finding code, clause and advice if the inputs of one node are wrong."""
     if not (isinstance(row, dict) and "list" in row):
         advice = "Return a list for every node, even if it reads nothing."
         return ("wrong-kind", f"returned {kind_of(row)}, not a `list`", advice)
@@ -79,13 +79,13 @@ def _inputs_problem(
 
 
 def _all_input_nodes(gm: fx.GraphModule) -> list[list[int]]:
-    """PyTorch's own list for each node, which the exercise forbids."""
+    """PyTorch's own list for each node, which answers must not use."""
     place = {node: i for i, node in enumerate(gm.graph.nodes)}
     return [[place[read] for read in node.all_input_nodes] for node in gm.graph.nodes]
 
 
 def of_each_node(trial: Trial) -> Reference:
-    """The places of the nodes that each node reads."""
+    """The positions of the nodes that each node reads."""
     rows = _all_input_nodes(*trial.args)
     return Reference({"list": [{"list": [{"node": i} for i in row]} for row in rows]})
 

@@ -1,4 +1,4 @@
-"""Models whose nodes read in every way there is: for `inputs_of`."""
+"""Models whose nodes read other nodes in every possible way, for `inputs_of`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SameTwice(nn.Module):
 
 
 class Keywords(nn.Module):
-    """Nodes among keyword arguments, and a call without positional ones."""
+    """Nodes among keyword arguments, and a call without positional arguments."""
 
     def forward(self, low, high, x):
         bounded = torch.clamp(x, min=low, max=high)
@@ -37,7 +37,7 @@ class Listed(nn.Module):
 
 
 class Sliced(nn.Module):
-    """Nodes in slices, which stand in tuples."""
+    """Nodes in slices that are in tuples."""
 
     def forward(self, x, start, stop, step):
         rows = x[stop:start:step]
@@ -53,7 +53,7 @@ class Aggregate(nn.Module):
 
 
 class Texts(nn.Module):
-    """Strings, dtypes and other constants beside the nodes; one string reads like a name."""
+    """Strings, dtypes and other constants next to nodes; one string is also the name of a node."""
 
     def forward(self, x, y, mode="mean"):
         mean = x.mean()
@@ -62,14 +62,14 @@ class Texts(nn.Module):
 
 
 class Pair(NamedTuple):
-    """A tuple whose items have names."""
+    """A named tuple."""
 
     first: Any
     second: Any
 
 
 def by_hand_nested() -> fx.GraphModule:
-    """Nodes at every depth that FX allows, in an order unlike that of the graph."""
+    """Nodes at every depth that FX allows, in another order than in the graph."""
     graph = fx.Graph()
     a, b, c, d, e = (graph.placeholder(name) for name in "abcde")
     deep = (d, [c, {"k": (b, slice(None, a, None))}], c)
@@ -82,9 +82,9 @@ def by_hand_nested() -> fx.GraphModule:
 
 
 def by_hand_wide() -> fx.GraphModule:
-    """The same ways of nesting in another order and depth, and keywords in an order of their own.
+    """The same containers in another order and depth, keyword arguments in another order.
 
-    A named tuple is a tuple, too.
+    A named tuple is also a tuple.
     """
     graph = fx.Graph()
     p, q, r = (graph.placeholder(name) for name in "pqr")
@@ -108,7 +108,7 @@ def _traced(model: nn.Module) -> fx.GraphModule:
 
 @dataclass(frozen=True)
 class Traced:
-    """Builds a trial: a traced model, for the answer to be called on each of its nodes."""
+    """Builds a trial: a traced model; the answer is called on each of its nodes."""
 
     make: Callable[[], nn.Module]
 
@@ -119,7 +119,7 @@ class Traced:
 
 
 def as_its_trace(trial: Trial, choice: int) -> Trial:
-    """The trial with the model's trace in the model's place."""
+    """The trial with the model replaced by its trace."""
     gm = _traced(trial.model)
     return replace(trial, args=(gm,), model=gm, forbidden=OWN_LIST)
 
@@ -128,7 +128,7 @@ def as_its_trace(trial: Trial, choice: int) -> Trial:
 
 
 def nested(*values: Any, **named: Any) -> Any:
-    """A function that takes anything; its value is the sum of the tensors in it."""
+    """The sum of all tensors among the arguments, at any depth."""
     return _total((values, named))
 
 

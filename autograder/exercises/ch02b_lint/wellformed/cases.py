@@ -1,4 +1,4 @@
-"""Exercise 2b.1: everything that can be wrong."""
+"""Exercise 2b.1: every fault of a graph module."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ HINTS = (
 
 
 def broken(name: str, aspect: str, spoil: models.Break, *, stale: bool = False) -> Case:
-    """A case: a graph module that is broken in one way."""
+    """A case: a graph module with one fault."""
     return Case(name, aspect, models.Checked(models.Broken(spoil, stale)))
 
 
 def sound(name: str, make: Callable[[], fx.GraphModule]) -> Case:
-    """A case: a graph module of which nothing is to be reported."""
+    """A case: a graph module without faults."""
     return Case(name, "sound", models.Checked(make))
 
 
@@ -225,7 +225,7 @@ SAYS: dict[Step, str] = {
 
 
 def told(recipe: Recipe) -> Expect:
-    """What has been done to a module, for the card of a case that an answer fails."""
+    """The list of changes to the module, for the card of a failed case."""
     return Expect(built_by=tuple(SAYS[step] for step in chosen(recipe.choice)))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `wellformed`: the codes of the faults that a graph module has."""
+"""The answer key of `wellformed`: the codes of the faults of a graph module."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CODES = (
     "output",
     "stale-code",
 )
-"""In the order of the groups of steps that cause them; see `models_random`."""
+"""The codes, in the order of the groups of steps that cause them; see `models_random`."""
 
 _WHERE = {
     "dotted-name": "Look at the keys of every module's own dictionaries, at any depth.",
@@ -51,7 +51,7 @@ _WHERE = {
 
 @rule("right codes", Stage.RESULT)
 def right_codes(evidence: Evidence) -> Iterable[Finding]:
-    """Each code that applies, once, sorted, and no other."""
+    """The list has each code that applies, once, sorted, and no other."""
     got: list[Any] = evidence.value["list"]
     want: list[Any] = evidence.reference.value["list"]
     for code in got:
@@ -86,7 +86,7 @@ def right_codes(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-# The code that each step causes, and a second one that some cause besides.
+# The code that each step causes, and the second code of some steps.
 _CODE: dict[Step, str] = {
     step: code for code, group in zip(CODES, GROUPS, strict=True) for step in group
 }
@@ -97,7 +97,7 @@ _BESIDES: dict[Step, str] = {
 
 
 def codes_of(step: Step, gm: fx.GraphModule) -> set[str]:
-    """The codes that a step will cause; nothing for what is harmless."""
+    """The codes that a step will cause; none if it is harmless."""
     found = {table[step] for table in (_CODE, _BESIDES) if step in table}
     if step is elsewhere.output_first and _reads_something(gm):
         found.add("undefined-use")
@@ -112,7 +112,7 @@ def _reads_something(gm: fx.GraphModule) -> bool:
 
 @RecipeOracle
 def codes(trial: Trial, choice: int) -> Reference:
-    """The codes, from doing it all once more."""
+    """The codes of all steps, which it repeats on a fresh trace."""
     gm = fx.symbolic_trace(trial.given_model)
     found: set[str] = set()
     for step in spoilt(gm, choice):

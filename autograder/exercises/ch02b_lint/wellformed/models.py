@@ -1,4 +1,4 @@
-"""Graph modules for `wellformed`: the models they are made of, and how they are broken."""
+"""Graph modules for `wellformed`: the models they are made of, and the way to break them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Break = Callable[[GM, Nodes], None]
 
 
 class Block(nn.Module):
-    """Modules two levels deep, a parameter, a buffer; nodes in a list, a slice and keywords."""
+    """Modules on two levels, a parameter, a buffer; nodes in a list, a slice and keywords."""
 
     def __init__(self):
         super().__init__()
@@ -32,7 +32,7 @@ class Block(nn.Module):
 
 
 class Tower(nn.Module):
-    """Another model to be broken: other names, other depth, a dictionary as result."""
+    """A second model to break: other names, another depth, a dictionary as result."""
 
     def __init__(self):
         super().__init__()
@@ -49,9 +49,9 @@ class Broken:
     """Builds a broken module.
 
     Attributes:
-        spoil: breaks a fresh trace of the model, whose nodes it is given by name.
-        stale: the module is not recompiled afterwards.
-        model: what is traced.
+        spoil: breaks a fresh trace of the model; takes its nodes by name.
+        stale: whether the module is not recompiled afterwards.
+        model: builds the model to trace.
     """
 
     spoil: Break
@@ -59,7 +59,7 @@ class Broken:
     model: Callable[[], nn.Module] = Block
 
     def __call__(self) -> GM:
-        """A module, freshly broken."""
+        """A freshly broken module."""
         gm = fx.symbolic_trace(self.model())
         self.spoil(gm, SimpleNamespace(**{node.name: node for node in gm.graph.nodes}))
         if not self.stale:
@@ -69,7 +69,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Checked:
-    """Builds a trial: one graph module, which must stay as it is."""
+    """Builds a trial: one graph module, which the answer must not change."""
 
     make: Callable[[], GM]
 
@@ -82,12 +82,12 @@ class Checked:
 
 
 def of_another_graph(name: str = "add") -> fx.Node:
-    """A node of a graph that is not the one at hand; of `Block`, so the names agree."""
+    """A node of another graph; this is also a trace of `Block`, so the names agree."""
     return next(n for n in fx.symbolic_trace(Block()).graph.nodes if n.name == name)
 
 
 def erased(gm: GM, n: Nodes) -> fx.Node:
-    """A node that was made in this graph and erased again."""
+    """A node that was made in this graph and then erased."""
     with gm.graph.inserting_before(n.add):
         ghost = gm.graph.call_function(torch.exp, (n.x,))
     gm.graph.erase_node(ghost)
@@ -95,5 +95,5 @@ def erased(gm: GM, n: Nodes) -> fx.Node:
 
 
 def node_of(gm: fx.GraphModule, name: str) -> fx.Node:
-    """The node of that name."""
+    """The node with this name."""
     return next(node for node in gm.graph.nodes if node.name == name)

@@ -1,10 +1,10 @@
-"""Graph modules for `wellformed`, broken in a plain way, or in several ways at once.
+"""Graph modules for `wellformed` with one simple fault, or with several faults.
 
-The rarer forms of each fault stand in `models_broken_places`.
+The rarer forms of each fault are in `models_broken_places`.
 """
 
-# Each function takes a fresh trace of `Block`, or of `Tower`, and its nodes by name. Names say
-# what is done.
+# Each function takes a fresh trace of `Block` or `Tower`, and its nodes by name. Function names
+# describe the fault.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def foreign_user_and_old_code(gm, n):
     with gm.graph.inserting_before(n.output):
         dead = gm.graph.call_function(torch.exp, (n.x,))
     gm.recompile()
-    fx.Graph().call_function(torch.neg, (dead,))  # a value with a reader is freed elsewhere
+    fx.Graph().call_function(torch.neg, (dead,))  # the code frees a value with a user elsewhere
 
 
 def three_in_one_call(gm, n):

@@ -1,6 +1,7 @@
-"""Graph modules for `wellformed`: each fault in the places where it is easy to overlook."""
+"""Graph modules for `wellformed`: each fault in places that are easy to overlook."""
 
-# Each function takes a fresh trace of `Block` and its nodes by name. Names say what is done.
+# Each function takes a fresh trace of `Block` and its nodes by name. Function names describe the
+# fault.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def erased_user(gm, n):
 
 
 def erased_from_a_later_place(gm, n):
-    # It once stood behind its reader: erased, it is foreign and not used too early.
+    # It was after its reader. Now that it is erased, it is foreign, but not used too early.
     with gm.graph.inserting_before(n.output):
         ghost = gm.graph.call_function(torch.exp, (n.x,))
     gm.graph.erase_node(ghost)
@@ -120,7 +121,7 @@ def erased_from_a_later_place(gm, n):
 
 
 def erased_namesake(gm, n):
-    # The name of the erased node was given to the node that came in its place.
+    # The node that replaces the erased node has its name.
     ghost = gm.graph.call_function(torch.exp, (n.image,))
     gm.graph.erase_node(ghost)
     with gm.graph.inserting_before(n.matmul):
@@ -157,7 +158,7 @@ def parameter_object(gm, n):
 
 
 def buffer_object(gm, n):
-    # The module's own buffer, as it comes from writing it where a node should be.
+    # The module's own buffer, as if an author wrote it instead of a node.
     gm.register_buffer("shift", torch.ones(3))
     n.matmul.args = (n.tanh, gm.shift)
 
@@ -266,7 +267,7 @@ def dotted_in_a_graph_module(gm, n):
 
 
 class Marked(torch.Tensor):
-    """A tensor, too."""
+    """A subclass of `torch.Tensor`."""
 
 
 def tensor_subclass(gm, n):

@@ -1,10 +1,10 @@
-"""What any graph module can be given for `wellformed`: arguments, readers, targets and keys.
+"""Faults for any graph module, for `wellformed`: arguments, readers, targets and keys.
 
-It is what `models_broken` and `models_broken_places` do to models of their own. The rest of it
-stands in `models_faults_elsewhere`.
+They generalize `models_broken` and `models_broken_places`, which break models of their own. The
+other faults are in `models_faults_elsewhere`.
 """
 
-# Names say what is done.
+# Function names describe the fault.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.authoring.models import own_buffers, own_modules, own_parameters
 
 GM = fx.GraphModule
 Step = Callable[[GM, Random], None]
-"""Does one thing to a graph module, at a place that the random numbers choose."""
+"""Changes a graph module in one way, at a place that the random numbers choose."""
 
 # ------------------------------------------------------------------ places
 
@@ -32,14 +32,14 @@ def inputs_of_graph(gm: GM) -> list[fx.Node]:
 
 
 def new_node(gm: GM, op: str = "call_function", target: Any = torch.exp) -> fx.Node:
-    """A node after the first parameter, without readers."""
+    """A new node after the first parameter, without readers."""
     first = inputs_of_graph(gm)[0]
     with gm.graph.inserting_after(first):
         return gm.graph.create_node(op, target, () if op == "get_attr" else (first,))
 
 
 def calls_of(gm: GM) -> list[fx.Node]:
-    """The nodes that call something; there is one at least."""
+    """The nodes that call something; if there are none, a new one."""
     return [n for n in gm.graph.nodes if n.op.startswith("call_")] or [new_node(gm)]
 
 
@@ -49,12 +49,12 @@ def node_with_value(gm: GM, random: Random) -> fx.Node:
 
 
 def output_of(gm: GM) -> fx.Node | None:
-    """The output, as long as there is one."""
+    """The output, if there still is one."""
     return next((node for node in gm.graph.nodes if node.op == "output"), None)
 
 
 def _wrap(value: Any, way: int) -> Any:
-    """The value in a container."""
+    """The value in a container; `way` chooses the container."""
     return (
         value,
         [1, value],
@@ -67,7 +67,7 @@ def _wrap(value: Any, way: int) -> Any:
 
 
 def _put(node: fx.Node, value: Any, random: Random) -> None:
-    """Put a value among a node's arguments, somewhere."""
+    """Add a value to a node's arguments, at a random place."""
     held = _wrap(value, random.randrange(7))
     if node.op == "output":
         node.args = ((node.args[0], held),)
@@ -78,20 +78,20 @@ def _put(node: fx.Node, value: Any, random: Random) -> None:
 
 
 def _reader(gm: GM, random: Random) -> fx.Node:
-    """A node that may get an argument more."""
+    """A random node that can take another argument."""
     output = output_of(gm)
     return random.choice(calls_of(gm) + ([output] if output else []))
 
 
 def erased(gm: GM) -> fx.Node:
-    """A node that was in the graph for a moment."""
+    """A node that was erased right after it was made."""
     ghost = new_node(gm)
     gm.graph.erase_node(ghost)
     return ghost
 
 
 def deep_module(gm: GM) -> nn.Module:
-    """A module two levels down, called by no node."""
+    """A module two levels down that no node calls."""
     gm.add_submodule("rooms.inner", nn.Linear(2, 2))
     return gm.get_submodule("rooms.inner")
 

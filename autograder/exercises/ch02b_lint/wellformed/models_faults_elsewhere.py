@@ -1,6 +1,6 @@
-"""What any graph module can be given for `wellformed`: at its output, in its code, or nowhere."""
+"""Changes to any graph module for `wellformed`: output, code, and harmless changes."""
 
-# Names say what is done.
+# Function names describe the change.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def two_outputs(gm: GM, random: Random) -> None:
 
 def no_output(gm: GM, random: Random) -> None:
     output = output_of(gm)
-    with gm.graph.inserting_before(output):  # what it reads, faults too, is still read
+    with gm.graph.inserting_before(output):  # it reads all that the output read
         gm.graph.call_function(torch.exp, output.args)
     gm.graph.erase_node(output)
 
@@ -82,7 +82,7 @@ def tensor_as_default(gm: GM, random: Random) -> None:
     inputs_of_graph(gm)[0].args = (torch.ones(2),)
 
 
-# ------------------------------------------------------------------ nothing wrong
+# ------------------------------------------------------------------ harmless changes
 
 
 def two_names(gm: GM, random: Random) -> None:

@@ -1,4 +1,4 @@
-"""What is done to the random models of `wellformed`; it is chosen by a number."""
+"""Changes to the random models of `wellformed`, chosen by a number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
 from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
 from autograder.exercises.ch02b_lint.wellformed.models_faults import GM, Step
 
-# The output after what needs it; old code last, for nothing is recompiled after it.
+# Changes of the output follow those that need an output; stale code is last, without a recompile.
 GROUPS: tuple[tuple[Step, ...], ...] = (
     (
         faults.foreign_argument,
@@ -71,7 +71,7 @@ HARMLESS: tuple[Step, ...] = (
 
 
 def chosen(choice: int) -> list[Step]:
-    """What is done to a module: things that do no harm, and one of each of some groups."""
+    """The steps for a module: two harmless ones, and one from each of some groups."""
     if choice == 0:
         return []
     random = Random(choice)
@@ -81,7 +81,7 @@ def chosen(choice: int) -> list[Step]:
 
 
 def spoilt(gm: GM, choice: int) -> Iterator[Step]:
-    """Do to a module what a number chooses; each step is told before it is done."""
+    """Apply the steps that a number chooses; yield each step before it is applied."""
     places = Random(choice + 64 * len(gm.graph.nodes))
     for step in chosen(choice):
         yield step
@@ -91,9 +91,9 @@ def spoilt(gm: GM, choice: int) -> Iterator[Step]:
 
 
 def with_faults(trial: Trial, choice: int) -> Trial:
-    """The model's trace; most get faults, some only what looks like one.
+    """The trace of the model; most get faults, some only changes that look like faults.
 
-    Nothing that an answer is given says which.
+    The answer cannot read from its arguments which faults there are.
     """
     gm = fx.symbolic_trace(trial.model)
     for _ in spoilt(gm, choice):

@@ -1,6 +1,6 @@
-"""Sound graph modules for `wellformed` that look suspicious."""
+"""Graph modules without faults that look suspicious, for `wellformed`."""
 
-# Names say what they are.
+# Function names describe the module.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def graph_module_within() -> fx.GraphModule:
 
 
 def stale_within() -> fx.GraphModule:
-    """`gm.code` is the code of the outer graph; the inner module was edited without recompile."""
+    """`gm.code` is the outer graph's code; the inner module was edited without a recompile."""
     gm = graph_module_within()
     node_of(gm.inner, "cat").kwargs = {"dim": -1}
     return gm
@@ -145,7 +145,7 @@ def nodes_erased() -> fx.GraphModule:
 
 def plain_dotted_attribute() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
-    gm.__dict__["written.by"] = "hand"  # in none of the three dictionaries of a module
+    gm.__dict__["written.by"] = "hand"  # in none of the module's three dictionaries
     return gm
 
 

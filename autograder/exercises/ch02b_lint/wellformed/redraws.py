@@ -11,7 +11,7 @@ from autograder.exercises.ch02b_lint.wellformed.cases import sound
 
 
 def broken(name: str, aspect: str, spoil: models.Break, *, stale: bool = False) -> Case:
-    """A case: another graph module that is broken in one way."""
+    """A case: another graph module with one fault."""
     return Case(name, aspect, models.Checked(models.Broken(spoil, stale, models.Tower)))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `add_to_mul`."""
+"""The answer key of `add_to_mul`."""
 
 from __future__ import annotations
 

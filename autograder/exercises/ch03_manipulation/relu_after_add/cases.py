@@ -1,4 +1,4 @@
-"""Exercise 3.3: a relu after every sum, for all that read it."""
+"""Exercise 3.3: a relu after every sum, for all of its readers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ for node in list(gm.graph.nodes):
 ```""",
 )
 
-# A buffer on the left of `+` is not tried.
+# There is no case with a buffer on the left of `+`.
 VOCABULARY = Vocabulary(
     ops(
         "torch.add({a}, {b})",

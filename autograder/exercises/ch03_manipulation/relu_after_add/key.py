@@ -1,4 +1,4 @@
-"""What must come of `relu_after_add`."""
+"""The answer key of `relu_after_add`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from autograder.authoring.key import (
 
 
 def _about_relu(readers: list[NodeRecord]) -> str:
-    """Where to look for a relu that is missing after a sum."""
+    """Advice on a sum without a relu."""
     spelled = [row["name"] for row in readers if "relu" in str(row["target"]).lower()]
     if spelled:
         return f"`{spelled[0]}` reads it, another spelling. The function `torch.relu` is meant."
@@ -41,7 +41,7 @@ def _about_relu(readers: list[NodeRecord]) -> str:
 
 @rule("one relu for each sum", Stage.STRUCTURE)
 def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
-    """After each addition one relu, which reads it and which its readers read."""
+    """Each sum has one reader, a relu, which all of the sum's former readers read."""
     after = evidence.graph["nodes"]
     for i, row in enumerate(after):
         if not calls(row, TORCH_ADD, OPERATOR_ADD):
@@ -112,7 +112,7 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _reading(evidence: Evidence, place: int) -> str:
-    """What an unwanted relu reads, for the end of a sentence; ``""`` for another node."""
+    """The end of a sentence: the node that an unwanted relu reads; ``""`` for any other node."""
     rows = evidence.graph["nodes"]
     read = [rows[i] for i in evidence.derived.inputs[place]]
     if not calls(rows[place], TORCH_RELU) or len(read) != 1:
@@ -133,10 +133,10 @@ def _relus_by_position(nodes: list[NodeRecord]) -> list[NodeRecord]:
 
 
 class ReluAfterAdding(fx.Interpreter):
-    """Computes what a model does, and the relu of each sum."""
+    """Runs a model with a relu after each sum."""
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """Functions and operators."""
+        """Call a function or operator, and apply the relu if it adds."""
         value = super().call_function(target, args, kwargs)
         is_sum = target in (torch.add, operator.add) and isinstance(value, torch.Tensor)
         return value.clamp(min=0) if is_sum else value

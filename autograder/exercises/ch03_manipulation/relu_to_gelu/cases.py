@@ -45,7 +45,7 @@ for node in list(gm.graph.nodes):
 ```""",
 )
 
-# In place only on values that nobody else reads: a GELU leaves what it reads as it is.
+# In place only on values with one reader, because a GELU does not change its input.
 VOCABULARY = Vocabulary(
     ops(
         "torch.relu({a})",

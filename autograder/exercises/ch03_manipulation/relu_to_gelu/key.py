@@ -1,4 +1,4 @@
-"""What must come of `relu_to_gelu`."""
+"""The answer key of `relu_to_gelu`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from autograder.authoring.key import (
 
 
 class GeluForRelu(fx.Interpreter):
-    """Computes what a model does, with the formula of GELU wherever it has a ReLU."""
+    """Runs a model with the formula of GELU instead of each ReLU."""
 
     def run_node(self, n: fx.Node) -> Any:
-        """Any node."""
+        """Run a node; apply the formula if it is a ReLU."""
         if n.op == "call_module":
             is_relu = type(self.module.get_submodule(str(n.target))) is nn.ReLU
         else:
@@ -46,7 +46,7 @@ class GeluForRelu(fx.Interpreter):
 
 @rule("exact GELU", Stage.STRUCTURE)
 def exact_gelu(evidence: Evidence) -> Iterable[Finding]:
-    """No call of the function is an approximation, except one of the model."""
+    """GELU is not approximated, except in calls that the model already has."""
     left = sum(map(_approximates, evidence.traced_graph["nodes"]))
     for row in filter(_approximates, evidence.graph["nodes"]):
         left -= 1

@@ -1,6 +1,6 @@
-"""Small models with activations in every spelling: for `relu_to_gelu`."""
+"""Small models with activations in every spelling, for `relu_to_gelu`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class OtherFunctions(nn.Module):
 
 
 class Namesakes(nn.Module):
-    """What is called `relu` here is none, and the other way round."""
+    """The layer `relu` is not a ReLU, and the layer `linear` is one."""
 
     def __init__(self):
         super().__init__()
@@ -141,12 +141,12 @@ class Namesakes(nn.Module):
 
 
 def relu(x: torch.Tensor) -> torch.Tensor:
-    """A function of the case, which may stand in a graph."""
+    """A function of the case that graphs may call."""
     return x * 0.5
 
 
 class CalledRelu(nn.Module):
-    """A function and a module of that name; only `F.relu` is one."""
+    """A function and a module with the name `relu`; only `F.relu` computes a ReLU."""
 
     def __init__(self):
         super().__init__()
@@ -176,7 +176,7 @@ class NamesTaken(nn.Module):
 
 
 class ReadWeight(nn.Module):
-    """Nothing calls the linear module, but its weight is read."""
+    """The model reads the linear module's weight, but never calls the module."""
 
     def __init__(self):
         super().__init__()
@@ -188,7 +188,7 @@ class ReadWeight(nn.Module):
 
 
 class UnreadInPlace(nn.Module):
-    """Nobody reads what `mul_` returns."""
+    """No node reads the result of `mul_`."""
 
     def forward(self, x):
         y = x.sin()
@@ -197,7 +197,7 @@ class UnreadInPlace(nn.Module):
 
 
 class ChangedInBetween(nn.Module):
-    """What `add_` does to the first value does not concern the second."""
+    """`add_` changes the first value, but not the second."""
 
     def forward(self, x):
         y = torch.relu(x)
@@ -225,7 +225,7 @@ class BlockAndRelu(TrainedBlock):
 
 
 class InsideALeaf(nn.Module):
-    """FX calls the decoder as a whole; the activation inside is its own."""
+    """The decoder is one node for FX; keep the activation inside it."""
 
     def __init__(self):
         super().__init__()
@@ -237,7 +237,7 @@ class InsideALeaf(nn.Module):
 
 
 class SharedWithALeaf(nn.Module):
-    """The decoder uses the activation, too."""
+    """The decoder uses the same activation."""
 
     def __init__(self):
         super().__init__()
@@ -249,7 +249,7 @@ class SharedWithALeaf(nn.Module):
 
 
 class OwnedByALeaf(nn.Module):
-    """FX calls the activation `decoder.activation`, its first name."""
+    """FX uses the activation's first name, `decoder.activation`."""
 
     def __init__(self):
         super().__init__()
@@ -261,7 +261,7 @@ class OwnedByALeaf(nn.Module):
 
 
 class DeepInALeaf(nn.Module):
-    """FX calls `encoder` as a whole; what it holds is its own. `encoder_act` is not in it."""
+    """`encoder` is one node for FX; keep its contents. `encoder_act` is not inside it."""
 
     def __init__(self):
         super().__init__()
@@ -275,10 +275,10 @@ class DeepInALeaf(nn.Module):
 
 
 def decoder(activation: nn.Module) -> nn.Module:
-    """A layer of PyTorch's own, which FX keeps as a leaf."""
+    """A layer of PyTorch, which FX keeps as a leaf."""
     return nn.TransformerDecoderLayer(4, 2, 8, 0.0, activation, batch_first=True)
 
 
 def traced_block() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodule."""
+    """A `GraphModule` that calls a submodule; a fresh trace enters the submodule."""
     return TracedInPart(BlockAndRelu)()

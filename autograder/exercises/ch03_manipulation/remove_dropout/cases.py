@@ -1,4 +1,4 @@
-"""Exercise 3.5: every dropout disappears."""
+"""Exercise 3.5: remove every dropout."""
 
 from __future__ import annotations
 

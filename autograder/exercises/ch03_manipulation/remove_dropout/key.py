@@ -1,4 +1,4 @@
-"""What must come of `remove_dropout`."""
+"""The answer key of `remove_dropout`."""
 
 from __future__ import annotations
 

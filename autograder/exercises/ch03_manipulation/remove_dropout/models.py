@@ -1,6 +1,6 @@
-"""Small models with dropouts in every spelling: for `remove_dropout`."""
+"""Small models with dropouts in every spelling, for `remove_dropout`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ListensToTraining(nn.Module):
 
 
 class AsTold(nn.Module):
-    """The caller says whether a dropout is active, and how much of a value it drops."""
+    """The caller chooses whether a dropout is active, and its rate."""
 
     def forward(self, x, rate=0.3, training=True):
         y = F.dropout(x.cos(), rate, training=training)
@@ -155,7 +155,7 @@ class ChainOutput(nn.Module):
 
 
 class DroppedAgain(nn.Module):
-    """Two models of this class need not have the same graph."""
+    """Two models of this class can have different graphs."""
 
     def __init__(self, times=3):
         super().__init__()
@@ -221,7 +221,7 @@ class Branches(nn.Module):
 
 
 class Namesakes(nn.Module):
-    """What is called `dropout` here is none, and the other way round."""
+    """The layer `dropout` is not a dropout, and the layer `linear` is one."""
 
     def __init__(self):
         super().__init__()
@@ -233,7 +233,7 @@ class Namesakes(nn.Module):
 
 
 class ReadWeight(nn.Module):
-    """Nothing calls the linear module, but its weight is read."""
+    """The model reads the linear module's weight, but never calls the module."""
 
     def __init__(self):
         super().__init__()
@@ -245,7 +245,7 @@ class ReadWeight(nn.Module):
 
 
 class UnreadInPlace(nn.Module):
-    """Nobody reads what `mul_` returns."""
+    """No node reads the result of `mul_`."""
 
     def __init__(self):
         super().__init__()
@@ -287,7 +287,7 @@ class DeadDropout(nn.Module):
 
 
 class InsideALeaf(nn.Module):
-    """FX calls the encoder as a whole; its three dropouts are its own."""
+    """The encoder is one node for FX; keep the three dropouts inside it."""
 
     def __init__(self):
         super().__init__()
@@ -299,7 +299,7 @@ class InsideALeaf(nn.Module):
 
 
 class SharedWithALeaf(nn.Module):
-    """The encoder uses the dropout, too."""
+    """The encoder uses the same dropout."""
 
     def __init__(self):
         super().__init__()
@@ -312,7 +312,7 @@ class SharedWithALeaf(nn.Module):
 
 
 class OwnedByALeaf(nn.Module):
-    """FX calls the dropout `encoder.dropout2`, its first name."""
+    """FX uses the dropout's first name, `encoder.dropout2`."""
 
     def __init__(self):
         super().__init__()
@@ -324,7 +324,7 @@ class OwnedByALeaf(nn.Module):
 
 
 class DeepInALeaf(nn.Module):
-    """FX calls `encoder` as a whole; what it holds is its own. `encoder_drop` is not in it."""
+    """`encoder` is one node for FX; keep its contents. `encoder_drop` is not inside it."""
 
     def __init__(self):
         super().__init__()
@@ -338,12 +338,12 @@ class DeepInALeaf(nn.Module):
 
 
 def undo_dropout(x: torch.Tensor) -> torch.Tensor:
-    """A function of the case, which may stand in a graph."""
+    """A function of the case that graphs may call."""
     return x * 0.5
 
 
 class SpeaksOfDropout(nn.Module):
-    """A parameter, a function and modules that have the word in their names."""
+    """A parameter, a function and modules with `dropout` in their names."""
 
     def __init__(self):
         super().__init__()
@@ -355,7 +355,7 @@ class SpeaksOfDropout(nn.Module):
 
 
 class WithIdentity(nn.Module):
-    """An `nn.Identity` of the model's own, which is no dropout."""
+    """The model has an `nn.Identity`, which is not a dropout."""
 
     def __init__(self):
         super().__init__()
@@ -367,7 +367,7 @@ class WithIdentity(nn.Module):
 
 
 class DroppedWeight(nn.Module):
-    """What is dropped is a parameter."""
+    """The dropout reads a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -378,5 +378,5 @@ class DroppedWeight(nn.Module):
 
 
 def traced_chain() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodules."""
+    """A `GraphModule` that calls submodules; a fresh trace enters them."""
     return TracedInPart(SharedDropout)()

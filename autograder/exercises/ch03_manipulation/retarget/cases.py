@@ -1,4 +1,4 @@
-"""Exercise 3.1: let every call of one function be a call of another."""
+"""Exercise 3.1: replace every call of one function by a call of another."""
 
 from __future__ import annotations
 

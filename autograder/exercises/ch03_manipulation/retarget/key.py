@@ -1,4 +1,4 @@
-"""What must come of `retarget`."""
+"""The answer key of `retarget`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autograder.authoring.key import (
 
 @rule("calls replaced", Stage.STRUCTURE)
 def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
-    """Calls of `old` are calls of `new` with the same arguments; all else is as it was."""
+    """Calls of `old` are calls of `new` with the same arguments; other nodes are unchanged."""
     encode = Encoder(evidence.trial.functions).function
     old, new = (encode(function) for function in evidence.trial.args[1:3])
     before, after = evidence.traced_graph["nodes"], evidence.graph["nodes"]

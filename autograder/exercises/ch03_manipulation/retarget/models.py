@@ -1,4 +1,4 @@
-"""Models for `retarget` alone, and which functions a random model of it is given."""
+"""Models only for `retarget`, and the functions to exchange in a random model."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from autograder.models import additions
 
 
 def average(*values: Any, **options: Any) -> Any:
-    """A function of the case; which keywords it takes, its signature does not say."""
+    """A function of the case, whose signature does not name its keyword arguments."""
     return torch.mean(*values, **options)
 
 
 class SineOfAWeight(nn.Module):
-    """One of two calls reads no input."""
+    """One of the two calls of `sin` reads no input."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +31,7 @@ class SineOfAWeight(nn.Module):
         return torch.sin(self.weight) * torch.sin(x)
 
 
-# Functions, and others that take the arguments that the models call these with.
+# For each function, functions that accept the same arguments as the calls in the models.
 TWINS: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
     torch.add: (torch.sub, torch.rsub),
     torch.mul: (torch.maximum, torch.div, additions.halve),
@@ -51,7 +51,7 @@ TWINS: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
 
 
 def with_functions(trial: Trial, choice: int) -> Trial:
-    """The trial with two functions, if possible ones whose names stand for others, too."""
+    """The trial with two functions, if possible with names that other functions also have."""
     model = trial.model
     called = _called(model.graph) if isinstance(model, fx.GraphModule) else _called_in(type(model))
 

@@ -1,1 +1,1 @@
-"""Exercise 3b.4: a model that convicts a snippet of PyTorch's documentation."""
+"""Exercise 3b.4: a model that proves a snippet in PyTorch's documentation wrong."""

@@ -1,4 +1,4 @@
-"""Exercise 3b.4: a snippet of PyTorch's documentation."""
+"""Exercise 3b.4: a snippet in PyTorch's documentation."""
 
 from __future__ import annotations
 

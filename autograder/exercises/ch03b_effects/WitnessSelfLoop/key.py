@@ -1,4 +1,4 @@
-"""What must come of `WitnessSelfLoop`: right ways to insert a node, and one that makes a loop."""
+"""The answer key of `WitnessSelfLoop`: right ways to insert a node, and one that makes a loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.authoring.key import Fight, duel_key
 
 
 def all_but_the_new_one(gm: fx.GraphModule) -> fx.GraphModule:
-    """Puts the relu after each sum, and rewires all readers but the relu."""
+    """Insert a relu after each sum, and rewire all readers except the relu."""
     for node in list(gm.graph.find_nodes(op="call_function", target=torch.add)):
         with gm.graph.inserting_after(node):
             relu = gm.graph.call_function(torch.relu, (node,))
@@ -19,7 +19,7 @@ def all_but_the_new_one(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def copied(gm: fx.GraphModule) -> fx.GraphModule:
-    """Copies the graph, and has what reads a sum read the relu after it."""
+    """Copy the graph; readers of a sum read the relu after it."""
     graph = fx.Graph()
     made: dict[fx.Node, fx.Node] = {}
     for node in gm.graph.nodes:

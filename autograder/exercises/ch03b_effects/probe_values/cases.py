@@ -65,7 +65,7 @@ def probe_case(
 
 @dataclass(frozen=True)
 class Stops(Expect):
-    """What a case demands whose probe raises.
+    """The expectation of a case with a probe that raises.
 
     Attributes:
         probe_raises: the name of the exception that the probe raises.
@@ -171,8 +171,8 @@ EXERCISE = Exercise(
         probe_case("a graph module", "rest", models.traced_layers, (X,)),
         probe_case("a model in training mode", "rest", models.Layers, (X,), training=True),
     ),  # fmt: skip
-    # The graph calls the probe, or what the learner wrote around it. So targets need not be
-    # known, and the judge cannot run the graph itself.
+    # The graph calls the probe, or a wrapper that the learner wrote. So the judge may not know all
+    # targets, and cannot run the graph itself.
     fine_print={
         "The probes run in the order in which the nodes are executed, each right after its node.": (
             "a value changed later",

@@ -1,4 +1,4 @@
-"""What must come of `probe_values`: every value seen, nothing touched."""
+"""The answer key of `probe_values`: the probe sees every value, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from autograder.exercises.ch03b_effects.probe_values.cases import Stops
 
 @rule("not probed yet", Stage.KIND)
 def not_probed_yet(evidence: Evidence) -> Iterable[Finding]:
-    """The probe is left alone until the result runs."""
+    """The answer does not call the probe before the result runs."""
     if any(change.part is Part.ARGUMENT for change in evidence.outcome.changed):
         yield evidence.finding(
             "probed-too-early",
@@ -54,7 +54,7 @@ def not_probed_yet(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("readers kept", Stage.STRUCTURE)
 def readers_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Every node of the trace is there and reads what it read."""
+    """Every node of the trace is still there and reads the same nodes."""
     table: Table = {}
     before = evidence.traced_graph
     want, got = expressions(before["nodes"], table), expressions(evidence.graph["nodes"], table)
@@ -97,7 +97,7 @@ def the_probes_error_arrives(evidence: Evidence) -> Iterable[Finding]:
 
 
 def unless_the_probe_raises(rule: Rule) -> Rule:
-    """A rule about runs that come to their end."""
+    """A rule that is skipped if the probe raises, because the runs then do not finish."""
     return replace(
         rule,
         find=lambda evidence: () if evidence.expects(Stops).probe_raises else rule.find(evidence),
@@ -106,7 +106,7 @@ def unless_the_probe_raises(rule: Rule) -> Rule:
 
 @rule("right log", Stage.RESULT)
 def right_log(evidence: Evidence) -> Iterable[Finding]:
-    """The probe sees the name and the value of every call, in order, each run."""
+    """In each run, the probe gets the name and the value of every call, in order."""
     for i, want in enumerate(evidence.reference.runs):
         for how in ("forward", "interpreter"):
             got = evidence.run_record(i)[how]["log"]
@@ -118,9 +118,9 @@ def right_log(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("probes in the graph", Stage.COPY)
 def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
-    """Each value has a call of its own in the graph, which reads it and no other value.
+    """Each value has its own probe call in the graph, which reads no other value.
 
-    Looked at last: where a probe is missing, what it does not see says more.
+    This rule is last: if a probe is missing, a gap in the log is a better message.
     """
     rows, own = evidence.graph["nodes"], dict(evidence.own_code_in(evidence.graph))
     plain_calls = [row["op"].startswith("call_") and row["name"] not in own for row in rows]
@@ -150,7 +150,7 @@ def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _values_read(row: NodeRecord) -> set[int]:
-    """The places of the nodes that a node reads."""
+    """The positions of the nodes that a node reads."""
     return {leaf["node"] for leaf in reads(row) if "node" in leaf}
 
 
@@ -172,7 +172,7 @@ def _log_finding(evidence: Evidence, i: int, got: Encoded, want: Encoded) -> Fin
         found = difference(value, tensors[0], wanted_value, tensors[1], f"what it sees of {name}")
         if (
             found and f"'{models.WHICH}'" in found.text
-        ):  # what it holds is equal: that was tried first
+        ):  # the values are equal: the comparison reached this key last
             return evidence.finding(
                 "wrong-probe-value",
                 f"{where} is given something else than the value of {name}: an object of its own, "
@@ -222,7 +222,7 @@ def _names_finding(evidence: Evidence, where: str, names: list[str], wanted: lis
 
 
 def values_seen(trial: Trial) -> Reference:
-    """What an Interpreter shows to the probe, and what the model itself computes."""
+    """The calls of the probe by an Interpreter, and the results of the model itself."""
     probe = trial.args[1]
 
     class Showing(fx.Interpreter):

@@ -1,6 +1,6 @@
-"""Small models to look into, and things to look with: for `probe_values`."""
+"""Small models, and probes for their values, for `probe_values`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layers(nn.Module):
 
 
 class Names(nn.Module):
-    """A node's name is not its target."""
+    """Names of nodes that differ from their targets."""
 
     def __init__(self):
         super().__init__()
@@ -74,7 +74,7 @@ class Pieces(nn.Module):
 
 
 class Collections(nn.Module):
-    """Values that are collections, each of a kind of its own."""
+    """Values that are collections, each of another type."""
 
     def forward(self, x):
         size, numbers = x.size(), x.sum(1).tolist()
@@ -83,7 +83,7 @@ class Collections(nn.Module):
 
 
 class SameObject(nn.Module):
-    """What a method in place returns is the tensor itself."""
+    """A method in place returns the tensor itself."""
 
     def forward(self, x):
         y = x * 2
@@ -99,7 +99,7 @@ class DeadEnd(nn.Module):
 
 
 class Checked(nn.Module):
-    """The check is a call, too. Its value is `None`."""
+    """The check is also a call, with the value `None`."""
 
     def __init__(self):
         super().__init__()
@@ -130,7 +130,7 @@ class DefaultScale(nn.Module):
 
 
 def traced_layers() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced."""
+    """A model that is already a `GraphModule`."""
     return fx.symbolic_trace(Layers())
 
 
@@ -142,7 +142,7 @@ def _note(log: Log, name: str, value: Any) -> None:
 
 
 def function_probe(log: Log) -> Probe:
-    """A function that remembers what it is shown."""
+    """A function that records each value."""
 
     def record(name: str, value: Any) -> None:
         _note(log, name, value)
@@ -151,7 +151,7 @@ def function_probe(log: Log) -> Probe:
 
 
 def answering_probe(log: Log) -> Probe:
-    """A function that returns something, which nobody is to read."""
+    """A function with a result that no node should read."""
 
     def record(name: str, value: Any) -> str:
         _note(log, name, value)
@@ -161,7 +161,7 @@ def answering_probe(log: Log) -> Probe:
 
 
 def passing_probe(log: Log) -> Probe:
-    """A function that returns the value it was shown."""
+    """A function that returns the value."""
 
     def record(name: str, value: Any) -> Any:
         _note(log, name, value)
@@ -171,7 +171,7 @@ def passing_probe(log: Log) -> Probe:
 
 
 def namesake_probe(log: Log) -> Probe:
-    """A function that is called as nodes are."""
+    """A function with the name of a node."""
 
     def sin(name: str, value: Any) -> None:
         _note(log, name, value)
@@ -181,12 +181,12 @@ def namesake_probe(log: Log) -> Probe:
 
 @dataclass
 class Notes:
-    """An object that can be called, and has no hash, as no plain dataclass has one."""
+    """A callable object without a hash, like any plain dataclass."""
 
     log: Log
 
     def __call__(self, name: str, value: Any) -> None:
-        """Remember a value."""
+        """Record a value."""
         _note(self.log, name, value)
 
 
@@ -196,13 +196,13 @@ def lambda_probe(log: Log) -> Probe:
 
 
 class Collector:
-    """An object that can be called, and whose method can be."""
+    """A callable object with a method that is also a probe."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
 
     def record(self, name: str, value: Any) -> None:
-        """Remember a value."""
+        """Record a value."""
         _note(self._log, name, value)
 
     def __call__(self, name: str, value: Any) -> None:
@@ -215,20 +215,20 @@ def method_probe(log: Log) -> Probe:
 
 
 def partial_probe(log: Log) -> Probe:
-    """A partial function, which has no name."""
+    """A partial function, which has no `__name__`."""
     return functools.partial(_note, log)
 
 
 def built_in_probe(log: Log) -> Probe:
-    """A bound method of an object that is not written in Python, as `{}.__setitem__` is.
+    """A bound method of a built-in object, such as `{}.__setitem__`.
 
-    It has a `__name__`, and no module has a function of that name.
+    It has a `__name__`, but no module has a function with that name.
     """
     return functools.partial(_note, log).__call__
 
 
 class Slots:
-    """An object that can be called, takes no further attributes, and is false."""
+    """A callable object that is false and accepts no new attributes."""
 
     __slots__ = ("_log",)
 
@@ -236,28 +236,28 @@ class Slots:
         self._log = log
 
     def __len__(self) -> int:
-        """How many values it keeps for itself: none."""
+        """Return 0, so that the object is false."""
         return 0
 
     def __call__(self, name: str, value: Any) -> None:
-        """Remember a value."""
+        """Record a value."""
         _note(self._log, name, value)
 
 
 class Unique:
-    """An object that can be called; copies of it remember nothing."""
+    """A callable object; its copies record nothing."""
 
     def __init__(self, log: Log) -> None:
         self._log, self._original = log, self
 
     def __call__(self, name: str, value: Any) -> None:
-        """Remember a value."""
+        """Record a value."""
         if self is self._original:
             _note(self._log, name, value)
 
 
 def nameless_probe(log: Log) -> Probe:
-    """A function whose parameters have no names to call them by."""
+    """A function with positional-only parameters."""
 
     def record(label: str, seen: Any, /) -> None:
         _note(log, label, seen)
@@ -266,19 +266,19 @@ def nameless_probe(log: Log) -> Probe:
 
 
 WHICH = "which is"
-"""The key under which a `Recognizer` notes which value it saw again."""
+"""The key under which a `Recognizer` records which earlier value it sees again."""
 
 
 class Recognizer:
-    """Notes of each value which earlier one it is: the same object, not only an equal one."""
+    """Records for each value the earlier value that is the same object, not only equal."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
         self._seen: list[tuple[str, Any]] = []
 
     def __call__(self, name: str, value: Any) -> None:
-        """Remember a value, and what it was before."""
-        if not self._log:  # another run
+        """Record a value, and the name under which it came before."""
+        if not self._log:  # a new run
             self._seen.clear()
         known = next((earlier for earlier, seen in self._seen if seen is value), "new")
         self._seen.append((name, value))
@@ -286,11 +286,11 @@ class Recognizer:
 
 
 class Stop(ArithmeticError):
-    """What a probe raises."""
+    """The exception of a probe."""
 
 
 def stopping_probe(log: Log) -> Probe:
-    """A function that stops the run at the first value that is a number, all alone."""
+    """A function that stops the run at the first tensor without dimensions."""
 
     def record(name: str, value: Any) -> None:
         _note(log, name, value)
@@ -301,7 +301,7 @@ def stopping_probe(log: Log) -> Probe:
 
 
 class Refusal(AttributeError, TypeError, ValueError, RuntimeError, LookupError):
-    """What a probe raises that cannot make use of a value: of many kinds at once."""
+    """The exception of a probe that cannot use a value; it has many types."""
 
 
 def refusing_probe(log: Log) -> Probe:
@@ -317,21 +317,21 @@ def refusing_probe(log: Log) -> Probe:
 
 @dataclass(frozen=True, eq=False)
 class Probed:
-    """Builds a trial whose answer is given a probe, which writes to the trial's log."""
+    """Builds a trial that passes the answer a probe, which writes to the trial's log."""
 
     plain: Callable[[int], Trial]
     probe: Callable[[Log], Probe]
     another: bool = False
-    """Whether the answer probes another model for somebody else before the result runs.
+    """Whether the answer probes another model before the result runs.
 
-    The two probes are of one kind and name, as `first.append` and `second.append` are.
+    Both probes have the same type and name, like `first.append` and `second.append`.
     """
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         made = self.plain(seed)
         made.args = (made.model, self.probe(made.log))
-        made.watch = (made.log,)  # nobody is to be probed before the result runs
+        made.watch = (made.log,)  # the answer must not call the probe before the result runs
         if self.another:
             made.meanwhile = lambda answer: answer(self.plain(seed).model, self.probe([]))
         return made

@@ -1,4 +1,4 @@
-"""Exercise 3b.2: remove dead code, and nothing that has an effect."""
+"""Exercise 3b.2: remove dead code, but nothing that has an effect."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ for node in reversed(list(gm.graph.nodes)):
 
 
 def recorded(*texts: str) -> tuple[Op, ...]:
-    """Calls without a value, of functions that FX records because of `fx.wrap`."""
+    """Calls of functions wrapped by `fx.wrap`, without a use of their values."""
     calls = (f'{text}  # recorded: fx.wrap("{text.partition("(")[0]}")' for text in texts)
     return ops(*calls, outs=0)
 

@@ -1,4 +1,4 @@
-"""What must come of `sound_dce`: nothing dead is left, and nothing with an effect is gone."""
+"""The answer key of `sound_dce`: no dead code is left, and every call with an effect is kept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.authoring.key import (
 
 @rule("only what is needed", Stage.STRUCTURE)
 def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
-    """What can influence the result is there, and nothing else."""
+    """The graph has the nodes that can influence the result, and no others."""
     table: Table = {}
     before, after = evidence.traced_graph, evidence.graph
     all_numbers = expressions(before["nodes"], table)
@@ -40,7 +40,7 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
         row = next((row for row in rows if has_effect(row, modules)), rows[0])
         yield evidence.finding(
             "removed-too-much",
-            f"The model's node `{row['name']}`{_mode(row, modules)} can influence {_what(row)}; "
+            f"The model's node `{row['name']}`{_mode(row, modules)} can influence {_reach(row)}; "
             "it is gone from yours, or reads something else.",
             "A call may change a value that somebody reads, print something, or stop the program.",
             nodes=(row["name"],),
@@ -57,13 +57,13 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _what(row: NodeRecord) -> str:
-    """What an effect can influence: a norm's statistics show in later calls."""
+def _reach(row: NodeRecord) -> str:
+    """The values that an effect can influence; a norm's statistics also change later calls."""
     return "the result, or what a later call gives" if row["op"] == "call_module" else "the result"
 
 
 def _mode(row: NodeRecord, modules: dict[str, ModuleRecord]) -> str:
-    """What a card does not show of a called module: its mode."""
+    """The mode of a called module, which a card does not show."""
     module = modules.get(target_path(row), {}) if row["op"] == "call_module" else {}
     if "training" not in module:
         return ""

@@ -1,6 +1,6 @@
-"""Small models with dead code and with side effects: for `sound_dce`."""
+"""Small models with dead code and with side effects, for `sound_dce`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from torch import fx, nn
 
 from autograder.authoring.models import BatchNorm, Trial
 
-# FX records these calls instead of making them while it traces.
+# FX records calls of these functions instead of running them during tracing.
 for _name in (
     "iadd iand ifloordiv ilshift imod imul ior ipow irshift is_ isub itruediv ixor not_ "
     "setitem print halve_"
@@ -87,7 +87,7 @@ class HalfDeadModule(nn.Module):
 
 
 class NamesAlike(nn.Module):
-    """The name of a dead module begins the name of a live one, and the other way round."""
+    """The name of a dead module is a prefix of a live module's name, and the reverse."""
 
     def __init__(self):
         super().__init__()
@@ -100,7 +100,7 @@ class NamesAlike(nn.Module):
 
 
 class DeepInALeaf(nn.Module):
-    """FX calls `encoder` as a whole; what it holds is its own."""
+    """`encoder` is one node for FX; keep its contents."""
 
     def __init__(self):
         super().__init__()
@@ -160,12 +160,12 @@ class InPlaceFunction(nn.Module):
 
 
 def halve_(x: torch.Tensor) -> torch.Tensor:
-    """A function of the case, which may stand in a graph."""
+    """A function of the case that graphs may call."""
     return x.mul_(0.5)
 
 
 class OwnInPlace(nn.Module):
-    """FX records `halve_` here: `fx.wrap("halve_")` was called."""
+    """FX records `halve_` here, because of `fx.wrap("halve_")`."""
 
     def forward(self, x):
         y = x - 1
@@ -246,7 +246,7 @@ class SetItemMethod(nn.Module):
 
 
 class SetItemFunction(nn.Module):
-    """FX records `setitem` from Python's `operator` here: `fx.wrap("setitem")` was called."""
+    """FX records `setitem` from Python's `operator` here, because of `fx.wrap("setitem")`."""
 
     def forward(self, x, y):
         z = x + 1
@@ -255,9 +255,9 @@ class SetItemFunction(nn.Module):
 
 
 class InPlaceOperators(nn.Module):
-    """FX records `iadd` and `imul` from `operator` here: `fx.wrap` was called for them.
+    """FX records `iadd` and `imul` from `operator` here, because of `fx.wrap`.
 
-    No `fx.wrap` is needed for the method: `z -= x` would make no such call, but this does.
+    FX records the method without `fx.wrap`. It would not record `z -= x` as this call.
     """
 
     def forward(self, x, y):
@@ -269,7 +269,7 @@ class InPlaceOperators(nn.Module):
 
 
 class OtherOperators(nn.Module):
-    """FX records these operators in place here: `fx.wrap` was called for each."""
+    """FX records these operators in place here, because of `fx.wrap`."""
 
     def forward(self, x, y):
         a, b, c = x.clone(), x.clone(), x.clone()
@@ -282,7 +282,7 @@ class OtherOperators(nn.Module):
 
 
 class BitOperators(nn.Module):
-    """FX records these operators in place here: `fx.wrap` was called for each."""
+    """FX records these operators in place here, because of `fx.wrap`."""
 
     def forward(self, x, y):
         a, b, c = x.clone(), x.clone(), x.clone()
@@ -295,7 +295,7 @@ class BitOperators(nn.Module):
 
 
 class OperatorMethods(nn.Module):
-    """No `fx.wrap` is needed for methods."""
+    """FX records methods without `fx.wrap`."""
 
     def forward(self, x):
         y = x.clone()
@@ -316,7 +316,7 @@ class Logic(nn.Module):
 
 
 class PureNames(nn.Module):
-    """FX records `not_` and `is_` from `operator` here: `fx.wrap` was called for them."""
+    """FX records `not_` and `is_` from `operator` here, because of `fx.wrap`."""
 
     def forward(self, x, y):
         not_(x.size(0))
@@ -363,7 +363,7 @@ class Norm3d(nn.Module):
 
 
 class OtherNorms(nn.Module):
-    """Norms that keep no statistics: what they give depends on nothing but their input."""
+    """Norms that keep no statistics: their results depend only on their input."""
 
     def __init__(self):
         super().__init__()
@@ -385,7 +385,7 @@ class Assertion(nn.Module):
 
 
 class Prints(nn.Module):
-    """FX records `print` here: `fx.wrap("print")` was called."""
+    """FX records `print` here, because of `fx.wrap("print")`."""
 
     def forward(self, x):
         print("the sum is", x.sum())
@@ -435,24 +435,24 @@ class Mixed(nn.Module):
 
 
 def traced_mixed() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced."""
+    """A model that is already a `GraphModule`."""
     return fx.symbolic_trace(Mixed())
 
 
 def switch_norms(model: nn.Module) -> None:
-    """Set the mode of each norm apart from the mode of the model."""
+    """Give each norm the mode that the model does not have."""
     for module in model.modules():
         if isinstance(module, BatchNorm):
             module.train(not model.training)
 
 
 def switch_first_norm(model: nn.Module) -> None:
-    """Set the mode of the first of several norms apart."""
+    """Give the first of several norms the mode that the model does not have."""
     model.norms[0].train(not model.training)
 
 
 def with_a_frozen_norm(trial: Trial, choice: int) -> Trial:
-    """The trial, one norm of which may have another mode than the model."""
+    """The trial, for some choices with one norm in another mode than the model."""
     norms = [m for m in trial.model.modules() if isinstance(m, BatchNorm)]
     if norms and choice % 2:
         norm = norms[choice // 2 % len(norms)]

@@ -1,4 +1,4 @@
-"""Exercise 3b.3: fix parameters for good."""
+"""Exercise 3b.3: fix the values of parameters."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def fixed(
 
 
 def refused(recipe: Recipe) -> Expect:
-    """The expected outcome of names that are not parameters."""
+    """The expected outcome of a random case, which may fix a name that is not a parameter."""
     return REFUSED if wrong_name(recipe.choice) else Expect()
 
 

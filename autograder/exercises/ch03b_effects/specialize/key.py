@@ -1,4 +1,4 @@
-"""What must come of `specialize`: the fixed parameters are gone, and nothing else is."""
+"""The answer key of `specialize`: only the fixed parameters are removed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _assertions(evidence: Evidence) -> list[NodeRecord]:
 
 
 def _own_assertions(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
-    """How many assertions the function itself makes: tracing adds those with its own text."""
+    """The number of the function's own assertions; those that tracing adds have a known text."""
     if not constants.keys() <= inspect.signature(getattr(fn, "forward", fn)).parameters.keys():
         return 0
     graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
@@ -56,7 +56,7 @@ def _own_assertions(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
 
 @rule("no assertion left", Stage.FORM)
 def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
-    """The assertions in the graph are those that the function makes itself."""
+    """The graph contains the function's own assertions and no others."""
     (fn,) = evidence.trial.args
     own = _own_assertions(fn, evidence.trial.kwargs)
     found = _assertions(evidence)
@@ -79,7 +79,7 @@ def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _own_comparisons(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
-    """How many `==` the function itself makes: those of tracing feed only its own assertions."""
+    """The number of the function's own `==`; only its assertions read those that tracing adds."""
     if not constants.keys() <= inspect.signature(getattr(fn, "forward", fn)).parameters.keys():
         return 0
     graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
@@ -92,7 +92,7 @@ def _own_comparisons(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
 
 @rule("no comparison left", Stage.STRUCTURE)
 def no_comparison_left(evidence: Evidence) -> Iterable[Finding]:
-    """What only fed an assertion about a fixed parameter is gone, too."""
+    """Comparisons that only served an assertion about a fixed parameter are removed."""
     rows = evidence.graph["nodes"]
     found = [row for row in rows if row["target"] == {"function": "operator.eq"}]
     (fn,) = evidence.trial.args
@@ -108,7 +108,7 @@ def no_comparison_left(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("remaining signature", Stage.STRUCTURE)
 def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
-    """`forward` has the parameters that were not fixed: names, order, defaults."""
+    """`forward` has the parameters that are not fixed, with names, order and defaults."""
     fn, constants = evidence.trial.args[0], evidence.trial.kwargs
     forward = fn.forward if isinstance(fn, nn.Module) else fn
     empty, encoder = inspect.Parameter.empty, Encoder()
@@ -147,7 +147,7 @@ def _default_text(plain: Encoded) -> str:
 
 
 def _lost_method(evidence: Evidence) -> str:
-    """Which method call of the function is gone: most often one in place."""
+    """Advice on a method call that is missing from the graph, usually one in place."""
     fn, constants = evidence.trial.args[0], evidence.trial.kwargs
     graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
     made = Counter(node.target for node in graph.find_nodes(op="call_method"))
@@ -159,7 +159,7 @@ def _lost_method(evidence: Evidence) -> str:
 
 
 def called_with_all(trial: Trial) -> Reference:
-    """What the model gives when the values are passed in each call."""
+    """The results of the model, if each call passes the fixed values."""
     names = list(inspect.signature(trial.given_model.forward).parameters)
     free = [name for name in names if name not in trial.kwargs]
 

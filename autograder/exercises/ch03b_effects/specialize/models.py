@@ -1,6 +1,6 @@
-"""Functions and modules with parameters to be fixed: for `specialize`."""
+"""Functions and modules with parameters to fix, for `specialize`."""
 
-# A learner sees these functions and classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def told(x, flag=True):
 
 def doubled(x, flag=True):
     y = x.sin()
-    y.mul_(2)  # nobody reads this value
+    y.mul_(2)  # no node reads this value
     return y if flag else -y
 
 
@@ -133,7 +133,7 @@ def with_local(x, scale=2.0):
 
 
 def weighted_within() -> Callable[..., Any]:
-    """A function that reads a tensor from the function around it."""
+    """A function that reads a tensor from the enclosing function."""
     weight = torch.tensor([2.0, -1.0, 0.5], dtype=torch.float64)
 
     def weighted(x, flag, shift=1.0):
@@ -159,7 +159,7 @@ class Shifted(nn.Module):
 
 
 def shifted() -> fx.GraphModule:
-    """A model that is a graph module already."""
+    """A model that is already a graph module."""
     return fx.symbolic_trace(Shifted())
 
 
@@ -191,8 +191,8 @@ class Fixing:
     """Builds a trial: a function or module, the values to fix, inputs for the result.
 
     Attributes:
-        subject: a function to be given to the answer; or what builds the module: a class, or
-            `shifted`; or `weighted_within`, which builds the function.
+        subject: the function to pass to the answer; or a class or `shifted`, which build a module;
+            or `weighted_within`, which builds a function.
         constants: the values to fix.
         inputs: argument tuples for the result, tensors as `T`.
         training: whether the module is in training mode.
@@ -222,22 +222,22 @@ class Fixing:
 
 # ------------------------------------------------------------------ random models
 
-# Control flow asks for their values while tracing, so they are always fixed.
+# Control flow reads these parameters during tracing, so they are always fixed.
 DECIDING: dict[str, tuple[Any, ...]] = {
     "flag": (True, False, 2, 0),
     "mode": (None, "tanh", "it's", "sin"),
 }
 NUMBERS = (2.0, 3, math.inf, 0, True, 1, -0.5, 2)
-NO_PARAMETER = ("flg", "a", "flag_3", "b")  # `a` and `b` are variables of `forward`
+NO_PARAMETER = ("flg", "a", "flag_3", "b")  # `a` and `b` are local variables of `forward`
 
 
 def wrong_name(choice: int) -> str | None:
-    """A fixed name that is not a parameter's, for some choices."""
+    """For some choices, a name to fix that is not a parameter."""
     return NO_PARAMETER[choice // 8 % 4] if choice % 8 == 5 else None
 
 
 def with_constants(trial: Trial, choice: int) -> Trial:
-    """Values for the parameters that are fixed, and inputs for the others."""
+    """The trial with values for the fixed parameters, and inputs for the others."""
     random = Random(choice)
     constants, given, more = {}, [], []
     (x, *_), *_ = trial.inputs

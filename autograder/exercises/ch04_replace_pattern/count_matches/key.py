@@ -1,4 +1,4 @@
-"""What must come of `count_matches`: as many places as `replace_pattern` marks."""
+"""The answer key of `count_matches`: the number of places that `replace_pattern` rewrites."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autograder.authoring.key import AnswerKey, answer_of, caller_untouched, ret
 
 
 def marked(*values: Any) -> Any:
-    """Stands in a graph where a pattern stood."""
+    """Mark a place in the graph that matched the pattern."""
     return values
 
 
 def places_marked(model: Any, pattern: Any) -> int:
-    """How many marks there are when each place that is rewritten gets one."""
+    """The number of marks, if each rewritten place gets one."""
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     traced = fx.symbolic_trace(pattern).graph

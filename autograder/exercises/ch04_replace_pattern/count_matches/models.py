@@ -1,6 +1,6 @@
-"""The models of `count_matches`, and the patterns that are searched in them."""
+"""The models of `count_matches`, and the patterns to search for."""
 
-# A learner sees these as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sum_of_sums(a, b, c, d):
 
 
 class ActThenNorm(nn.Module):
-    """A pattern with modules: it asks for `act` and `norm` by these names."""
+    """A pattern with modules: it matches only modules named `act` and `norm`."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ class ActThenNorm(nn.Module):
 
 
 class FewerWhileTraining(nn.Module):
-    """A pattern with a mode of its own: it is longer while it trains."""
+    """A pattern with its own mode: it is longer in training mode."""
 
     def forward(self, a):
         return torch.relu(torch.relu(a)) if self.training else torch.relu(a)
@@ -85,7 +85,7 @@ class ThreeWaves(nn.Module):
 
 
 class TreeOfSums(nn.Module):
-    """Places overlap here; how many there are depends on which come first."""
+    """Places overlap; their number depends on the order of the matches."""
 
     def forward(self, a, b, c, d):
         left = (a + b) + (c + d)
@@ -205,7 +205,7 @@ class Residual(nn.Module):
 
 
 def mobilenet() -> nn.Module:
-    """A narrow MobileNetV2; ten of its blocks add their input to their result."""
+    """A narrow MobileNetV2; ten of its blocks have a residual connection."""
     import torchvision
 
     return torchvision.models.MobileNetV2(num_classes=2, width_mult=0.05)
@@ -223,7 +223,7 @@ class TwoRelus(nn.Module):
 
 
 Pattern = Callable[..., Any]
-"""A pattern to count: a function, or what makes a module."""
+"""A pattern to count: a function, or a class or function that builds a module."""
 
 PATTERNS: tuple[Pattern, ...] = (
     relu_of_relu,
@@ -237,7 +237,7 @@ PATTERNS: tuple[Pattern, ...] = (
 
 
 def handing(trial: Trial, pattern: Pattern) -> Trial:
-    """The trial with a pattern; a module is made again, and watched for changes."""
+    """The trial with a pattern; a module is built again, and must not change."""
     made = pattern() if isinstance(pattern, (type, Traced)) else pattern
     watch = (made,) if isinstance(made, nn.Module) else ()
     return replace(trial, args=(trial.model, made), watch=watch)
@@ -245,7 +245,7 @@ def handing(trial: Trial, pattern: Pattern) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Builds a trial whose answer is given a pattern besides the model."""
+    """Builds a trial that passes a pattern in addition to the model."""
 
     plain: Callable[[int], Trial]
     pattern: Pattern

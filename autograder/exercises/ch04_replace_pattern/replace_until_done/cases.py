@@ -1,4 +1,4 @@
-"""Exercise 4.3: replace a pattern until it matches nowhere."""
+"""Exercise 4.3: replace a pattern until it no longer matches."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ HINTS = (
 
 @dataclass(frozen=True)
 class Counts(Expect):
-    """What a case of `replace_until_done` demands.
+    """The expectation of a case of `replace_until_done`.
 
     Attributes:
-        count: how many replacements there are; ``None``: as many as the reference says.
+        count: the number of replacements; ``None``: the reference computes it.
     """
 
     count: int | None = None
@@ -70,7 +70,7 @@ def until_case(
     limit: tuple[int, ...] = (),
     **more: Any,
 ) -> Case:
-    """A case of `replace_until_done`; ``count=None``: the answer must raise."""
+    """A case of `replace_until_done`; if `count` is ``None``, the answer must raise."""
     expect = Counts(raises="RuntimeError", advice=_STILL) if count is None else Counts(count=count)
     inputs = () if count is None else inputs or ((T(3),),)
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)

@@ -1,4 +1,4 @@
-"""What must come of `replace_until_done`: nothing matches any more, and the count is right."""
+"""The answer key of `replace_until_done`: the pattern no longer matches, and the count is right."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _in_words(value: ResultRecord | Any) -> str:
 
 @rule("nothing matches", Stage.STRUCTURE)
 def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
-    """In the module that came back, the pattern has no match."""
+    """The pattern has no match in the returned module."""
     if evidence.rebuilt is None:
         return
     left = evidence.done("matches")
@@ -84,9 +84,9 @@ def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("modes kept", Stage.STRUCTURE)
 def modes_kept(evidence: Evidence) -> Iterable[Finding]:
-    """The result, and each module that it calls, is in the mode that the model has it in."""
+    """The result, and each module that it calls, has the same mode as in the model."""
     want, got = _modes(evidence.traced_graph), _modes(evidence.graph)
-    # A container is not called, and tracing makes a new one, in training mode.
+    # A container is not called, and tracing makes a new one in training mode.
     called = (target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_module")
     for path in ("", *dict.fromkeys(called)):
         if path in want and path in got and got[path] != want[path]:
@@ -114,10 +114,10 @@ def _replacements(count: int) -> str:
 
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
-    """The number of replacements of all rounds together."""
+    """The answer counts the replacements of all rounds."""
     got: Any = evidence.value["count"]
     want: Any = evidence.expects(Counts).count
-    if want is None:  # a model drawn at random
+    if want is None:  # a random model
         want = evidence.reference.value
     if got != want:
         yield evidence.finding(
@@ -127,12 +127,12 @@ def right_count(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-# What a pattern is made of, and how many of these one replacement takes away.
+# The function that each pattern consists of, and the calls that one replacement removes.
 TAKEN = {COLLAPSE[0]: (torch.relu, 1), CANCEL[0]: (torch.neg, 2)}
 
 
 def shrunk_until_done(trial: Trial) -> Reference:
-    """What the model computes; and how many replacements have made its graph that small."""
+    """The results of the model, and the number of replacements, from the size of its graph."""
     model, pattern, replacement, *_ = trial.args
     function, each = TAKEN[pattern]
     gm = fx.symbolic_trace(model)

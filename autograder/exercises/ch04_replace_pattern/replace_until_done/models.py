@@ -1,6 +1,6 @@
 """The models of `replace_until_done`, and patterns with their replacements."""
 
-# A learner sees these as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def product_then_sum(a, b, c):
 
 
 class OwnStep(nn.Module):
-    """A replacement that brings a module of its own, which no model has."""
+    """A replacement with a module of its own, which no model has."""
 
     def __init__(self):
         super().__init__()
@@ -162,7 +162,7 @@ RESPELL: Pair = (plus_one, one_plus)
 
 @dataclass(frozen=True, eq=False)
 class ByModule:
-    """Builds a trial in which the replacement is a module, made again each time."""
+    """Builds a trial with a module as replacement, which is built again each time."""
 
     plain: Callable[[int], Trial]
 
@@ -174,7 +174,7 @@ class ByModule:
 
 
 def with_pair(trial: Trial, choice: int) -> Trial:
-    """A pattern and its replacement, and now and then a limit that is high enough."""
+    """The trial with a pattern and its replacement, sometimes with a sufficient limit."""
     pair = CANCEL if choice % 2 else COLLAPSE
     more = (12,) if choice % 4 == 3 else ()
     return replace(trial, args=(trial.model, *pair, *more))

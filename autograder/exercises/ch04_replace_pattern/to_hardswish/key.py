@@ -1,4 +1,4 @@
-"""What must come of `to_hardswish`: each hard swish is one call, and nothing else changes."""
+"""The answer key of `to_hardswish`: each hard swish is one call, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def hardswishes(evidence: Evidence) -> list[Place]:
 
 
 def _hardswish(quotient: Any) -> list[fx.Node]:
-    """Sum, gate, product and quotient, if that is what the node ends."""
+    """Sum, gate, product and quotient, if the node is the last of a hard swish; else ``[]``."""
 
     def is_call(node: object, function: object) -> bool:
         return isinstance(node, fx.Node) and node.target is function

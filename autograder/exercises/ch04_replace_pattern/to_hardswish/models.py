@@ -1,6 +1,6 @@
-"""The models of `to_hardswish`: hard swishes written out, and what only looks like one."""
+"""The models of `to_hardswish`: hard swishes as separate operations, and similar expressions."""
 
-# A learner sees these as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def relu6(x):
 
 
 class OwnRelu6(nn.Module):
-    """A function of a notebook, called like PyTorch's."""
+    """A function in the notebook with the name of PyTorch's function."""
 
     def forward(self, x):
         return x * relu6(x + 3) / 6
@@ -74,7 +74,7 @@ class SwishManyReaders(nn.Module):
 
 
 class SwishOfGate(nn.Module):
-    """What is multiplied by its gate is a ReLU6 itself, once of a sum with 3."""
+    """The factor next to each gate is itself a ReLU6, once of a sum with 3."""
 
     def forward(self, x):
         clipped = F.relu6(x)
@@ -156,7 +156,7 @@ class OtherOperations(nn.Module):
 
 
 class NamedRelu6(nn.Module):
-    """A layer's name says nothing about what it computes."""
+    """The layer's name does not match its class."""
 
     def __init__(self):
         super().__init__()

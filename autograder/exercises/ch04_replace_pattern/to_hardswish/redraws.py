@@ -10,7 +10,7 @@ from autograder.authoring.question import T, Traced, model_case
 from autograder.exercises.ch04_replace_pattern.to_hardswish import models
 from autograder.exercises.ch04_replace_pattern.to_hardswish.cases import XY, X
 
-# Cases that are hidden here keep their names; others get the prefix `redraw: `.
+# Cases with `hidden=True` keep their names; the others get the prefix `redraw: `.
 REDRAWS = (
     replace(model_case("in float32", "task", models.Swish, X, dtype=torch.float32), hidden=True),
     replace(model_case("one of two", "stays", models.OneOfTwo, XY), hidden=True),

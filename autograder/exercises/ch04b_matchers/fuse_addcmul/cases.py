@@ -1,4 +1,4 @@
-"""Exercise 4b.1: a product and a sum become one call."""
+"""Exercise 4b.1: fuse a product and a sum into one call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `fuse_addcmul`: each sum of a product is one call, and nothing else changes."""
+"""The answer key of `fuse_addcmul`: each sum of a product is one call, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.authoring.key import (
 
 
 class _Tensors(fx.Interpreter):
-    """Runs a graph and notes which nodes hold tensors."""
+    """Runs a graph and collects the nodes whose values are tensors."""
 
     def __init__(self, gm: fx.GraphModule) -> None:
         super().__init__(gm)
@@ -46,14 +46,14 @@ def _two_operands(node: Any, functions: tuple[object, ...]) -> list[Any]:
 
 
 def sums_of_products(evidence: Evidence) -> list[Place]:
-    """The places of `fuse_addcmul`; which nodes hold tensors is found by running the trace."""
+    """The places of `fuse_addcmul`; runs the trace to find the nodes whose values are tensors."""
     tensors = _tensors(evidence)
     nodes = evidence.traced.graph.nodes
     return [place for node in nodes for place in _sum_of_product(node, tensors)]
 
 
 def _tensors(evidence: Evidence) -> set[fx.Node]:
-    """The nodes of the trace that hold tensors."""
+    """The nodes of the trace whose values are tensors."""
     interpreter = _Tensors(evidence.traced)
     with torch.no_grad():
         interpreter.run(*evidence.case.make(0).inputs[0])
@@ -61,7 +61,7 @@ def _tensors(evidence: Evidence) -> set[fx.Node]:
 
 
 def why_no_place(evidence: Evidence, name: str) -> str:
-    """The first condition of the exercise that a sum does not fulfil."""
+    """Advice: the first condition of the exercise that a sum does not meet."""
     node = next(node for node in evidence.traced.graph.nodes if node.name == name)
     if node.target not in (operator.add, torch.add):
         return ""

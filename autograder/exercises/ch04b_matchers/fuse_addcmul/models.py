@@ -1,6 +1,6 @@
-"""The models of `fuse_addcmul`: products and sums, and what only looks like them."""
+"""The models of `fuse_addcmul`: products and sums, and similar expressions."""
 
-# A learner sees these as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def mul(x, y):
 
 
 class OwnFunctions(nn.Module):
-    """Functions of a notebook, called like PyTorch's."""
+    """Functions in the notebook with the names of PyTorch's functions."""
 
     def forward(self, x, y, z):
         return mul(x, y) + z, add(x * y, z)
@@ -96,7 +96,7 @@ class SameValueAgain(nn.Module):
 
 
 class Scale(nn.Module):
-    """Parameters and buffers hold tensors, a 0-d one too."""
+    """Parameters and buffers are tensors, even without dimensions."""
 
     def __init__(self):
         super().__init__()
@@ -131,7 +131,7 @@ class Scale3(nn.Module):
 
 
 class Pieces(nn.Module):
-    """Items of tuples, transposes and attributes that hold tensors."""
+    """Items of tuples, transposes and attributes whose values are tensors."""
 
     def forward(self, x, y):
         a, b = torch.chunk(x, 2, dim=-1)
@@ -141,7 +141,7 @@ class Pieces(nn.Module):
 
 
 class ShapedBySizes(nn.Module):
-    """Tensors that are made with the help of sizes are tensors all the same."""
+    """Tensors whose shapes come from sizes are still tensors."""
 
     def forward(self, x, y):
         rows, columns = x.shape
@@ -152,7 +152,7 @@ class ShapedBySizes(nn.Module):
 
 
 class MadeOfSizes(nn.Module):
-    """No tensor goes in, but the result is one (in the default dtype, float32)."""
+    """No input is a tensor, but the result is (in the default dtype, float32)."""
 
     def forward(self, x, y):
         mask = torch.ones(x.shape)
@@ -161,7 +161,7 @@ class MadeOfSizes(nn.Module):
 
 
 class SizeTimesTensor(nn.Module):
-    """The number comes first, and the product holds a tensor all the same."""
+    """The first factor is a number, but the product is a tensor."""
 
     def forward(self, x, y):
         scaled = x.size(0) * x
@@ -169,7 +169,7 @@ class SizeTimesTensor(nn.Module):
 
 
 class WholeSums(nn.Module):
-    """Sums over everything are tensors without a dimension, and no numbers."""
+    """Sums over all entries are tensors without dimensions, not numbers."""
 
     def forward(self, x, y):
         a = x.sum() * y + x
@@ -177,7 +177,7 @@ class WholeSums(nn.Module):
 
 
 class Modulate(nn.Module):
-    """Scale and shift, as a diffusion transformer does it."""
+    """Scale and shift, as in a diffusion transformer."""
 
     def __init__(self):
         super().__init__()
@@ -191,7 +191,7 @@ class Modulate(nn.Module):
 
 
 class Surrounded(nn.Module):
-    """One place among much else, in a submodule."""
+    """One place in a submodule, among other operations."""
 
     def __init__(self):
         super().__init__()
@@ -223,7 +223,7 @@ class Horner(nn.Module):
 
 
 class ShiftedAgain(nn.Module):
-    """Two models of this class need not have the same graph."""
+    """Two models of this class can have different graphs."""
 
     def __init__(self, times=3):
         super().__init__()
@@ -361,7 +361,7 @@ class OneSharedOneNot(nn.Module):
         return (shared + own) - shared
 
 
-# ------------------------------------------------------------------ what stays
+# ------------------------------------------------------------------ unchanged
 
 
 class Alpha(nn.Module):

@@ -1,4 +1,4 @@
-"""Exercise 4b.2: a linear layer and the ReLU after it become one module."""
+"""Exercise 4b.2: fuse a linear layer and the ReLU after it into one module."""
 
 from __future__ import annotations
 

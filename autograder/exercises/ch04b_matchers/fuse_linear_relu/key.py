@@ -1,4 +1,4 @@
-"""What must come of `fuse_linear_relu`: each layer and its ReLU are one module with that layer."""
+"""The answer key of `fuse_linear_relu`: each layer and its ReLU are one module with that layer."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def linears_before_relu(evidence: Evidence) -> list[Place]:
 
 @rule("no module overwritten", Stage.STRUCTURE)
 def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
-    """A module that the model calls is what it was, except at a place."""
+    """Modules that the model calls outside of all places are unchanged."""
     places = linears_before_relu(evidence)
     yield from overwritten(evidence, [name for place in places for name in place.nodes])
 
 
 @rule("layers of the model", Stage.COPY)
 def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
-    """A `LinearReLU` holds the linear layer that stood there, with its parameters.
+    """A `LinearReLU` contains the model's own linear layer, with its parameters.
 
-    Who traces a copy of the whole model shares nothing with it, and holds the copy's layers.
+    An answer that traces a copy of the whole model shares no parameters, so this rule allows it.
     """
     rows = {row["path"]: row for row in evidence.graph["modules"]}
     found = [entry for row in rows.values() for entry in row.get("params", {}).values() if entry]

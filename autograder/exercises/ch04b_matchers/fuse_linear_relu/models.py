@@ -1,6 +1,6 @@
-"""The models of `fuse_linear_relu`: linear layers, and who reads them."""
+"""The models of `fuse_linear_relu`: linear layers, and their readers."""
 
-# A learner sees these as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Deep(nn.Module):
 
 
 class NamesMislead(nn.Module):
-    """The names say one thing, the types another."""
+    """Names of layers that suggest other classes."""
 
     def __init__(self):
         super().__init__()
@@ -132,7 +132,7 @@ class NamesMislead(nn.Module):
 
 
 class CalledRelu(nn.Module):
-    """A module called `relu` that is not one, after a linear layer."""
+    """A module `relu` that is not a ReLU, after a linear layer."""
 
     def __init__(self):
         super().__init__()
@@ -144,7 +144,7 @@ class CalledRelu(nn.Module):
 
 
 def relu(x: torch.Tensor) -> torch.Tensor:
-    """A function of the notebook, called like PyTorch's."""
+    """A function in the notebook with the name of PyTorch's function."""
     return x * 0.5
 
 
@@ -159,7 +159,7 @@ class OwnRelu(nn.Module):
 
 
 class NotLinear(nn.Module):
-    """Neighbours of `nn.Linear`: another module, and the function."""
+    """Operations similar to `nn.Linear`: other modules, and the function."""
 
     def __init__(self):
         super().__init__()
@@ -234,7 +234,7 @@ class ReluReadTwice(nn.Module):
 
 
 class CalledTwice(nn.Module):
-    """One layer, called in two places: a ReLU reads both."""
+    """One layer with two calls; a ReLU reads both."""
 
     def __init__(self):
         super().__init__()
@@ -246,7 +246,7 @@ class CalledTwice(nn.Module):
 
 
 class OncePlain(nn.Module):
-    """One layer, called in two places: a ReLU reads only one of them."""
+    """One layer with two calls; a ReLU reads only one of them."""
 
     def __init__(self):
         super().__init__()
@@ -258,7 +258,7 @@ class OncePlain(nn.Module):
 
 
 class PlainAfterwards(nn.Module):
-    """As above, the plain call last, and under a second name."""
+    """The same, but the plain call is last and uses a second name."""
 
     def __init__(self):
         super().__init__()
@@ -270,7 +270,7 @@ class PlainAfterwards(nn.Module):
 
 
 class NamesTaken(nn.Module):
-    """Other modules already have the names that come to mind first."""
+    """Other modules already have the most likely names."""
 
     def __init__(self):
         super().__init__()
@@ -290,7 +290,7 @@ class NamesTaken(nn.Module):
 
 
 class NumberedNames(nn.Module):
-    """Modules, parameters and buffers have the numbered names that come to mind."""
+    """Modules, parameters and buffers already have the most likely numbered names."""
 
     def __init__(self):
         super().__init__()
@@ -326,7 +326,7 @@ class NumberedNames(nn.Module):
 
 
 class ContainersTaken(nn.Module):
-    """Containers have the names that come to mind; only what is inside them is called."""
+    """Containers already have the most likely names; the model calls only their contents."""
 
     def __init__(self):
         super().__init__()
@@ -344,7 +344,7 @@ class ContainersTaken(nn.Module):
 
 
 class UnsavedBuffers(nn.Module):
-    """Buffers have the names that come to mind, and are not in the `state_dict`."""
+    """Buffers that are not in the `state_dict` already have the most likely names."""
 
     def __init__(self):
         super().__init__()
@@ -362,7 +362,7 @@ class UnsavedBuffers(nn.Module):
 
 
 class AlikeButForADot(nn.Module):
-    """Two paths that differ in a dot; one of them has an underscore there."""
+    """Two paths that differ only in a dot and an underscore."""
 
     def __init__(self):
         super().__init__()
@@ -374,7 +374,7 @@ class AlikeButForADot(nn.Module):
 
 
 class UnreadInPlace(nn.Module):
-    """Nobody reads what `mul_` returns."""
+    """No node reads the result of `mul_`."""
 
     def __init__(self):
         super().__init__()
@@ -387,7 +387,7 @@ class UnreadInPlace(nn.Module):
 
 
 class ChangedInBetween(nn.Module):
-    """Two equal calls; what `add_` does to the first value does not concern the second."""
+    """Two equal calls; `add_` changes the first value, but not the second."""
 
     def __init__(self):
         super().__init__()
@@ -400,7 +400,7 @@ class ChangedInBetween(nn.Module):
 
 
 class LeafInPart(nn.Module):
-    """A layer that is called as a whole, and a linear layer inside it, too."""
+    """The model calls a layer as a whole, and also a linear layer inside it."""
 
     def __init__(self):
         super().__init__()
@@ -411,7 +411,7 @@ class LeafInPart(nn.Module):
 
 
 class Fused(nn.Module):
-    """A model in which the work has been done already, in part."""
+    """A model that is already fused in part."""
 
     def __init__(self):
         super().__init__()
@@ -423,7 +423,7 @@ class Fused(nn.Module):
 
 
 class OfAnEmbedding(nn.Module):
-    """What the layer is given is a parameter."""
+    """The layer reads a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -435,14 +435,14 @@ class OfAnEmbedding(nn.Module):
 
 
 class Perceptron(MLP):
-    """torchvision's multilayer perceptron: Linear, ReLU, Dropout in turn."""
+    """torchvision's multilayer perceptron, which repeats Linear, ReLU, Dropout."""
 
     def __init__(self):
         super().__init__(4, [5, 6, 3], activation_layer=nn.ReLU, inplace=False, dropout=0.25)
 
 
 class Encoder(nn.Module):
-    """A transformer's encoder layer is one module for FX; the head is ours."""
+    """The encoder layer is one node for FX; tracing enters the head."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Exercise 5.1: a graph recorded by Proxies, without tracing."""
+"""Exercise 5.1: a graph that Proxies record, without tracing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def inputs_case(
     *inputs: Sequence[T],
     dtype: torch.dtype = torch.float64,
 ) -> Case:
-    """A case of `build_with_proxies`: inputs for the module that comes back."""
+    """A case of `build_with_proxies`: inputs for the returned module."""
 
     return Case(name, aspect, InputsTrial(inputs, dtype))
 

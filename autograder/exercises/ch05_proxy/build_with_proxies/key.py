@@ -1,4 +1,4 @@
-"""What must come of `build_with_proxies`: a graph that Proxies recorded, and nothing unused."""
+"""The answer key of `build_with_proxies`: a graph recorded by Proxies, without unused nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.authoring.key import (
 
 @rule("proxies, no tracing", Stage.KIND)
 def proxies_no_tracing(evidence: Evidence) -> Iterable[Finding]:
-    """The nodes were recorded by Proxies of a `GraphAppendingTracer`; nothing was traced."""
+    """Proxies of a `GraphAppendingTracer` recorded the nodes; the answer traced nothing."""
     if "trace" in evidence.outcome.used:
         yield evidence.finding(
             "forbidden",
@@ -37,7 +37,7 @@ def proxies_no_tracing(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("forward(x, y)", Stage.STRUCTURE)
 def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
-    """The signature that the task names."""
+    """The graph has the signature in the task."""
     want = [["x", "POSITIONAL_OR_KEYWORD"], ["y", "POSITIONAL_OR_KEYWORD"]]
     got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
@@ -51,7 +51,7 @@ def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("nothing unused", Stage.STRUCTURE)
 def nothing_unused(evidence: Evidence) -> Iterable[Finding]:
-    """Every node but the output has a reader."""
+    """Every node except the output has a reader."""
     for row, users in zip(evidence.graph["nodes"], evidence.derived.users, strict=True):
         if row["op"] != "output" and not users:
             yield evidence.finding(

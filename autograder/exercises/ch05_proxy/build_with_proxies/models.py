@@ -1,4 +1,4 @@
-"""What is noted while `build_with_proxies` is tried, and inputs for its results."""
+"""The watched functions of `build_with_proxies`, and inputs for its results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WATCHED = (
     (fx.Tracer, "trace", "anywhere"),
     (fx.proxy.GraphAppendingTracer, "create_proxy", "anywhere"),
 )
-"""The uses that are noted: the first is forbidden, the second is what the task asks for."""
+"""The watched functions: the first is forbidden, the second required."""
 
 
 @dataclass(frozen=True)
 class InputsTrial:
-    """Builds a trial that has nothing but inputs for the module that comes back."""
+    """Builds a trial that has only inputs for the returned module."""
 
     inputs: tuple[Sequence[T], ...]
     dtype: torch.dtype = torch.float64

@@ -1,4 +1,4 @@
-"""Exercise 5.2: replace calls by what rules record."""
+"""Exercise 5.2: replace calls by the operations that rules record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `decompose`: each call of a function in `rules` is what its rule records."""
+"""The answer key of `decompose`: its rule's nodes replace each call of a function in `rules`."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from autograder.authoring.key import (
 
 Rules = Mapping[Callable[..., Any], Callable[..., Any]]
 RECORDED = "recorded by a rule"
-"""The key under which a node's ``meta`` names the function whose rule has recorded it."""
+"""The key in a node's ``meta`` for the function whose rule recorded it."""
 
 
 def decomposed_graph(gm: fx.GraphModule, rules: Rules) -> fx.Graph:
     """A copy of a module's graph with each call of a function in `rules` replaced.
 
     Raises:
-        Exception: whatever a rule raises.
+        Exception: any exception of a rule.
     """
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -66,7 +66,7 @@ def decomposed_graph(gm: fx.GraphModule, rules: Rules) -> fx.Graph:
 
 @rule("recorded in the new graph", Stage.FORM)
 def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
-    """No node reads one of another graph: what rules record is where it is read."""
+    """Rules record into the result's graph, so no node reads a node of another graph."""
     for row in evidence.graph["nodes"]:
         for leaf in reads(row):
             if "foreign" in leaf:
@@ -83,13 +83,13 @@ def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("what the rules record", Stage.STRUCTURE)
 def what_the_rules_record(evidence: Evidence) -> Iterable[Finding]:
-    """The graph is the trace with each ruled call replaced by its rule's nodes, by no others."""
+    """The graph is the trace with each call that has a rule replaced by the nodes of its rule."""
     wanted = decomposed_graph(evidence.traced, evidence.trial.args[1])
     yield from _counts(evidence, wanted) or _nodes(evidence, wanted) or _dropped(evidence)
 
 
 def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
-    """A finding if a ruled function is not called exactly as often as the rules call it."""
+    """A finding if the number of calls of a function with a rule is not as the rules record."""
     encode = Encoder(evidence.trial.functions).function
     after = [row for row in evidence.graph["nodes"] if row["op"] == "call_function"]
     calls = Counter(node.target for node in wanted.nodes if node.op == "call_function")
@@ -147,14 +147,14 @@ def _times(number: int) -> str:
 
 
 def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
-    """A finding about the first node that is missing, or else the first one too many."""
+    """A finding about the first missing node, or else about the first extra one."""
     table: Table = {}
     rows = _rows(evidence, wanted)
     want = expressions(_lists_as_tuples(rows), table)
     got = expressions(_lists_as_tuples(evidence.graph["nodes"]), table)
     missing, extra = missing_and_extra(want, got)
     nodes, read = list(wanted.nodes), _read(wanted)
-    # Of two equal nodes, the one that nobody reads may be gone.
+    # If two nodes are equal, the answer may remove the one without readers.
     short = Counter(want[i] for i, node in enumerate(nodes) if node in read) - Counter(got)
     for place in missing:
         if nodes[place] in read and short[want[place]]:
@@ -174,15 +174,15 @@ def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
 
 
 def _dropped(evidence: Evidence) -> list[Finding]:
-    """A finding about a call of the model that is not copied, though no rule has to do with it.
+    """A finding about a call of the model that is missing, although no rule affects it.
 
-    Whether a call stays that nobody reads any more because of a rule makes no difference.
+    Calls that have lost all readers because of a rule may stay or not.
     """
     table: Table = {}
     want = expressions(_lists_as_tuples(evidence.traced_graph["nodes"]), table)
     got = expressions(_lists_as_tuples(evidence.graph["nodes"]), table)
     nodes = list(evidence.traced.graph.nodes)
-    left = _beside_rules(nodes, evidence.trial.args[1])
+    left = _independent_of_rules(nodes, evidence.trial.args[1])
     calls = [i for i, n in enumerate(nodes) if n in left and n.op.startswith("call")]
     missing, _ = missing_and_extra([want[i] for i in calls], got)
     for place in missing[:1]:
@@ -191,8 +191,8 @@ def _dropped(evidence: Evidence) -> list[Finding]:
     return []
 
 
-def _beside_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
-    """The nodes of a trace that read nothing of a call with a rule, nor are read for one."""
+def _independent_of_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
+    """The nodes of a trace that neither influence a call with a rule nor depend on one."""
     after: set[fx.Node] = set()
     before: set[fx.Node] = set()
     for node in nodes:
@@ -207,7 +207,7 @@ def _beside_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
 
 
 def _rows(evidence: Evidence, graph: fx.Graph) -> list[CallRecord]:
-    """The nodes of a graph of ours as `describe` writes them, as far as they are compared."""
+    """The nodes of a graph in the format of `describe`, with the fields to compare."""
     nodes = list(graph.nodes)
     place = {node: i for i, node in enumerate(nodes)}
     encoder = Encoder(evidence.trial.functions, node=lambda n: {"node": place[n]})
@@ -248,7 +248,7 @@ def _kind(row: CallRecord, target: str) -> str:
 
 
 def _lists_as_tuples(rows: Sequence[CallRecord]) -> list[CallRecord]:
-    """The nodes with lists among arguments written as tuples: functions take both."""
+    """The nodes with lists in their arguments as tuples, because functions accept both."""
     return [
         row
         if row["op"] == "output"
@@ -269,7 +269,7 @@ def _tupled(data: Encoded) -> Encoded:
 
 
 def by_rules(trial: Trial) -> Reference:
-    """The model under an Interpreter that gives the values to the rules, and records nothing."""
+    """The results of the model, if rules compute on values instead of recording."""
     rules: Rules = trial.args[1]
 
     class ByRules(fx.Interpreter):

@@ -1,6 +1,6 @@
-"""Small models with functions to take apart, and the rules that do it."""
+"""Small models with functions to decompose, and the rules for it."""
 
-# A learner sees these classes and functions as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Squares(nn.Module):
 
 
 class SquaredWeight(nn.Module):
-    """What is squared is a parameter."""
+    """The model squares a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -392,12 +392,12 @@ class Flatten(nn.Module):
 
 
 def traced_squares() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodules."""
+    """A `GraphModule` that calls submodules; a fresh trace enters them."""
     return TracedInPart(NestedAndSquare)()
 
 
 def encoder() -> Encoder:
-    """A transformer encoder of one layer."""
+    """A transformer encoder with one layer."""
     return Encoder(depth=1)
 
 
@@ -407,7 +407,7 @@ def encoder() -> Encoder:
 Rules = dict[Callable[..., Any], Callable[..., Any]]
 
 
-# For each function the rules that fit the way in which the models call it.
+# For each function, the rules that accept the arguments of its calls in the models.
 RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
     torch.square: (square_rule, exp_twice_rule),
     torch.sub: (sub_rule,),
@@ -430,14 +430,14 @@ RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
 
 
 def with_rules(trial: Trial, choice: int) -> Trial:
-    """The trial with rules for all functions that its model calls, or for some of them."""
+    """The trial with rules for all or some of the functions that its model calls."""
     model = trial.model
     called = _called(model) if isinstance(model, fx.GraphModule) else _called_in(type(model))
     rules: Rules = {}
     for place, (function, kinds) in enumerate(RULES.items()):
         if function in called and (choice % 4 != 3 or (place + choice // 4) % 2):
             rules[function] = kinds[choice // 4 % len(kinds)]
-    if torch.pow in rules:  # its rule has a loop, for which it needs a number
+    if torch.pow in rules:  # the loop of its rule needs a number
         rules[torch.numel] = three_rule
     return replace(trial, args=(trial.model, rules))
 

@@ -1,4 +1,4 @@
-"""What must come of `decomposition_rules`: elementary operations, right for every number."""
+"""The answer key of `decomposition_rules`: elementary operations, right for every number."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _WANTED = {
     "torch.softmax": "torch.softmax",
 }
 
-# Operations that do the work of one of the three, or most of it. Whatever is not here is
-# elementary enough: a list of what is allowed would refuse right answers.
+# Operations that do all or most of the work of one of the three. All others are elementary enough,
+# because a list of allowed operations would reject right answers.
 _SIBLINGS = {
     "relu": "relu",
     "silu": "silu",
@@ -55,7 +55,7 @@ _SIBLINGS = {
 
 @rule("a dictionary of rules", Stage.KIND)
 def a_dictionary_of_rules(evidence: Evidence) -> Iterable[Finding]:
-    """What came back is a dictionary that has rules for the three functions."""
+    """The answer returns a dictionary with rules for the three functions."""
     value = evidence.outcome.value
     if not (isinstance(value, dict) and "keys" in value):
         yield evidence.finding(
@@ -79,7 +79,7 @@ def a_dictionary_of_rules(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("rules take the arguments", Stage.KIND)
 def rules_take_the_arguments(evidence: Evidence) -> Iterable[Finding]:
-    """No rule raises when it is called with what the model's call has."""
+    """Each rule accepts the arguments of the model's call."""
     value = evidence.outcome.value
     if not (isinstance(value, dict) and "rule_error" in value):
         return
@@ -136,7 +136,7 @@ def elementary_operations(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _leaf(target: Encoded) -> str:
-    """The operation's bare name: ``relu`` for `torch.relu_`, `F.relu` and `aten.relu.default`."""
+    """The bare name of an operation: ``relu`` for `torch.relu_`, `F.relu`, `aten.relu.default`."""
     name = next(iter(target.values())) if isinstance(target, dict) else str(target)
     parts = str(name).split(".")
     leaf = parts[3] if parts[:3] == ["torch", "ops", "aten"] and len(parts) > 3 else parts[-1]
@@ -145,14 +145,14 @@ def _leaf(target: Encoded) -> str:
 
 @rule("right wherever it is finite", Stage.RESULT)
 def right_wherever_finite(evidence: Evidence) -> Iterable[Finding]:
-    """The decomposed model gives what the model gives, where that is finite or NaN."""
+    """The decomposed model computes the same values as the model, except for infinite ones."""
     for i, inputs in enumerate(evidence.trial.inputs):
         own = copy.deepcopy(inputs)
         with torch.no_grad():
             want = evidence.trial.given_model(*own)
         record = evidence.run_record(i).get("rebuilt")
         if record is None:
-            return  # its operations are not on the judge's list; the verdict says so
+            return  # the judge does not know its operations; the verdict says so
         found = _difference(evidence, i, record, want)
         if found:
             yield found
@@ -227,7 +227,7 @@ def _tensor_finding(
 
 
 def _tolerances(dtype: torch.dtype) -> dict[str, float]:
-    """Those of `torch.testing.assert_close`."""
+    """The tolerances of `torch.testing.assert_close`."""
     rtol, atol = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}[dtype]
     return {"rtol": rtol, "atol": atol}
 

@@ -1,6 +1,6 @@
-"""Models that call `torch.relu`, `F.silu` and `torch.softmax`, and numbers as their inputs."""
+"""Models that call `torch.relu`, `F.silu` and `torch.softmax`, with numbers as inputs."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations

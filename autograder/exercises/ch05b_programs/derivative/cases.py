@@ -55,7 +55,7 @@ for node in old.graph.nodes:
 )
 
 
-# Exponentials only of what is small: a slope must be a number that can be compared.
+# Exponentials only of small values, so that slopes are comparable.
 VOCABULARY = Vocabulary(
     ops(
         "{a} + {b}",
@@ -115,16 +115,16 @@ def slope_case(
     traced: bool = False,
     other_names: bool = False,
 ) -> Case:
-    """A case that hands the answer a function of one tensor.
+    """A case that passes a function of one tensor to the answer.
 
     Args:
         name: the case's name.
         aspect: the aspect it belongs to.
         fn: the function.
-        specs: the tensors on which the result is run, one after the other.
-        times: how often it is differentiated.
-        traced: whether the answer is given a `GraphModule` in its place.
-        other_names: whether its nodes have names that no trace gives them.
+        specs: the tensors on which the result runs, one after the other.
+        times: how often the answer differentiates.
+        traced: whether the answer gets the trace of the function.
+        other_names: whether nodes of that trace get names that tracing never makes.
     """
 
     return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced, other_names))

@@ -1,6 +1,6 @@
-"""What must come of `derivative`: the slope at every entry, under the parameter's own name.
+"""The answer key of `derivative`: the slope at every entry, and the parameter's own name.
 
-The truth is computed by PyTorch's own automatic differentiation in double precision.
+PyTorch's automatic differentiation computes the expected slopes in double precision.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _is_alone(rows: Signature, name: str) -> bool:
 
 @rule("parameter kept", Stage.STRUCTURE)
 def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
-    """The result has the function's one parameter, under its name."""
+    """The result has the function's one parameter, with its name."""
     name = _parameter(evidence)
     wrong = (rows or [] for rows in evidence.derived.signatures if not _is_alone(rows or [], name))
     rows = next(wrong, None)
@@ -67,11 +67,11 @@ def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right slope", Stage.RUNS)
 def right_slope(evidence: Evidence) -> Iterable[Finding]:
-    """A tensor like the input, and in it the first number that is not the derivative."""
+    """The result is a tensor like the input, with the derivative at each entry."""
     for i, (x,) in enumerate(evidence.trial.inputs):
         record = evidence.outcome.runs[i]["forward"]
         if "error" in record:
-            return  # another rule says what was raised
+            return  # another rule reports the exception
         found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
         if found:
             yield found
@@ -124,7 +124,7 @@ def _name(fn: Callable[..., Any]) -> str:
 
 
 def slopes(trial: Trial) -> Reference:
-    """The derivative at each input, by PyTorch's own differentiation."""
+    """The derivative at each input, by PyTorch's automatic differentiation."""
     encoder = Encoder()
     runs: list[CallResult] = []
     for (x,) in trial.inputs:

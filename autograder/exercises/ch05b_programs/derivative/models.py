@@ -1,6 +1,6 @@
 """Functions of one tensor for `derivative`, small enough to differentiate by hand."""
 
-# A learner sees these functions as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def alphas_of_zero(x):
 
 
 def alphas_of_equal_calls(x):
-    """The calls of a pair differ in their `alpha` alone."""
+    """The calls of each pair differ only in their `alpha`."""
     y = torch.sin(x)
     sums = torch.add(x, y) * torch.add(x, y, alpha=2)
     return sums + x.sub(y, alpha=3) * x.sub(y)
@@ -233,7 +233,7 @@ def damped(t):
 
 @dataclass(frozen=True)
 class FunctionTrial:
-    """Builds a trial whose answer is given a function of one tensor, or its trace."""
+    """Builds a trial that passes a function of one tensor, or its trace."""
 
     fn: Callable[[Any], Any]
     specs: tuple[T, ...]
@@ -261,12 +261,12 @@ STEP = 1e-4
 
 
 def as_function(trial: Trial, choice: int) -> Trial:
-    """The case of a function, or of a graph module, to be differentiated once or twice."""
+    """The trial with a function or a graph module, to be differentiated once or twice."""
     fn: Any = trial.model
     if not isinstance(fn, fx.GraphModule):
         constant = ("3.0", "2")[choice // 8 % 2] if choice % 8 == 6 else ""
         fn = _function(fn.source_code, PARAMETERS[choice // 2 % len(PARAMETERS)], constant)
-    # In float32, two right formulas may differ by more than what rounding is allowed to do.
+    # In float32, two right formulas may differ by more than the tolerance for rounding.
     inputs = tuple((x.double(),) for (x,) in trial.inputs)
     times = 2 if choice % 3 == 2 else 1
     if not all(_is_tame(fn, x, times) for (x,) in inputs):
@@ -276,7 +276,7 @@ def as_function(trial: Trial, choice: int) -> Trial:
 
 
 def _is_tame(fn: Callable[..., Any], x: torch.Tensor, times: int) -> bool:
-    """Whether a function does not rise so steeply that its slopes are hard to compare."""
+    """Whether the slopes of a function are small enough to compare."""
     grows = torch.stack([torch.as_tensor(fn(x + i * STEP)).expand_as(x) for i in range(1 + times)])
     for _ in range(times):
         grows = grows.diff(dim=0) / STEP
@@ -287,7 +287,7 @@ def _is_tame(fn: Callable[..., Any], x: torch.Tensor, times: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _function(source: str, parameter: str, constant: str) -> Callable[..., Any]:
-    """The ``forward`` of a class as a function of its own."""
+    """The ``forward`` of a class as a plain function."""
     body = textwrap.dedent(source[source.index("def forward(self, x):") :].partition("\n")[2])
     if constant:
         body = re.sub(r"return .*", f"return {constant}", body)

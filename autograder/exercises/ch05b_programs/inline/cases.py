@@ -1,4 +1,4 @@
-"""Exercise 5b.1: replace every call of a submodule by what the submodule does."""
+"""Exercise 5b.1: replace every call of a submodule by the submodule's own operations."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ VOCABULARY = Vocabulary(
 
 
 def trace_around_target(model: nn.Module) -> fx.GraphModule:
-    """The trace of a random model in which the submodule to be opened is one node a call."""
+    """The trace of a random model in which each call of the target is one node."""
     return models.trace_keeping(models.TARGETS[model], model)
 
 
 def expected(recipe: Recipe) -> Expect:
-    """How a random model is traced, and what is to come of a name that leads nowhere."""
+    """The expectation of a random case: its trace, and the error if the name does not exist."""
     if recipe.choice % 8 == 7:
         return Expect(raises="AttributeError", advice=_MISSING, trace=trace_around_target)
     return Expect(trace=trace_around_target)
@@ -131,13 +131,13 @@ def call_case(
     advice: str = "",
     **options: Any,
 ) -> Case:
-    """A case in which `target` is to be inlined."""
+    """A case in which the answer must inline `target`."""
     expect = Expect(raises, advice, trace=partial(models.trace_keeping, target))
     return model_case(name, aspect, make, *inputs, extra=(target,), expect=expect, **options)
 
 
 def missing_case(name: str, make: Callable[[], nn.Module], target: str) -> Case:
-    """A case in which there is no such submodule."""
+    """A case whose target does not exist."""
     return call_case(name, "none", make, target, raises="AttributeError", advice=_MISSING)
 
 

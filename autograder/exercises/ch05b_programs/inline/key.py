@@ -1,7 +1,7 @@
-"""What must come of `inline`: the target is called no more, its parts keep their names.
+"""The answer key of `inline`: no node calls the target, and its parts keep their names.
 
-What has to be there is read off a trace for which the target is not a leaf. Names of nodes, how
-often a parameter is read, and whether dead nodes stay are free.
+The key reads the required names from a trace in which the target is not a leaf. Names of nodes,
+repeated reads of a parameter, and dead nodes do not count.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from autograder.authoring.key import (
 )
 from autograder.exercises.ch05b_programs.inline.models import KeepTarget
 
-# Constants of a trace have names of the tracer's making.
+# The tracer chooses the names of constants.
 _CONSTANT = re.compile(r"_tensor_constant\d+$")
 _NAMES = "Compare with `model.named_parameters()` and `model.named_modules()`."
 
@@ -46,11 +46,11 @@ def _target(evidence: Evidence) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """What the nodes of a trace read and call, by name.
+    """The names that the nodes of a trace read and call.
 
     Attributes:
-        all: the targets of all nodes of an opcode.
-        needed: the targets of those whose value can reach the output.
+        all: the targets of all nodes, by opcode.
+        needed: the targets of the nodes whose value can reach the output.
     """
 
     all: dict[str, frozenset[str]]
@@ -58,10 +58,10 @@ class Names:
 
 
 class _OpenTarget(KeepTarget):
-    """A tracer that looks into one submodule, whatever its class."""
+    """A tracer that enters one submodule, whatever its class."""
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Also false for the target."""
+        """Whether a module is a leaf; false for the target."""
         return module_qualified_name != self.target and super().is_leaf_module(
             m, module_qualified_name
         )
@@ -69,7 +69,7 @@ class _OpenTarget(KeepTarget):
 
 @lru_cache(maxsize=256)
 def _opened(make: Callable[[int], Trial], seed: int) -> Names:
-    """The names in a trace for which the target is not a leaf; the same for every answer."""
+    """The names in a trace that enters the target; the same for every answer."""
     trial = make(seed)
     graph = _OpenTarget(trial.args[1]).trace(trial.given_model)
     return Names(_by_opcode(graph.nodes), _by_opcode(_read_by_output(graph)))
@@ -85,7 +85,7 @@ def _by_opcode(nodes: Iterable[fx.Node]) -> dict[str, frozenset[str]]:
 
 @rule("target inlined", Stage.FORM)
 def target_inlined(evidence: Evidence) -> Iterable[Finding]:
-    """No node calls the target, not even one that nobody reads."""
+    """No node calls the target, not even a node without readers."""
     target = _target(evidence)
     calls = [
         row["name"]
@@ -110,7 +110,7 @@ def _same_module(evidence: Evidence, path: str, target: str) -> bool:
 
 @rule("original names", Stage.STRUCTURE)
 def original_names(evidence: Evidence) -> Iterable[Finding]:
-    """Parameters are read, and inner modules called, under the names they have in the model."""
+    """The graph reads parameters and calls inner modules by their names in the model."""
     names = _opened(evidence.case.make, evidence._seed)
     for op, what, verb in (("get_attr", "", "reads"), ("call_module", "module ", "calls")):
         got = {target_path(row): row["name"] for row in evidence.graph["nodes"] if row["op"] == op}
@@ -159,12 +159,12 @@ def _read_by_output(graph: fx.Graph) -> set[fx.Node]:
 
 
 def _is_tensor(evidence: Evidence, path: str, op: str) -> bool:
-    """Whether the model has a tensor of that name: reading it in vain does no harm."""
+    """Whether the model has a tensor with this name, which a node may read without need."""
     return op == "get_attr" and (bool(_CONSTANT.search(path)) or path in _tensors(evidence))
 
 
 def _tensors(evidence: Evidence) -> dict[str, str]:
-    """The first name of each parameter and buffer, by each of its names."""
+    """For each name of a parameter or buffer, the tensor's first name."""
     model = evidence.trial.given_model
     first: dict[int, str] = {}
     found: dict[str, str] = {}
@@ -176,7 +176,7 @@ def _tensors(evidence: Evidence) -> dict[str, str]:
 
 @rule("shared parameters", Stage.STRUCTURE)
 def shared_parameters(evidence: Evidence) -> Iterable[Finding]:
-    """What the target held is the model's own: the same tensors, the same inner modules."""
+    """The parameters and inner modules of the target are the model's own objects."""
     tensors, inside = _tensors(evidence), f"{_target(evidence)}."
     entries = dict(_entries(evidence.graph["modules"]))
     modules = {row["path"]: row for row in evidence.graph["modules"]}
@@ -203,7 +203,7 @@ def shared_parameters(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _entries(rows: list[ModuleRecord]) -> Iterator[tuple[str, TensorRecord | None]]:
-    """Each tensor of a description by its name."""
+    """Each tensor of a description, with its name."""
     for row in rows:
         for key, entry in (*row.get("params", {}).items(), *row.get("buffers", {}).items()):
             yield (f"{row['path']}.{key}" if row["path"] else key), entry
@@ -211,7 +211,7 @@ def _entries(rows: list[ModuleRecord]) -> Iterator[tuple[str, TensorRecord | Non
 
 @rule("nothing to inline", Stage.STRUCTURE)
 def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
-    """A graph in which the target is never called is as it was traced."""
+    """If the model never calls the target, its graph is unchanged."""
     calls = [row for row in evidence.traced_graph["nodes"] if row["op"] == "call_module"]
     if any(row["target"] == _target(evidence) for row in calls):
         return
@@ -233,7 +233,7 @@ def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _how_often(evidence: Evidence) -> str:
-    """What to ask about a target that is called several times."""
+    """Advice on a target with several calls."""
     rows = evidence.traced_graph["nodes"]
     target = _target(evidence)
     count = sum(row["op"] == "call_module" and row["target"] == target for row in rows)

@@ -1,10 +1,10 @@
-"""Models with a submodule whose calls `inline` is to open, and the submodules themselves.
+"""Models for `inline`, with submodules to inline.
 
-Names are chosen to collide: the model and its submodule have parameters, layers and arguments
-of the same name.
+Names collide on purpose: the model and its submodule have parameters, layers and arguments with
+the same name.
 """
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from torch import fx, nn
 from autograder.authoring.models import Trial
 
 TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
-"""Which submodule of a random model is to be opened."""
+"""The name of the submodule to inline, for each random model."""
 
 
 class KeepTarget(fx.Tracer):
-    """A tracer that records calls of one submodule, whatever its class, as one node each."""
+    """A tracer that records each call of one submodule as one node, whatever its class."""
 
     def __init__(self, target: str) -> None:
         super().__init__()
         self.target = target
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Also true for the target."""
+        """Whether a module is a leaf; true for the target."""
         return module_qualified_name == self.target or super().is_leaf_module(
             m, module_qualified_name
         )
 
 
 def trace_keeping(target: str, model: nn.Module) -> fx.GraphModule:
-    """The trace of a model in which `target` is one node a call."""
+    """The trace of a model in which each call of `target` is one node."""
     tracer = KeepTarget(target)
     graph = tracer.trace(model)
     return fx.GraphModule(tracer.root, graph)
 
 
-# ------------------------------------------------------------------ what is inlined
+# ------------------------------------------------------------------ submodules to inline
 
 
 class Scale(nn.Module):
@@ -336,7 +336,7 @@ class Zero(nn.Module):
 
 
 class ParameterGiven(nn.Module):
-    """What the part is given is a parameter of the model."""
+    """The part reads a parameter of the model."""
 
     def __init__(self):
         super().__init__()
@@ -455,7 +455,7 @@ class NestedPair(nn.Module):
 
 
 class OneInATuple(nn.Module):
-    """What the part returns is a tuple, though there is one value in it."""
+    """The part returns a tuple with one value."""
 
     def __init__(self):
         super().__init__()
@@ -491,7 +491,7 @@ class InPlaceUnread(nn.Module):
 
 
 class NamedAsMethod(nn.Module):
-    """The part has the name of a method that is called, too."""
+    """The part's name is also the name of a called method."""
 
     def __init__(self):
         super().__init__()
@@ -502,7 +502,7 @@ class NamedAsMethod(nn.Module):
 
 
 class NamedAsInput(nn.Module):
-    """The part has the name of what the model takes."""
+    """The part's name is also the name of an input."""
 
     def __init__(self):
         super().__init__()
@@ -531,7 +531,7 @@ class Moody(nn.Module):
 
 
 class Counted(nn.Module):
-    """The part makes a tensor of its own."""
+    """The part creates a tensor."""
 
     def __init__(self):
         super().__init__()
@@ -599,12 +599,12 @@ class Scaled(nn.Module):
 
 
 def traced_layers() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced."""
+    """A model that is already a `GraphModule`."""
     return fx.symbolic_trace(TwoLayers())
 
 
 def traced_with_block() -> fx.GraphModule:
-    """A `GraphModule` in which a module of its own class is one node."""
+    """A `GraphModule` in which a module of a course class is one node."""
     return trace_keeping("block", Namesakes())
 
 
@@ -615,7 +615,7 @@ PARTS = (Scale, Block, Tower, Mix, Clip, KeywordOnly, Join, Waves, Swap, Keep, B
 
 
 def with_target(trial: Trial, choice: int) -> Trial:
-    """The trial with the name of a submodule, or with one that leads nowhere."""
+    """The trial with the name of a submodule, or with a name that does not exist."""
     model: nn.Module = trial.model
     if choice % 6 == 4:
         model = fx.symbolic_trace(model)
@@ -623,7 +623,7 @@ def with_target(trial: Trial, choice: int) -> Trial:
     if choice % 9 == 1 or not names:
         model.add_module("spare", nn.Sequential(nn.Linear(3, 3)))
         names = _openable(model)
-    # What the model itself calls is more often of interest than what is deep inside.
+    # Prefer direct submodules to those deep inside.
     own = [name for name in names if "." not in name] if choice % 3 else names
     target = own[choice * len(own) // 64] if own else names[0]
     if choice % 8 == 7:
@@ -633,5 +633,5 @@ def with_target(trial: Trial, choice: int) -> Trial:
 
 
 def _openable(model: nn.Module) -> list[str]:
-    """Names of the submodules; in a trace, some are mere containers, and compute nothing."""
+    """The names of all submodules, except the plain `nn.Module` containers in a trace."""
     return [name for name, m in model.named_modules() if name and type(m) is not nn.Module]

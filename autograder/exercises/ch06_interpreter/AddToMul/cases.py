@@ -28,7 +28,7 @@ HINTS = (
 
 
 def add_case(name: str, aspect: str, make: Make, *inputs: tuple[Any, ...]) -> Case:
-    """A case of `AddToMul` in which every node has something in its meta."""
+    """A case of `AddToMul` in which every node has entries in its ``meta``."""
     return class_case(name, aspect, make, *inputs, tag=models.tag_all)
 
 

@@ -1,4 +1,4 @@
-"""What must come of `AddToMul`: multiplications, and the `meta` of each node."""
+"""The answer key of `AddToMul`: multiplications, and the `meta` of each node."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from autograder.authoring.key import (
 
 @rule("meta kept", Stage.STRUCTURE)
 def meta_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Each node that came from a node of the given module has that node's `meta`."""
+    """Each node has the `meta` of the node that it was made from."""
     old = list(evidence.trial.args[0].graph.nodes)
     metas = [_noted({k: Encoder().encode(v) for k, v in node.meta.items()}) for node in old]
     rows, found = evidence.graph["nodes"], [_noted(meta) for meta in evidence.graph["meta"]]
     if len(rows) != len(old):
-        # Nodes were added; those that were copied are known by what stands in their meta.
+        # The answer added nodes; their `meta` identifies the copies.
         found = [next((f for f in found if f == meta), {}) for meta in metas]
     for node, meta, got in zip(old, metas, found, strict=True):
         if got == meta:
@@ -39,7 +39,7 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _noted(meta: dict[str, Encoded]) -> dict[str, Encoded]:
-    """A node's `meta` without what FX notes of a function that was wrapped."""
+    """A node's `meta` without the entry that FX adds for a wrapped function."""
     return {key: value for key, value in meta.items() if key != "is_wrapped"}
 
 

@@ -1,4 +1,4 @@
-"""What stands in the `meta` of nodes: for `AddToMul`."""
+"""Entries for the `meta` of nodes, and models, for `AddToMul`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autograder.models.running import on_a_trace
 
 
 def add(x, y):
-    """Has the name of `torch.add`, and does something else.
+    """Compute something else than `torch.add`, which has the same name.
 
-    It is a leaf of every trace, and not by `fx.wrap`: that is noted in a node's `meta`, and an
-    answer that copies it when the code is written already would have other code.
+    Every trace records a call as one node, without `fx.wrap`. With `fx.wrap`, FX would write to the
+    node's `meta`, and an answer that copies `meta` after generating the code would get other code.
     """
     if has_torch_function((x, y)):
         return handle_torch_function(add, (x, y), x, y)
@@ -25,7 +25,7 @@ def add(x, y):
 
 
 class AddAndShift(nn.Module):
-    """A part that adds, after a function that is called `add` and does not."""
+    """A part that adds, after a function `add` that does not."""
 
     def __init__(self):
         super().__init__()
@@ -36,12 +36,12 @@ class AddAndShift(nn.Module):
 
 
 def with_a_leaf() -> fx.GraphModule:
-    """A graph in which the part that adds is one node: the addition is in no node of it."""
+    """A graph in which the part that adds is one node, so no node is an addition."""
     return TracedInPart(AddAndShift)()
 
 
 class AddsNothing(nn.Module):
-    """Zero is added in every spelling; Python's `sum` begins with `0 + x`."""
+    """The model adds zero in every spelling; Python's `sum` begins with `0 + x`."""
 
     def forward(self, x, y):
         return sum([x, y]) - torch.add(x, 0) * y.add(0.0)
@@ -56,9 +56,9 @@ def tag_all(gm: fx.GraphModule) -> None:
 
 
 def tag_as_pytorch(gm: fx.GraphModule) -> None:
-    """Give every node something under keys that PyTorch writes, too.
+    """Give every node entries under keys that PyTorch also writes.
 
-    The first is written when a node is made, the others tell what its value was in some run.
+    PyTorch writes the first when it makes a node, and the others to describe its value in a run.
     """
     for i, node in enumerate(gm.graph.nodes):
         node.meta["seq_nr"] = 100 + i
@@ -66,14 +66,14 @@ def tag_as_pytorch(gm: fx.GraphModule) -> None:
 
 
 def tag_some(gm: fx.GraphModule) -> None:
-    """Give every second node a mark of its own."""
+    """Give every second node its own mark."""
     for i, node in enumerate(gm.graph.nodes):
         if i % 2 == 0:
             node.meta["mark"] = {"place": i}
 
 
 def tagged(trial: Trial, choice: int) -> Trial:
-    """The case of a class that is given a graph module, with something in its nodes' meta."""
+    """The trial of a class that takes a graph module, with entries in the `meta` of its nodes."""
     trial = on_a_trace(trial, choice)
     tags: tuple[Callable[[fx.GraphModule], None], ...] = (tag_all, tag_some)
     tags[choice % 2](trial.model)

@@ -1,4 +1,4 @@
-"""What must come of `NegSigmSwap`: two functions are each other."""
+"""The answer key of `NegSigmSwap`: `neg` and `sigmoid` are exchanged."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from autograder.authoring.key import (
 
 
 class _Exchanged(TorchFunctionMode):
-    """While it is active, `neg` and `sigmoid` are each other, except inside of layers."""
+    """Exchanges `neg` and `sigmoid` while it is active, except inside layers."""
 
     table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
     methods = {torch.Tensor.neg: torch.sigmoid, torch.Tensor.sigmoid: torch.neg}
     inside = 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Called in place of every function of PyTorch."""
+        """Call the other function; PyTorch calls this instead of each of its functions."""
         other = func if self.inside else (self.table | self.methods).get(func, func)
         return other(*args, **(kwargs or {}))
 
     def enter(self, *_: Any) -> None:
-        """A layer begins."""
+        """Count the start of a layer."""
         self.inside += 1
 
     def leave(self, *_: Any) -> None:
-        """A layer ends."""
+        """Count the end of a layer."""
         self.inside -= 1
 
 
 def exchanged(trial: Trial) -> Reference:
-    """What the model computes, called as it is, while two functions are exchanged."""
+    """The results of the model itself, while the two functions are exchanged."""
     mode = _Exchanged()
     for module in trial.given_model.modules():
         if fx.Tracer().is_leaf_module(module, ""):

@@ -1,4 +1,4 @@
-"""Small models with negations and sigmoids: for `NegSigmSwap`."""
+"""Small models with negations and sigmoids, for `NegSigmSwap`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AmongOthers(nn.Module):
 
 
 class AsKeywords(nn.Module):
-    """The operations, and others, with keyword arguments."""
+    """These and other operations with keyword arguments."""
 
     def forward(self, x):
         low = torch.sigmoid(input=x)
@@ -46,7 +46,7 @@ class MayNotFit(nn.Module):
 
 
 class ChangedBetween(nn.Module):
-    """What is negated is changed in place, and negated again."""
+    """The model negates a value, changes it in place, and negates it again."""
 
     def forward(self, x):
         y = x * 2
@@ -57,12 +57,12 @@ class ChangedBetween(nn.Module):
 
 @fx.wrap
 def sigmoid(x):
-    """A cheap stand-in: another function than PyTorch's, though of the same name."""
+    """A cheap approximation with the name of PyTorch's function."""
     return (x / 6 + 0.5).clamp(0.0, 1.0)
 
 
 class Namesake(nn.Module):
-    """A function of the model's own that is called `sigmoid`, next to PyTorch's."""
+    """The model's own function `sigmoid`, next to PyTorch's."""
 
     def forward(self, x):
         return torch.sigmoid(x) + sigmoid(x)

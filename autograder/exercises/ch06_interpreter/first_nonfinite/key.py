@@ -1,4 +1,4 @@
-"""What must come of `first_nonfinite`: the name of a node, or `None`."""
+"""The answer key of `first_nonfinite`: the name of a node, or `None`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _numbers(value: Any) -> Iterator[torch.Tensor]:
 
 
 def where_it_begins(model: nn.Module, *inputs: Any) -> str | None:
-    """What `first_nonfinite` is to return."""
+    """The expected result of `first_nonfinite`."""
     finite = {name: _is_finite(value) for name, value in values_of(model, *inputs).items()}
     for node in fx.symbolic_trace(model).graph.nodes:
         if not finite[node.name] and all(finite[read.name] for read in node.all_input_nodes):
@@ -41,7 +41,7 @@ def where_it_begins(model: nn.Module, *inputs: Any) -> str | None:
 
 
 def _is_finite(value: Any) -> bool:
-    # What is finite is 0 when it is multiplied by 0.
+    # A finite number times 0 is 0.
     return not any((number * 0 != 0).any() for number in _numbers(value))
 
 
@@ -59,7 +59,7 @@ def a_name_or_none(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the first that is not finite", Stage.RESULT)
 def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
-    """The node where finite values become a NaN or an infinity."""
+    """The answer names the node at which finite values become a NaN or an infinity."""
     got: Any = evidence.outcome.value
     want = evidence.reference.value
     if got == want:
@@ -81,7 +81,7 @@ def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _why_not(evidence: Evidence, name: str) -> str:
-    """What the value of a node, or what it reads, says against it."""
+    """Advice on a wrong node: its value, the values that it reads, or an earlier node."""
     model, *inputs = evidence.case.make(0).args
     values = values_of(model, *inputs)
     node = next(node for node in evidence.traced.graph.nodes if node.name == name)

@@ -1,4 +1,4 @@
-"""Models that make a NaN or an infinity, each at another kind of node: for `first_nonfinite`."""
+"""Models that produce a NaN or an infinity, each at another kind of node, for `first_nonfinite`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INF, NAN = math.inf, math.nan
 
 
 class Overflow(nn.Module):
-    """An infinity first, and a NaN later."""
+    """First an infinity, then a NaN."""
 
     def forward(self, x):
         big = torch.exp(x)
@@ -25,7 +25,7 @@ class Overflow(nn.Module):
 
 
 class LogOfZero(nn.Module):
-    """A negative infinity, in one entry of many."""
+    """A negative infinity in one of many entries."""
 
     def forward(self, x):
         kept = torch.relu(x)
@@ -34,7 +34,7 @@ class LogOfZero(nn.Module):
 
 
 class ZeroByZero(nn.Module):
-    """NaN without any infinity; sound values come after it, too."""
+    """NaN without any infinity; a finite value comes after it."""
 
     def forward(self, x, y):
         total = x + y
@@ -43,14 +43,14 @@ class ZeroByZero(nn.Module):
 
 
 class WithLimit(nn.Module):
-    """All that is computed is finite; the result contains an infinity, too."""
+    """All computed values are finite, but the result contains the constant infinity."""
 
     def forward(self, x):
         return x.abs(), {"limit": INF}
 
 
 class AllFinite(nn.Module):
-    """Integers, booleans, an empty tensor and `None`, and everything finite."""
+    """Integers, booleans, an empty tensor and `None`; all values are finite."""
 
     def forward(self, x, index, unused=None):
         counts = torch.bincount(index, minlength=4)
@@ -60,7 +60,7 @@ class AllFinite(nn.Module):
 
 
 class Large(nn.Module):
-    """Each number is finite; their sum would not be."""
+    """Each number is finite, but their sum is not."""
 
     def forward(self, x):
         size = x.abs()
@@ -76,14 +76,14 @@ class LargeInteger(nn.Module):
 
 
 class WithText(nn.Module):
-    """Text that reads like a number which is not finite: a name for what is missing."""
+    """Text that looks like a number that is not finite."""
 
     def forward(self, x, missing="nan"):
         return x.abs(), {"missing": missing, "limit": "inf"}
 
 
 class Unread(nn.Module):
-    """The NaN is in a value that nobody reads."""
+    """The NaN is in a value without readers."""
 
     def forward(self, x):
         torch.sqrt(x)
@@ -91,7 +91,7 @@ class Unread(nn.Module):
 
 
 class TwoSources(nn.Module):
-    """Two branches overflow; the one that runs first stands later in the sum."""
+    """Two branches overflow; the first to run is the second operand of the sum."""
 
     def forward(self, x, y):
         right = y.exp()
@@ -112,7 +112,7 @@ class Reciprocal(nn.Module):
 
 
 class WithParameter(nn.Module):
-    """A parameter and a buffer that the graph reads; the buffer is in no `state_dict`."""
+    """The graph reads a parameter and a buffer; the buffer is not in the `state_dict`."""
 
     def __init__(self):
         super().__init__()
@@ -124,7 +124,7 @@ class WithParameter(nn.Module):
 
 
 class Layers(nn.Module):
-    """Modules within modules; the weights belong to the modules."""
+    """Nested modules; the weights belong to leaf modules."""
 
     def __init__(self):
         super().__init__()
@@ -136,7 +136,7 @@ class Layers(nn.Module):
 
 
 class Nested(nn.Module):
-    """The state of a leaf module holds what its first value does not show."""
+    """The state of a leaf module is not finite, although its first value may be."""
 
     def __init__(self):
         super().__init__()
@@ -164,7 +164,7 @@ class Gathered(nn.Module):
 
 
 class Volume(nn.Module):
-    """What `slogdet` returns is a tuple whose parts have names; the logarithm is the second."""
+    """`slogdet` returns a named tuple, with the logarithm as second item."""
 
     def forward(self, x):
         sign, log = torch.linalg.slogdet(x)
@@ -196,50 +196,50 @@ class HalfPrecision(nn.Module):
         return narrow * 2
 
 
-# ------------------------------------------------------------------ what is not finite
+# ------------------------------------------------------------------ values that are not finite
 
 
 def state(value: float) -> tuple[Any, ...]:
-    """The inputs of `Nested`: zeros, and this value in the second part of the state."""
+    """The inputs of `Nested`: zeros, and `value` in the second part of the state."""
     zeros = Exactly(0.0, shape=(1, 2, 4))
     return Exactly(0.0, shape=(2, 5, 3)), (zeros, Exactly(value, shape=(1, 2, 4)))
 
 
 def spoil_norm(model: nn.Module) -> None:
-    """A variance below zero, deep inside: such a layer gives NaN for one channel."""
+    """Make one variance negative, deep inside, so that the layer returns NaN for this channel."""
     norms = [m for m in networks.not_in_place(model).modules() if isinstance(m, nn.BatchNorm2d)]
     norms[len(norms) // 2].running_var[1] = -1.0
 
 
 def spoil_weight(model: nn.Module) -> None:
-    """An infinite weight."""
+    """Make one weight infinite."""
     model.head[1].weight[0, 0] = INF
 
 
 def spoil_gain(model: nn.Module) -> None:
-    """A parameter with a NaN."""
+    """Write a NaN into a parameter."""
     model.gain[1] = NAN
 
 
 def spoil_mask(model: nn.Module) -> None:
-    """A buffer with an infinity."""
+    """Write an infinity into a buffer."""
     model.mask[0] = -INF
 
 
 def spoil_feed(model: nn.Module) -> None:
-    """A NaN in a bias, deep inside."""
+    """Write a NaN into a bias, deep inside."""
     model.feed[1][1].bias[0] = NAN
 
 
 def _spoiled(values: list[torch.Tensor], choice: int) -> None:
-    """Put a number that is none into a tensor."""
+    """Write a NaN or an infinity into one of the tensors."""
     number = (NAN, INF, -INF)[choice % 3]
     if values:
         values[choice % len(values)].view(-1)[-1:] = number
 
 
 def perhaps_spoiled(trial: Trial, choice: int) -> Trial:
-    """A NaN or an infinity in an input, in a parameter, or nowhere."""
+    """The trial, for some choices with a NaN or an infinity in an input or a parameter."""
     trial = with_inputs(trial, choice)
     (inputs,) = trial.inputs
     with torch.no_grad():

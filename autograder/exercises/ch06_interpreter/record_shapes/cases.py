@@ -56,7 +56,7 @@ VOCABULARY = Vocabulary(
         dims=(1, 4),
     )
     + ops("[nn.LSTM(D, D)]({x})[0]", "[nn.GRU(D, D)]({x})[1][0] + {y}", dims=(2, 3))
-    + tuple(op for op in COMMON if ".shape" not in op.text),  # a `torch.Size` is not tried
+    + tuple(op for op in COMMON if ".shape" not in op.text),  # no case has a `torch.Size`
     inputs=KINDS,
     results=("value", "nested", "dict", "tuple"),
 )

@@ -1,4 +1,4 @@
-"""What must come of `record_shapes`: a shape for each node."""
+"""The answer key of `record_shapes`: a shape for each node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autograder.exercises.ch06_interpreter.keys import values_of
 
 
 def shapes_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
-    """What `record_shapes` is to return."""
+    """The expected result of `record_shapes`."""
 
     def shape(value: Any) -> Any:
         if isinstance(value, dict):
@@ -41,7 +41,7 @@ def shapes_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
 
 @rule("a shape for each node", Stage.RESULT)
 def a_shape_for_each_node(evidence: Evidence) -> Iterable[Finding]:
-    """Every node of a fresh trace is a key, no other is, and each has the right shape."""
+    """The keys are the nodes of a fresh trace, and each has the right shape."""
     got = {show(key): value for key, value in evidence.value["dict"]}
     want = {show(key): value for key, value in evidence.reference.value["dict"]}
     missing = [key for key in want if key not in got]
@@ -74,7 +74,7 @@ def a_shape_for_each_node(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _as_list(shape: Encoded) -> Encoded:
-    """The values of ``*args`` are a list for some interpreters and a tuple for others."""
+    """A tuple as a list, because interpreters differ in the type of ``*args``."""
     if isinstance(shape, dict) and "tuple" in shape:
         return {"list": shape["tuple"]}
     return shape

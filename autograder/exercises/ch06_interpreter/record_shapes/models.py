@@ -1,4 +1,4 @@
-"""Models whose nodes have values of every kind: for `record_shapes`."""
+"""Models with nodes of every kind of value, for `record_shapes`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LinearClamp(nn.Module):
 
 
 class ReturnsEarlier(nn.Module):
-    """The result is not what was computed last."""
+    """The model returns its input, not the last computed value."""
 
     def forward(self, x):
         y = x @ x.t()
@@ -50,7 +50,7 @@ class OneMore(nn.Module):
 
 
 class Unread(nn.Module):
-    """Further arguments that nothing reads, so there may be none."""
+    """Further arguments without readers, so there may be none."""
 
     def forward(self, x, *rest):
         return torch.relu(x)
@@ -77,7 +77,7 @@ class Parts(nn.Module):
 
 
 class Containers(nn.Module):
-    """A dictionary of lists and tuples, with things that are not tensors."""
+    """A dictionary of lists and tuples, also with values that are not tensors."""
 
     def forward(self, x, y):
         total = x + y
@@ -85,14 +85,14 @@ class Containers(nn.Module):
 
 
 class NoItems(nn.Module):
-    """Tuples without items: an argument, and the rows of a tensor that has none."""
+    """Tuples without items: an argument, and the rows of an empty tensor."""
 
     def forward(self, x, skipped=()):
         return x[:0].unbind(0), skipped, x
 
 
 class EmptyList(nn.Module):
-    """What is returned has no items."""
+    """The model returns an empty list."""
 
     def forward(self, x):
         torch.relu(x)
@@ -119,7 +119,7 @@ class ListOfTensors(nn.Module):
 
 
 class Shared(nn.Module):
-    """A parameter, a buffer, and a nested module that is called with values of several shapes."""
+    """A parameter, a buffer, and a nested module called on values of several shapes."""
 
     def __init__(self):
         super().__init__()
@@ -133,7 +133,7 @@ class Shared(nn.Module):
 
 
 class OwnParameters(nn.Module):
-    """Parameters among the values of a result, which are tensors of a class of their own."""
+    """Parameters, which are a subclass of tensors, among the values of a result."""
 
     def __init__(self):
         super().__init__()
@@ -153,7 +153,7 @@ class OtherDtypes(nn.Module):
 
 
 class Arrays(nn.Module):
-    """An array of NumPy and a number of NumPy: both have an attribute `shape`."""
+    """A NumPy array and a NumPy number, which both have an attribute `shape`."""
 
     def forward(self, x):
         array = x.numpy()
@@ -161,7 +161,7 @@ class Arrays(nn.Module):
 
 
 def renamed() -> fx.GraphModule:
-    """A graph module with names of its own; a fresh trace of it has other names."""
+    """A graph module with its own node names; a fresh trace gives other names."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     first = graph.create_node("call_function", torch.exp, (x,), name="alpha")

@@ -42,12 +42,12 @@ GOOD, TWICE, BAD = Exactly(1.0, 2.0), Exactly(2.0, 4.0), Exactly(-1.0, -2.0)
 
 @dataclass(frozen=True)
 class Timing(Expect):
-    """What a case of `OpTimer` demands.
+    """The expectation of a case of `OpTimer`.
 
     Attributes:
-        slow: the time that nodes take at least, by their names, in units of `models.SPIN`.
-        ranked: whether the answers of ``slowest`` are looked at.
-        second_timer: whether the last run, on a timer of its own, is looked at.
+        slow: the minimum time of some nodes, by name, in units of `models.SPIN`.
+        ranked: whether the judge checks the results of ``slowest``.
+        second_timer: whether the judge checks the last run, which a second timer makes.
     """
 
     slow: Mapping[str, float] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""What must come of `OpTimer`: names, counts, sums and order; never how fast something is.
+"""The answer key of `OpTimer`: names, counts, sums and order, but never speed.
 
-Every rule holds on the busiest machine: times are compared with processor time that was
-really used up, with each other, and with the wall time of the same run.
+Every rule also works on a busy machine: it compares times with the processor time used, with each
+other, and with the wall time of the same run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from autograder.authoring.key import (
 from autograder.exercises.ch06b_measuring.OpTimer.cases import Timing
 from autograder.exercises.ch06b_measuring.OpTimer.models import SPIN
 
-# Clocks tick: a time may be shorter than the work by this factor, and a sum of times longer.
+# Clocks have a limited resolution: a time may be shorter than the work by this factor, and a sum of
+# times longer.
 AT_LEAST, AT_MOST, TICK = 0.8, 1.5, 0.005
 
 
@@ -52,13 +53,13 @@ def call_names(evidence: Evidence) -> list[str]:
 
 
 def records(evidence: Evidence) -> Iterator[tuple[int, TimerRecord]]:
-    """The notes taken after each run of the first timer."""
+    """The records taken after each run of the first timer."""
     for i in range(len(evidence.trial.inputs)):
         yield i, evidence.outcome.runs[i]["timer"]
 
 
 class _Places(fx.Interpreter):
-    """Runs a graph and knows at which node it is."""
+    """Runs a graph and keeps the name of the current node."""
 
     at = ""
 
@@ -68,9 +69,9 @@ class _Places(fx.Interpreter):
 
 
 def refusing(evidence: Evidence) -> list[str | None]:
-    """For each run, the node that raises in it, in the graph as it was given.
+    """For each run, the node of the given graph that raises in it.
 
-    The graph runs for that, some of it slowly: once, for all answers.
+    This runs the graph, which can be slow, so it happens once for all answers.
     """
     found: list[str | None] = evidence.known("refusing", lambda: _refusing(evidence))
     return found
@@ -96,7 +97,7 @@ def _table(data: Tagged) -> dict[str, Any]:
 
 @rule("dictionaries and lists", Stage.FORM)
 def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
-    """`seconds` and `calls` have names as keys and numbers as values; `slowest` gives names."""
+    """`seconds` and `calls` map names to numbers; `slowest` returns names."""
     for _, note in records(evidence):
         both = ("seconds", note["seconds"], (float, int)), ("calls", note["calls"], (int,))
         for word, table, kinds in both:
@@ -130,7 +131,7 @@ def _dictionary_problem(data: Encoded, kinds: tuple[type, ...]) -> str | None:
 
 @rule("every call counted", Stage.STRUCTURE)
 def every_call_counted(evidence: Evidence) -> Iterable[Finding]:
-    """After each run every call node has run as often as it has; a call that raised has not."""
+    """After each run, every call node has the right count; a call that raised does not count."""
     names = call_names(evidence)
     known = {node.name for node in evidence.trial.args[0].graph.nodes}
     for i, note in records(evidence):
@@ -149,7 +150,7 @@ def every_call_counted(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _counts(evidence: Evidence, names: list[str], i: int) -> list[int]:
-    """How often each node has run by the end of run `i`: what ran before an error has run, too."""
+    """The count of each node after run `i`, including nodes that ran before an error."""
     refused = [name for name in refusing(evidence)[: i + 1] if name]
     whole = i + 1 - len(refused)
     return [whole + sum(j < names.index(name) for name in refused) for j in range(len(names))]
@@ -204,13 +205,13 @@ _LOOK_BEFORE_ERROR = "Operations before the one that raised count, too. "
 
 @rule("each timer its own", Stage.STRUCTURE)
 def each_timer_its_own(evidence: Evidence) -> Iterable[Finding]:
-    """A second timer begins at zero. It has made the last run, after all those of the first."""
+    """A second timer, which makes the last run, begins at zero."""
     if not evidence.expects(Timing).second_timer:
         return
     calls = _table(evidence.outcome.runs[len(evidence.trial.inputs)]["timer"]["calls"])
     first = _table(evidence.outcome.runs[0]["timer"]["calls"])
     names = call_names(evidence)
-    # It has made one run, as the first timer had after its first: on the same input.
+    # The second timer made one run on the same input as the first timer's first run.
     for name, times in zip(names, _counts(evidence, names, 0), strict=True):
         if calls.get(name, 0) not in (times, first.get(name, 0)):
             yield evidence.finding(
@@ -269,7 +270,7 @@ def _time_problem(
 
 @rule("slowest first", Stage.RESULT)
 def slowest_first(evidence: Evidence) -> Iterable[Finding]:
-    """`slowest(n)` gives the first n of the names, ordered by time spent, longest first."""
+    """`slowest(n)` returns the n names with the most time, longest first."""
     if not evidence.expects(Timing).ranked:
         return
     for i, note in records(evidence):
@@ -297,7 +298,7 @@ def slowest_first(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _is_top(got: list[str], n: int, names: list[str], seconds: dict[str, float]) -> bool:
-    """Whether these are the n largest; names of equal times may stand in any order."""
+    """Whether these are the n slowest; names with equal times may have any order."""
     best = sorted((seconds[name] for name in names), reverse=True)[:n]
     return (
         len(set(got)) == len(got)
@@ -311,7 +312,7 @@ def _times(seconds: dict[str, float]) -> str:
 
 
 def ran_twice(trial: Trial) -> Reference:
-    """What the model itself gives: on each input, and on the first once more."""
+    """The results of the model itself on each input, and again on the first."""
     trial = replace(trial, inputs=(*trial.inputs, trial.inputs[0]))
     return runs_of(trial.given_model.forward, trial)
 

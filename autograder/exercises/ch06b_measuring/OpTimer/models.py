@@ -1,4 +1,4 @@
-"""Models whose calls take time, or raise: for `OpTimer`."""
+"""Models whose calls take time or raise, for `OpTimer`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from autograder.authoring.models import Trial
 from autograder.models.running import on_a_trace
 
 SPIN = 0.012
-"""Seconds of processor time that one call of `slow` takes at least."""
+"""The minimum processor time of one call of `slow`, in seconds."""
 
 
 @fx.wrap
 def slow(x: torch.Tensor, times: float = 1) -> torch.Tensor:
-    """Return `x + 1` after some work; every clock sees it, a busy machine or not."""
+    """Return `x + 1` after some work, which every clock measures, even on a busy machine."""
     start = time.thread_time()
     while time.thread_time() - start < SPIN * times:
         pass
@@ -26,7 +26,7 @@ def slow(x: torch.Tensor, times: float = 1) -> torch.Tensor:
 
 @fx.wrap
 def wait(x: torch.Tensor, times: int = 1) -> torch.Tensor:
-    """Return `x + 1` after a while in which the processor has nothing to do."""
+    """Return `x + 1` after some time without work for the processor."""
     time.sleep(SPIN * times)
     return x + 1
 
@@ -56,7 +56,7 @@ class OneSlow(nn.Module):
 
 
 class OneWaits(nn.Module):
-    """A function that waits, as for a disk, and one that works."""
+    """A function that waits, as for a disk, and a function that works."""
 
     def forward(self, x):
         return slow(wait(torch.relu(x), times=3)).abs()
@@ -76,7 +76,7 @@ class EveryKind(nn.Module):
 
 
 class Checked(nn.Module):
-    """A call whose value is `None`, before others and after them."""
+    """A call with the value `None`, before other calls and after them."""
 
     def forward(self, x):
         torch._assert(x.dim() > 0, "one number")
@@ -86,7 +86,7 @@ class Checked(nn.Module):
 
 
 class TwoSlow(nn.Module):
-    """Two slow calls: the second takes three times as long; one more that nobody reads."""
+    """Two slow calls, of which the second takes three times as long; and one without readers."""
 
     def forward(self, x):
         first = slow(x)
@@ -103,14 +103,14 @@ class BrieflySlow(nn.Module):
 
 
 class ManyQuick(nn.Module):
-    """So many equal calls that some of them take the same time."""
+    """Enough equal calls for some of them to take the same time."""
 
     def forward(self, x):
         return [x.dim() for _ in range(200)]
 
 
 class StarNames(nn.Module):
-    """Any number of arguments; nodes whose names say little about what they call."""
+    """Any number of arguments; node names that differ from the called functions."""
 
     def forward(self, sum, *rest):
         relu = sum + rest[0]
@@ -133,7 +133,7 @@ class RefusesLate(nn.Module):
 
 
 class SlowThenRefuses(nn.Module):
-    """A slow call, one that raises for some inputs, and one that is twice as slow."""
+    """A slow call, one that raises for some inputs, and one that takes twice as long."""
 
     def forward(self, x):
         first = refuse_negative(slow(x))
@@ -141,7 +141,7 @@ class SlowThenRefuses(nn.Module):
 
 
 class NeedsThree(nn.Module):
-    """A module that raises for inputs of another width."""
+    """A module that raises for inputs with another width."""
 
     def __init__(self):
         super().__init__()
@@ -152,7 +152,7 @@ class NeedsThree(nn.Module):
 
 
 def timed(trial: Trial, choice: int) -> Trial:
-    """Several runs of one trace, some of them on an input that may not fit."""
+    """The trial with several runs of one trace, some on an input that may not fit."""
     trial = on_a_trace(trial, choice)
     first, *others = trial.inputs[0]
     runs = [trial.inputs[0], trial.inputs[-1]]

@@ -1,4 +1,4 @@
-"""What must come of `count_flops`: the number that PyTorch counts, too."""
+"""The answer key of `count_flops`: the number that PyTorch counts."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from autograder.authoring.key import (
 
 
 def counted(model: nn.Module, *inputs: Any) -> int:
-    """What PyTorch itself counts while the model runs."""
+    """The number that PyTorch counts while the model runs."""
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         model(*inputs)
     return int(counter.get_total_flops())
 
 
 class _ByNode(fx.Interpreter):
-    """Counts each node by itself."""
+    """Counts each node separately."""
 
     def run(self, *args: Any) -> dict[str, int]:  # type: ignore[override]  # inputs alone
-        """The count of each node that has one."""
+        """The count of each node, without zeros."""
         self.counts: dict[str, int] = {}
         with torch.no_grad():
             super().run(*args)
@@ -46,7 +46,7 @@ class _ByNode(fx.Interpreter):
 
 
 def _where_to_look(evidence: Evidence) -> str:
-    """The count of each node, if these are what the exercise counts."""
+    """Advice with the right count of each node, if these add up to the expected result."""
     model, *inputs = evidence.case.make(0).args
     counts = _ByNode(fx.symbolic_trace(model)).run(*inputs)
     if not counts or sum(counts.values()) != evidence.reference.value:
@@ -61,7 +61,7 @@ def _where_to_look(evidence: Evidence) -> str:
 
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
-    """The number of floating-point operations."""
+    """The answer returns the number of floating-point operations."""
     got: Any = evidence.outcome.value
     want: Any = evidence.reference.value
     if got == want:

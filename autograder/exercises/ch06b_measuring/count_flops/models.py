@@ -1,4 +1,4 @@
-"""Models with linear layers, convolutions and products: for `count_flops`."""
+"""Models with linear layers, convolutions and products, for `count_flops`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OneLinear(nn.Module):
 
 
 class Cheap(nn.Module):
-    """Operations that do not count, between two layers that do."""
+    """Operations that do not count, between two layers that count."""
 
     def __init__(self):
         super().__init__()
@@ -38,19 +38,19 @@ class Cheap(nn.Module):
 
 
 def matmul(x, y):
-    """A function of a notebook, called like PyTorch's."""
+    """A function in the notebook with the name of PyTorch's function."""
     return x * y
 
 
 class OwnMatmul(nn.Module):
-    """A function that is called `matmul` and is none, and one that is."""
+    """A function `matmul` that is not a matrix product, and a matrix product."""
 
     def forward(self, x):
         return matmul(x, x) + x @ x
 
 
 class LinearSpellings(nn.Module):
-    """One layer called twice, by keyword too, and its function."""
+    """One layer with two calls, once by keyword, and its function."""
 
     def __init__(self):
         super().__init__()
@@ -65,7 +65,7 @@ class LinearSpellings(nn.Module):
 
 
 class TwoSizes(nn.Module):
-    """Each layer, and each weight, is used for two inputs of different sizes."""
+    """Each layer and each weight has two inputs of different sizes."""
 
     def __init__(self):
         super().__init__()
@@ -80,7 +80,7 @@ class TwoSizes(nn.Module):
 
 
 class OwnLinear(nn.Linear):
-    """A layer class of our own: tracing goes through it."""
+    """A layer class of the course, which tracing enters."""
 
 
 class Owned(nn.Module):
@@ -95,7 +95,7 @@ class Owned(nn.Module):
 
 
 class OfTorch(nn.Module):
-    """A subclass of `nn.Linear` that PyTorch itself has: tracing keeps it as a leaf."""
+    """A subclass of `nn.Linear` in PyTorch, which tracing keeps as a leaf."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +107,7 @@ class OfTorch(nn.Module):
 
 
 class TiedLayers(nn.Module):
-    """Two layers have one weight."""
+    """Two layers share one weight."""
 
     def __init__(self):
         super().__init__()
@@ -130,7 +130,7 @@ class OneConv(nn.Module):
 
 
 class Grouped(nn.Module):
-    """Convolutions with groups, of one and of two dimensions."""
+    """Convolutions with groups, with one and with two dimensions."""
 
     def __init__(self):
         super().__init__()
@@ -156,7 +156,7 @@ class FunctionalConvs(nn.Module):
 
 
 class PositionalConvs(nn.Module):
-    """Convolutions as functions whose arguments are all positional: groups come last."""
+    """Convolutions as functions with only positional arguments; groups are last."""
 
     def __init__(self):
         super().__init__()
@@ -170,7 +170,7 @@ class PositionalConvs(nn.Module):
 
 
 class SameCalls(nn.Module):
-    """Calls that compute the same once more."""
+    """Calls that repeat a computation."""
 
     def __init__(self):
         super().__init__()
@@ -208,14 +208,14 @@ class Batches(nn.Module):
 
 
 class Broadcast(nn.Module):
-    """Products whose batches are broadcast, on either side."""
+    """Products that broadcast the batch of either factor."""
 
     def forward(self, x, y):
         return x @ y, torch.matmul(y.transpose(1, 2), x.transpose(2, 3))
 
 
 class NotCounted(nn.Module):
-    """One layer that counts, and operations that multiply, too, but are on no list."""
+    """One layer that counts, and operations that also multiply, but are not listed."""
 
     def __init__(self):
         super().__init__()
@@ -230,7 +230,7 @@ class NotCounted(nn.Module):
 
 
 class OnNoList(nn.Module):
-    """One layer that counts, and relatives of what is on the list."""
+    """One layer that counts, and operations similar to the listed ones."""
 
     def __init__(self):
         super().__init__()
@@ -248,14 +248,14 @@ class OnNoList(nn.Module):
 
 
 class OneMatrix(nn.Module):
-    """A batch of matrices and a single one, on either side."""
+    """A batch of matrices and a single matrix, in either order."""
 
     def forward(self, x, y):
         return x @ y, torch.matmul(y.t(), x.transpose(1, 2))
 
 
 class Upwards(nn.Module):
-    """A convolution, and transposed ones, which are not on the list."""
+    """A convolution, and transposed ones, which are not listed."""
 
     def __init__(self):
         super().__init__()
@@ -268,7 +268,7 @@ class Upwards(nn.Module):
 
 
 def by_hand() -> fx.GraphModule:
-    """A graph module with a dead product and names that mislead."""
+    """A graph module with a dead product and misleading names."""
     graph = fx.Graph()
     x, y = graph.placeholder("linear"), graph.placeholder("matmul")
     product = graph.create_node("call_function", operator.matmul, (x, y), name="add")

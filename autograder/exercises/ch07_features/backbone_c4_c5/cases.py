@@ -36,7 +36,7 @@ def resnet_case(
     *inputs: T,
     training: bool = False,
 ) -> Case:
-    """A case with a ResNet, all in one mode, that keeps its own weights."""
+    """A case with a ResNet with its own weights, in one mode."""
     return Case(name, aspect, models.ResNetTrial(make, inputs, training))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `backbone_c4_c5`: a module, made by torchvision's extractor."""
+"""The answer key of `backbone_c4_c5`: a module that torchvision's extractor makes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from autograder.exercises.ch07_features.backbone_c4_c5.models import MADE_BY
 
 @rule("returns a module", Stage.KIND)
 def returns_module(evidence: Evidence) -> Iterable[Finding]:
-    """The result is an `nn.Module`, a `GraphModule` or one around it."""
+    """The result is an `nn.Module`: a `GraphModule`, or a module that contains one."""
     value = evidence.outcome.value
     if evidence.has_graph or (isinstance(value, dict) and "module" in value):
         return
@@ -52,7 +52,7 @@ def returns_module(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("made by torchvision", Stage.STRUCTURE)
 def made_by_torchvision(evidence: Evidence) -> Iterable[Finding]:
-    """`create_feature_extractor` was called; what came of it, other rules look at."""
+    """The answer calls `create_feature_extractor`; other rules judge the result."""
     if MADE_BY not in evidence.outcome.used:
         yield evidence.finding(
             "not-torchvision",
@@ -70,7 +70,7 @@ _CUTS_AWAY = (
 
 @rule("of the model's layers", Stage.STRUCTURE)
 def of_the_models_layers(evidence: Evidence) -> Iterable[Finding]:
-    """A graph calls operations and layers of PyTorch and torchvision, and no code of its own."""
+    """The graph calls only operations and layers of PyTorch and torchvision."""
     if not evidence.has_graph:
         return
     classes = classes_of(evidence.graph)
@@ -92,10 +92,10 @@ def of_the_models_layers(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the extractor gives them", Stage.COPY)
 def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
-    """C4 and C5 are what a graph gives: the result's own, or in a module that of an extractor.
+    """C4 and C5 come from a graph: the result's own, or that of an extractor inside a module.
 
-    If the graph gives other values, so does the module. Looked at last: what is wrong with
-    the features says more.
+    If the graph returns other values, so does the module. This rule is last, because a message
+    about wrong features is better.
     """
     for got, want in zip(evidence.outcome.runs, evidence.reference.runs, strict=True):
         if evidence.has_graph:
@@ -120,7 +120,7 @@ def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _gives(evidence: Evidence, run: RunRecord, part: InsideRecord, want: CallResult) -> bool:
-    """Whether a part of a module gives all features, and the module takes them from there."""
+    """Whether a part of a module returns all features, and the module uses these."""
     tables = evidence.outcome.tensors, evidence.reference.tensors
     values = [*leaves(part["given"].get("value"))]
     features = [feature for _, feature in want["value"]["dict"]]
@@ -131,9 +131,9 @@ def _gives(evidence: Evidence, run: RunRecord, part: InsideRecord, want: CallRes
 
 
 def _follows(evidence: Evidence, run: RunRecord, other: CallResult) -> bool:
-    """Whether all features are greater by one where the graph adds one to what it gives.
+    """Whether all features increase by one if the graph adds one to its results.
 
-    All else that the run does is the same.
+    The rest of the run must be the same.
     """
     tensors, forward = evidence.outcome.tensors, run["forward"]
     if "value" not in other or difference(other["args"], tensors, forward["args"], tensors):
@@ -144,7 +144,7 @@ def _follows(evidence: Evidence, run: RunRecord, other: CallResult) -> bool:
 
 @rule("signature as given", Stage.STRUCTURE)
 def signature_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """The graph's `forward` has the parameters of the model's; no trace is needed to know them."""
+    """The graph's `forward` has the model's parameters, which are known without a trace."""
     if not evidence.has_graph:
         return
     model = evidence.trial.given_model
@@ -160,12 +160,12 @@ def signature_as_given(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _of_graphs(shared: Rule) -> Rule:
-    """A rule about graph modules, for results that may be modules of another kind."""
+    """A rule for graph modules, which is skipped for other modules."""
     return replace(shared, find=lambda e: shared.find(e) if e.has_graph else ())
 
 
 def _calls_blocks(evidence: Evidence) -> bool:
-    """Whether the graph calls a block of torchvision's, or a layer that holds one."""
+    """Whether the graph calls a block of torchvision, or a layer that contains one."""
     calls = [target_path(row) for row in evidence.graph["nodes"] if row["op"] == "call_module"]
     blocks = [
         path
@@ -176,9 +176,9 @@ def _calls_blocks(evidence: Evidence) -> bool:
 
 
 def _features(evidence: Evidence) -> Iterable[Finding]:
-    """The features are those of the reference; `same_result`, with words for this exercise.
+    """The features equal those of the reference; `same_result` with advice for this exercise.
 
-    The judge has the result run for itself where no whole block of torchvision is a leaf in it.
+    The judge runs the result itself if no whole block of torchvision is a leaf in it.
     """
     ways: tuple[Way, ...] = ("forward", "interpreter")
     if evidence.has_graph and not _calls_blocks(evidence):
@@ -195,7 +195,7 @@ _LOOK = {
 
 
 def c4_and_c5(trial: Trial) -> Reference:
-    """The results of the model's third and fourth layer in a run, seen by hooks."""
+    """The results of the model's `layer3` and `layer4` in a run, from hooks."""
     model = trial.given_model
 
     def features(*inputs: Any) -> dict[str, Any]:
@@ -214,8 +214,8 @@ def c4_and_c5(trial: Trial) -> Reference:
     return runs_of(features, trial)
 
 
-# A copy of torchvision's own module is in training mode whatever it was made from, so that
-# copies are not compared here.
+# A copy of torchvision's own module is always in training mode, so there is no rule about copies
+# here.
 KEY = AnswerKey(
     (
         returns_module.because("names the kind that came back, before it is run"),

@@ -1,4 +1,4 @@
-"""What builds the cases of `backbone_c4_c5`: a ResNet, with an eye on torchvision's extractor."""
+"""Trials of `backbone_c4_c5`: a ResNet, and a watch on torchvision's extractor."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.models import networks
 from autograder.models.torchvision_parts import DualGraphModule
 
 MADE_BY = "__init__"
-"""What is recorded as used when torchvision makes an extractor."""
+"""The method to watch: torchvision calls it to make an extractor."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResNetTrial:
-    """Builds a trial of a ResNet, all in one mode, that keeps its own weights."""
+    """Builds a trial of a ResNet with its own weights, in one mode."""
 
     make: Callable[[], nn.Module]
     inputs: tuple[T, ...]

@@ -1,4 +1,4 @@
-"""Exercise 7.2: an extractor of one's own."""
+"""Exercise 7.2: your own extractor."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ for node in reversed(gm.graph.nodes):
 def take(
     name: str, aspect: str, make: Any, wanted: dict[str, str], *inputs: Any, **options: Any
 ) -> Case:
-    """A case that wants some values of a model."""
+    """A case that asks for some values of a model."""
     plain = model_case(name, aspect, make, *(inputs or ((X,),)), **options)
     return replace(plain, make=models.Wanting(plain.make, wanted))
 
@@ -122,7 +122,7 @@ VOCABULARY = Vocabulary(
 
 
 def told(recipe: Recipe) -> Expect:
-    """What is to come of a name that the model does not have, where `some_wanted` asks for it."""
+    """The expectation of a random case: an error if `some_wanted` asks for an unknown name."""
     if recipe.choice % 8 != 7:
         return Expect()
     advice = "A name that is neither a node's nor a module's must raise a `ValueError`."
@@ -347,6 +347,6 @@ EXERCISE = Exercise(
     },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.some_wanted, expect=told),
-    # A graph may copy a value with code of the learner's own, so targets need not be known.
+    # The learner's own code may copy a value, so the judge may not know all targets.
     own_code="copies",
 )

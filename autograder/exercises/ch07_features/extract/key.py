@@ -1,4 +1,4 @@
-"""What must come of `extract`: the wanted values, as they were when computed, and no more."""
+"""The answer key of `extract`: the wanted values, as they were when computed, and nothing else."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from autograder.authoring.key import (
 )
 
 _COPIES = ("clone", "copy_of")
-"""Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
+"""Names of copies: PyTorch's own, and the one that replaces a copy by the learner's code."""
 _CUTS = ("detach", "detach_", "deepcopy")
-"""Names of what gives a value without its gradient, or raises where it has one."""
+"""Names of functions that return a value without its gradient, or raise if it has one."""
 _WANTS_GRADIENT = "Copy with `clone`: training with the returned value needs its gradient."
 _WAYS: dict[Way, str] = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
 def meant(gm: fx.GraphModule, name: str) -> fx.Node:
-    """The node that a wanted name means: a module's last call, or the node of that name."""
+    """The node of a wanted name: a module's last call, or the node with that name."""
     calls = {node.target: node for node in gm.graph.nodes if node.op == "call_module"}
     named = (node for node in gm.graph.nodes if node.name == name)
     found: fx.Node = calls.get(name) or next(named)
@@ -65,7 +65,7 @@ def _wanted(evidence: Evidence) -> dict[str, str]:
 
 @rule("wanted values", Stage.RESULT)
 def wanted_values(evidence: Evidence) -> Iterable[Finding]:
-    """A dict with the wanted keys in order, each value as it was when it was computed."""
+    """The result is a dict with the wanted keys in order, each value as it was when computed."""
     wanted = _wanted(evidence)
     nodes = {key: meant(evidence.traced, name).name for name, key in wanted.items()}
     for i, inputs in enumerate(evidence.trial.inputs):
@@ -73,7 +73,7 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
         record = evidence.run_record(i)
         for how in _WAYS:
             if how == "rebuilt" and how not in record:
-                continue  # its operations are not on the judge's list; the verdict says so
+                continue  # the judge does not know its operations; the verdict says so
             finding = _finding_of_run(evidence, i, how, record[how], nodes, truth)
             if finding:
                 yield finding
@@ -123,9 +123,9 @@ def _finding_of_run(
 def _args_finding(
     evidence: Evidence, i: int, how: Way, got: CallResult, where: str
 ) -> Finding | None:
-    """A finding if the result does other things to its arguments than its graph says.
+    """A finding if the result changes its arguments in another way than its graph.
 
-    What the model does to them does not matter: a call in place that no wanted value needs goes.
+    Changes by the model do not count, because a call in place goes if no wanted value needs it.
     """
     own = evidence.run_record(i).get("rebuilt")
     tables = evidence.tensors_of(how), evidence.tensors_of("rebuilt")
@@ -182,10 +182,10 @@ def _difference(evidence: Evidence, how: Way, got: Encoded, key: str, want: Any)
 # ------------------------------------------------------------------ nothing else
 
 
-# Looked at last: where a value is wrong, a node that should be read looks like one too many.
+# This rule is last: if a value is wrong, a node that should be read looks like an extra one.
 @rule("nothing else", Stage.COPY)
 def nothing_else(evidence: Evidence) -> Iterable[Finding]:
-    """No node is left that no wanted value needs."""
+    """Every node is needed for a wanted value."""
     for name in _left(evidence):
         yield evidence.finding(
             "node-left",
@@ -200,28 +200,28 @@ def nothing_else(evidence: Evidence) -> Iterable[Finding]:
 def _left(evidence: Evidence) -> Iterator[str]:
     try:
         if evidence.rebuilt is None:
-            return  # another rule refuses the own code in it
-        names = evidence.done("unneeded") or ()  # `None` where it raises; another rule says so
+            return  # another rule rejects the learner's code in it
+        names = evidence.done("unneeded") or ()  # `None` if it raises, which another rule reports
     except ValueError:
-        return  # another rule runs it, and says so
+        return  # another rule runs it and reports the error
     called = {row["name"]: row["target"] for row in evidence.graph["nodes"]}
     yield from (name for name in names if _leaf_of(called[name]) not in _COPIES)
 
 
 def _leaf_of(target: Encoded) -> str:
-    """The bare name of what a node calls."""
+    """The bare name of the function, method or module that a node calls."""
     return target_text(target).rpartition(".")[2]
 
 
 def _cuts(row: NodeRecord) -> bool:
-    """Whether a node gives a value without its gradient: `detach`, `deepcopy`, `.data`."""
+    """Whether a node returns a value without its gradient: `detach`, `deepcopy`, `.data`."""
     leaf = _leaf_of(row["target"])
     return leaf in _CUTS or (leaf == "getattr" and "data" in row["args"].get("tuple", ()))
 
 
 @rule("gradients flow", Stage.COPY)
 def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
-    """No node cuts a value off from its gradient that the model does not cut off."""
+    """No node cuts off a gradient that the model keeps."""
     for own, how in evidence.value["cuts"].items():
         does = f"What your own code gives back at `{own}` has lost the gradient of its argument"
         if how == "raises":
@@ -250,7 +250,7 @@ def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
 
 
 def as_computed(trial: Trial) -> Reference:
-    """The wanted values, each copied as soon as it is there."""
+    """The wanted values, each copied right after it is computed."""
     _, wanted = trial.args
     gm = fx.symbolic_trace(trial.given_model)
 

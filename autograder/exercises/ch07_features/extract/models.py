@@ -1,6 +1,6 @@
-"""Small models to take features from: for `extract`."""
+"""Small models to extract features from, for `extract`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Branches(nn.Module):
 
 
 class BeginAlike(nn.Module):
-    """The name of one layer is the beginning of the other's."""
+    """The name of one layer is a prefix of the other's."""
 
     def __init__(self):
         super().__init__()
@@ -194,7 +194,7 @@ UNKNOWN = "no_such.name"
 
 
 def some_wanted(trial: Trial, choice: int) -> Trial:
-    """The trial with up to three names and a key for each; some models in training mode."""
+    """The trial with up to three names and their keys, for some choices in training mode."""
     model = trial.model
     if isinstance(model, fx.GraphModule) and choice % 2:
         renamed(model)
@@ -211,13 +211,13 @@ def some_wanted(trial: Trial, choice: int) -> Trial:
         node = calls[-1 - (choice // 5 * (place + 1)) % len(calls)]
         name = node.target if node.op == "call_module" and choice % 7 else node.name
         wanted.setdefault(name, f"key {8 - place}")
-        if choice % 8 == 4:  # the same node by both of its names
+        if choice % 8 == 4:  # the same node by its second name
             wanted.setdefault(node.name, f"key {5 - place}")
     return replace(trial, args=(model, wanted))
 
 
 def _tensors(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> tuple[list[fx.Node], list[fx.Node]]:
-    """The nodes whose value is a tensor, and those of them whose value is overwritten later."""
+    """The nodes with tensors as values, and those of them that later nodes overwrite."""
     record = recorded(gm, inputs)
     nodes = [node for node in gm.graph.nodes if node.op != "output"]
     nodes = [node for node in nodes if isinstance(record.then[node.name], torch.Tensor)]

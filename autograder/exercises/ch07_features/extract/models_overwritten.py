@@ -1,6 +1,6 @@
-"""Small models that change in place what somebody may want, or through an alias: for `extract`."""
+"""Small models that overwrite values in place, directly or through an alias, for `extract`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class SwitchedOff(nn.Module):
 
 
 class ReadInPlace(nn.Module):
-    """`add_` writes into the sine, and only reads the cosine."""
+    """`add_` writes to the sine, but only reads the cosine."""
 
     def forward(self, x):
         total, step = x.sin(), x.cos()
@@ -148,7 +148,7 @@ class ReadInPlace(nn.Module):
 
 
 class OverParameter(nn.Module):
-    """A parameter that is not trained moves in each call."""
+    """Each call changes a parameter that is not trained."""
 
     def __init__(self):
         super().__init__()
@@ -161,7 +161,7 @@ class OverParameter(nn.Module):
 
 
 class ReadInAList(nn.Module):
-    """Nothing but a list has what is changed in place."""
+    """Only a list reads the value that is changed in place."""
 
     def __init__(self):
         super().__init__()
@@ -174,7 +174,7 @@ class ReadInAList(nn.Module):
 
 
 class ByKeyword(nn.Module):
-    """Three ways to say by keyword what is changed; nothing reads what these calls return."""
+    """Three calls in place with keyword arguments; no node reads their results."""
 
     def __init__(self):
         super().__init__()
@@ -312,7 +312,7 @@ class ThroughSwap(nn.Module):
 
 
 class ThroughCasts(nn.Module):
-    """A cast to the dtype that is there already gives the tensor itself."""
+    """A cast to the current dtype returns the tensor itself."""
 
     def __init__(self):
         super().__init__()
@@ -326,7 +326,7 @@ class ThroughCasts(nn.Module):
 
 
 class CastsOneByOne(nn.Module):
-    """Each of these gives back the memory that it is given."""
+    """Each of these calls returns an alias of its input."""
 
     def __init__(self):
         super().__init__()
@@ -354,7 +354,7 @@ class ThroughEinsum(nn.Module):
 
 
 class ThroughBroadcast(nn.Module):
-    """Which of the two inputs a result lies in is seen nowhere in the graph."""
+    """The graph does not show which of the two inputs a result is an alias of."""
 
     def __init__(self):
         super().__init__()
@@ -368,7 +368,7 @@ class ThroughBroadcast(nn.Module):
 
 
 class PureLogic(nn.Module):
-    """`&` and `|` are called `and_` and `or_`, and change nothing."""
+    """`&` and `|` are called `and_` and `or_`, but change nothing."""
 
     def __init__(self):
         super().__init__()

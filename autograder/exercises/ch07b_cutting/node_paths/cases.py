@@ -1,4 +1,4 @@
-"""Exercise 7b.1: for each node, the module in whose forward it was made."""
+"""Exercise 7b.1: for each node, the module whose forward made it."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def path_case(
     training: bool = False,
     change: Callable[[nn.Module], None] | None = None,
 ) -> Case:
-    """A case of one model; the answer is called on the models of `after` before.
+    """A case of one model; the answer is called on the models of `after` first.
 
-    The `change` is made after a call on the model itself.
+    The judge applies `change` after a first call on the model itself.
     """
     return Case(name, aspect, models.PathTrial(make, after, training, change))
 

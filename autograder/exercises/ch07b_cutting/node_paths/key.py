@@ -1,4 +1,4 @@
-"""What must come of `node_paths`: for each node, whose forward made it."""
+"""The answer key of `node_paths`: for each node, the path of the module whose forward made it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from autograder.authoring.key import (
 )
 
 Words = tuple[str, str, str, tuple[str, ...]]
-"""Code, message and place to look of a finding, and the nodes it speaks of."""
+"""Code, message, advice and nodes of a finding."""
 
 
 def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
-    """Every node but the output is a key, no other is, and each has the right path."""
+    """The keys are all nodes except the output, and each has the right path."""
     trial = evidence.trial
     found = _problem(evidence.outcome.value, evidence.reference.value, trial.model)
     if found:
@@ -45,7 +45,7 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     wanted = zip(trial.watch, evidence.outcome.runs, evidence.reference.runs, strict=True)
     for model, run, want in wanted:
         if "error" in want:
-            continue  # whatever came of a model that cannot be traced
+            continue  # any result is fine for a model that cannot be traced
         at_once = _problem(run["forward"].get("then"), want["value"], model)
         found = _problem(run["forward"].get("value"), want["value"], model)
         if at_once:
@@ -60,7 +60,7 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _earlier(evidence: Evidence) -> str:
-    """What the answer was called on before."""
+    """The model of the earlier call, in words."""
     if evidence.trial.meanwhile is not None:
         return "the same model, which has been changed since"
     raised = any("error" in run for run in evidence.reference.runs)
@@ -80,7 +80,7 @@ def _later(text: str) -> str:
 
 
 def _problem(value: Encoded, reference: Encoded, model: nn.Module | None) -> Words | None:
-    """What is wrong with one dictionary, if anything is."""
+    """The finding about one dictionary, if it is wrong."""
     if not (isinstance(value, dict) and "dict" in value):
         return "wrong-kind", f"The result is {kind_of(value)}, not a `dict`.", _KIND, ()
     odd = next((key for key, _ in value["dict"] if not isinstance(key, str)), None)
@@ -107,7 +107,7 @@ def _problem(value: Encoded, reference: Encoded, model: nn.Module | None) -> Wor
 
 
 def _is_path_of(got: Encoded, path: str, model: nn.Module | None) -> bool:
-    """Whether this is the path; a module that stands in two places has two paths."""
+    """Whether this is the path; a module with two names has two paths."""
     if got == path:
         return True
     if not (isinstance(got, str) and got and path and model is not None):
@@ -130,12 +130,12 @@ _PATH = (
 
 
 def paths_of(model: nn.Module) -> dict[str, str]:
-    """The path of each node, by hooks: they run where a module's own code begins and ends."""
+    """The path of each node, from hooks at the beginning and end of each module's forward."""
     tracer, running = fx.Tracer(), [""]
     paths: dict[str, str] = {}
 
     def note() -> None:
-        """All nodes that are new since the last time were made where we are."""
+        """Give the path of the running module to all new nodes."""
         for node in tracer.graph.nodes:
             if node.op != "output":
                 paths.setdefault(node.name, running[-1])
@@ -157,13 +157,13 @@ def paths_of(model: nn.Module) -> dict[str, str]:
 
 
 def by_hooks(trial: Trial) -> Reference:
-    """The paths in the case's model, and in those of earlier calls."""
+    """The paths in the case's model, and in the models of earlier calls."""
     encoder = Encoder()
     runs: list[CallResult] = []
     for model in trial.watch:
         try:
             runs.append({"value": encoder.encode(paths_of(model))})
-        except Exception as error:  # its trace raises with any tracer
+        except Exception as error:  # no tracer can trace it
             runs.append({"error": {"type": type(error).__name__}})
     if trial.meanwhile is not None:
         trial.meanwhile(paths_of)

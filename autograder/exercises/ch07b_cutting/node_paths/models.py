@@ -1,4 +1,4 @@
-"""Modules within modules, for `node_paths`: whose forward makes which node?"""
+"""Nested modules for `node_paths`, with nodes from different forwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Make = Callable[[], nn.Module]
 
 
 class Flat(nn.Module):
-    """No submodule is entered."""
+    """Tracing enters no submodule."""
 
     def __init__(self):
         super().__init__()
@@ -51,7 +51,7 @@ class OneChild(nn.Module):
 
 
 class Pair(nn.Module):
-    """A module with a module, and operations on both sides of it."""
+    """Operations on both sides of a submodule."""
 
     def __init__(self):
         super().__init__()
@@ -62,7 +62,7 @@ class Pair(nn.Module):
 
 
 class Deep(nn.Module):
-    """Two levels down, back up one level, and back to the top."""
+    """Down two levels, up one level, and up to the root."""
 
     def __init__(self):
         super().__init__()
@@ -74,7 +74,7 @@ class Deep(nn.Module):
 
 
 class CalledTwice(nn.Module):
-    """One module, called twice, and something between the calls."""
+    """One module with two calls, and an operation between them."""
 
     def __init__(self):
         super().__init__()
@@ -86,7 +86,7 @@ class CalledTwice(nn.Module):
 
 
 class CalledAgain(nn.Module):
-    """Two models of this class need not have the same graph."""
+    """Two models of this class can have different graphs."""
 
     def __init__(self, times=2):
         super().__init__()
@@ -100,7 +100,7 @@ class CalledAgain(nn.Module):
 
 
 class LeafTwice(nn.Module):
-    """One layer called by two modules, and twice by one of them."""
+    """Two modules call one layer, and one of them twice."""
 
     def __init__(self):
         super().__init__()
@@ -112,7 +112,7 @@ class LeafTwice(nn.Module):
 
 
 class Sequentials(nn.Module):
-    """A Sequential within a Sequential: their forward calls the children."""
+    """A Sequential within a Sequential; their forwards call the children."""
 
     def __init__(self):
         super().__init__()
@@ -123,7 +123,7 @@ class Sequentials(nn.Module):
 
 
 class Reaching(nn.Module):
-    """The root calls what belongs to others: in a list, in a dictionary, inside of a module."""
+    """The root calls modules of others: in a list, in a dictionary, inside a module."""
 
     def __init__(self):
         super().__init__()
@@ -137,7 +137,7 @@ class Reaching(nn.Module):
 
 
 class Borrower(nn.Module):
-    """Calls a module that it was given."""
+    """Calls a module that also belongs to another module."""
 
     def __init__(self, lent):
         super().__init__()
@@ -148,7 +148,7 @@ class Borrower(nn.Module):
 
 
 class Shared(nn.Module):
-    """One layer and one block, each known under two names."""
+    """One layer and one block, each with two names."""
 
     def __init__(self):
         super().__init__()
@@ -162,7 +162,7 @@ class Shared(nn.Module):
 
 
 class Namesakes(nn.Module):
-    """Names that say something else than where a node was made."""
+    """Names that do not tell which module made a node."""
 
     def __init__(self):
         super().__init__()
@@ -177,7 +177,7 @@ class Namesakes(nn.Module):
 
 
 class Scale(nn.Module):
-    """A parameter of its own."""
+    """A module with a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -188,7 +188,7 @@ class Scale(nn.Module):
 
 
 class Parameters(nn.Module):
-    """A parameter read by its module, and parameters of submodules read by the root."""
+    """A parameter read by its own module, and parameters of submodules read by the root."""
 
     def __init__(self):
         super().__init__()
@@ -202,7 +202,7 @@ class Parameters(nn.Module):
 
 
 class Centre(nn.Module):
-    """A buffer of its own."""
+    """A module with a buffer."""
 
     def __init__(self):
         super().__init__()
@@ -213,7 +213,7 @@ class Centre(nn.Module):
 
 
 class Buffers(nn.Module):
-    """Buffers, read where they live and elsewhere."""
+    """Buffers read by their own modules and elsewhere."""
 
     def __init__(self):
         super().__init__()
@@ -225,7 +225,7 @@ class Buffers(nn.Module):
 
 
 class Positions(nn.Module):
-    """A buffer is handed to a layer."""
+    """The model passes a buffer to a layer."""
 
     def __init__(self):
         super().__init__()
@@ -237,7 +237,7 @@ class Positions(nn.Module):
 
 
 class Encoded(nn.Module):
-    """A module that hands its own buffer to a layer, as a keyword argument too."""
+    """The model passes buffers to layers, also by keyword."""
 
     def __init__(self):
         super().__init__()
@@ -252,7 +252,7 @@ Ends = namedtuple("Ends", "low high")
 
 
 class NamedTuple(nn.Module):
-    """A named tuple among the arguments becomes a node, too."""
+    """A named tuple among the arguments also becomes a node."""
 
     def __init__(self):
         super().__init__()
@@ -270,7 +270,7 @@ class Stacked(nn.Module):
 
 
 class Signature(nn.Module):
-    """Parameters of every kind, and a submodule that takes them by keyword."""
+    """Parameters of every kind, and a submodule called with keyword arguments."""
 
     def __init__(self):
         super().__init__()
@@ -281,26 +281,26 @@ class Signature(nn.Module):
 
 
 class Mix(nn.Module):
-    """Takes two values."""
+    """Computes several values from two inputs."""
 
     def forward(self, x, y):
         return {"sum": operator.add(x, y), "dead": x.exp(), "items": [x - y, x]}
 
 
 def helper(x):
-    """No module, so its nodes belong to the module that calls it."""
+    """Not a module, so its nodes belong to the module that calls it."""
     return torch.sin(x).cos()
 
 
 class ByMode(nn.Module):
-    """Makes other nodes in training mode."""
+    """Training mode makes other nodes."""
 
     def forward(self, x):
         return x.exp() if self.training else x.neg()
 
 
 class Moody(nn.Module):
-    """It and its submodule branch on their mode."""
+    """The model and its submodule both branch on their mode."""
 
     def __init__(self):
         super().__init__()
@@ -312,7 +312,7 @@ class Moody(nn.Module):
 
 
 class Helpers(nn.Module):
-    """Functions and methods, also another module's, make nodes for the module that calls them."""
+    """Nodes of functions and methods, even another module's, belong to the calling module."""
 
     def __init__(self):
         super().__init__()
@@ -324,7 +324,7 @@ class Helpers(nn.Module):
 
 
 class HelperUser(nn.Module):
-    """Calls a function and a method of its own."""
+    """Calls a function, and one of its own methods."""
 
     def step(self, x):
         return x.abs() + 1
@@ -334,11 +334,11 @@ class HelperUser(nn.Module):
 
 
 class OwnLinear(nn.Linear):
-    """A subclass of `nn.Linear` is entered: FX knows only the classes of torch.nn as leaves."""
+    """A subclass of `nn.Linear`; tracing enters it, because only classes in torch.nn are leaves."""
 
 
 class Subclassed(nn.Module):
-    """A layer that is entered, next to one that is not."""
+    """A layer that tracing enters, next to a leaf."""
 
     def __init__(self):
         super().__init__()
@@ -350,7 +350,7 @@ class Subclassed(nn.Module):
 
 
 class Branches(nn.Module):
-    """Whose forward cannot be traced."""
+    """A model with a forward that FX cannot trace."""
 
     def __init__(self):
         super().__init__()
@@ -373,7 +373,7 @@ class Untraceable(nn.Module):
 
 
 def graph_module() -> fx.GraphModule:
-    """A model that is a trace itself: its graph calls layers deep inside."""
+    """A model that is already a graph module, and calls layers deep inside."""
     return fx.symbolic_trace(Deep())
 
 
@@ -390,13 +390,13 @@ class AroundATrace(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class PathTrial:
-    """Builds a trial of one model; the answer is called on other models before.
+    """Builds a trial of one model; the answer is called on other models first.
 
     Attributes:
         make: builds the model.
-        after: build the models of the earlier calls.
+        after: builders of the models of the earlier calls.
         training: whether the model is in training mode.
-        change: what is done to the model after an earlier call on the model itself.
+        change: changes the model after a first call on it.
     """
 
     make: Make
@@ -419,12 +419,11 @@ def _changed(change: Callable[[nn.Module], None], model: nn.Module, _: object) -
 
 
 def exchange_gate(model: nn.Module) -> None:
-    """Put a module with a module in it where the gate was."""
+    """Replace the gate by a nested module."""
     model.gate = Pair()
 
 
-# Models on which the answer is called before: there is little in them to be wrong about, so
-# that what is wrong about a random model is shown on that model.
+# Models of earlier calls. They are simple, so that a finding is about the random model.
 EARLIER: tuple[tuple[Make, ...], ...] = (
     (),
     (Flat,),
@@ -434,6 +433,6 @@ EARLIER: tuple[tuple[Make, ...], ...] = (
 
 
 def after_others(trial: Trial, choice: int) -> Trial:
-    """The trial, now and then with models on which the answer is called before."""
+    """The trial, for some choices with models of earlier calls."""
     earlier = EARLIER[choice // 2 % len(EARLIER)] if choice % 2 else ()
     return replace(trial, watch=tuple(fresh(make, 0) for make in earlier))

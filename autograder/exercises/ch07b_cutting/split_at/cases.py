@@ -1,4 +1,4 @@
-"""Exercise 7b.2: a model cut in two."""
+"""Exercise 7b.2: split a model into two parts."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def cut(
     *inputs: Any,
     **options: Any,
 ) -> Case:
-    """A case that cuts a model at a node."""
+    """A case that splits a model at a node."""
     return model_case(name, aspect, make, *(inputs or ((X,),)), extra=(at,), **options)
 
 
 def refuse(name: str, make: Callable[[], nn.Module], at: str, **options: Any) -> Case:
-    """A case in which there is nothing to cut at."""
+    """A case with a name at which the model cannot be split."""
     advice = "Only a node that computes something, or reads a parameter, can end the head. "
     advice += "It is meant by its name in the trace, and by nothing else."
     expect = Expect(raises="ValueError", advice=advice)
@@ -109,7 +109,7 @@ VOCABULARY = Vocabulary(
 
 
 def refusals(recipe: Recipe) -> Expect:
-    """That there is nothing to cut at, where `cut_somewhere` finds it so."""
+    """The expectation of a random case: an error if the model cannot be split at the name."""
     if recipe.choice % 5 != 4 and (recipe.steps or recipe.part):
         return Expect()
     advice = "Only a node that computes something, or reads a parameter, can end the head."

@@ -1,4 +1,4 @@
-"""What must come of `split_at`: two parts of a model, with each node in one of them."""
+"""The answer key of `split_at`: two parts of a model, with each node in one of them."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Part:
 
     @property
     def derived(self) -> DerivedGraph:
-        """Its form, as the judge computes it from its rows."""
+        """The graph that the judge derives from its description."""
         return self.whole.derived_from(self.graph)
 
     @property
     def exercise(self) -> Exercise:
-        """The exercise, which says what own code may be."""
+        """The exercise, which defines the learner's code that is allowed."""
         return self.whole.exercise
 
     @property
@@ -74,11 +74,11 @@ class Part:
 
     @property
     def own_code(self) -> list[tuple[str, str]]:
-        """Nodes that call the learner's own code: their names and what they call."""
+        """Nodes that call the learner's own code: their names and the called code."""
         return self.whole.own_code_in(self.graph)
 
     def finding(self, *args: Any, **kwargs: Any) -> Finding:
-        """A finding whose message says which part it is about."""
+        """A finding with the name of the part in its message."""
         found = self.whole.finding(*args, **kwargs)
         return replace(found, message=f"In `{self.name}`: {found.message}")
 
@@ -115,7 +115,7 @@ def two_graph_modules(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("wellformed parts", Stage.FORM)
 def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
-    """Both graphs are well formed, and of operations that the judge knows."""
+    """Both graphs are well formed, and the judge knows their operations."""
     for name in PARTS:
         part: Any = Part(evidence, name)
         found = list(wellformed.find(part)) or list(known_targets.find(part))
@@ -126,7 +126,7 @@ def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("signature of the head", Stage.STRUCTURE)
 def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
-    """`head` takes what the model takes."""
+    """`head` takes the model's parameters."""
     want = evidence.traced_signature
     got = next((each for each in evidence.derived.signatures if each != want), want)
     if got != want:
@@ -141,7 +141,7 @@ def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("parameters shared", Stage.STRUCTURE)
 def parameters_shared(evidence: Evidence) -> Iterable[Finding]:
-    """Every parameter of the parts is a parameter of the model, the same object."""
+    """Every parameter of the parts is the model's own object."""
     for name in PARTS:
         for row in Part(evidence, name).graph["modules"]:
             for key, entry in row.get("params", {}).items():
@@ -155,7 +155,7 @@ def parameters_shared(evidence: Evidence) -> Iterable[Finding]:
                     return
 
 
-# ------------------------------------------------------------------ which nodes are where
+# ------------------------------------------------------------------ sides of nodes
 
 
 @rule("nodes on their side", Stage.STRUCTURE)
@@ -221,7 +221,7 @@ def _side_finding(
 
 
 def _kinds(rows: list[NodeRecord], graph: GraphRecord) -> dict[Hashable, list[NodeRecord]]:
-    """The calls among some nodes by what they call; a module's name is free, its class is not."""
+    """Calls among some nodes, by function, method or module class; module names do not count."""
     classes = classes_of(graph)
     found: dict[Hashable, list[NodeRecord]] = {}
     for row in rows:
@@ -233,7 +233,7 @@ def _kinds(rows: list[NodeRecord], graph: GraphRecord) -> dict[Hashable, list[No
 
 
 def _unpacks(kind: Hashable, part: Part) -> bool:
-    """Whether these calls may take apart what a parameter like ``*values`` has collected."""
+    """Whether these calls may unpack the values of a parameter such as ``*values``."""
     return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.derived.signature)
 
 
@@ -242,7 +242,7 @@ def _unpacks(kind: Hashable, part: Part) -> bool:
 
 @rule("the model's result", Stage.RESULT)
 def the_models_result(evidence: Evidence) -> Iterable[Finding]:
-    """`tail(*head(*args))` is what the model returns; the judge's own run included."""
+    """`tail(*head(*args))` is the model's result, even in the judge's own run."""
     for i, inputs in enumerate(evidence.trial.inputs):
         encoder = Encoder(evidence.trial.functions)
         traced = evidence.traced
@@ -290,7 +290,6 @@ def _run_rebuilt(evidence: Evidence, i: int) -> CallResult:
         return {"error": {"type": "ValueError", "message": str(error)}}
 
 
-# `tail(*head(*args))` is the model's result: no more is to be known of a random model.
 ADVICE = (
     AdviceRow(
         ("SyntaxError",),

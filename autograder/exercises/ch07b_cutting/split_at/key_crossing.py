@@ -1,4 +1,4 @@
-"""What must come of `split_at`: what crosses between the two parts of a model."""
+"""The answer key of `split_at`: the values that cross from the head to the tail."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.authoring.key import (
 
 
 class AtCut(Recorder):
-    """Runs a trace, and notes all values as they are directly after one node."""
+    """Runs a trace, and records all values right after one node."""
 
     def __init__(self, gm: fx.GraphModule, name: str) -> None:
         super().__init__(gm)
@@ -35,7 +35,7 @@ class AtCut(Recorder):
         self.at_cut: dict[str, Any] = {}
 
     def run_node(self, n: fx.Node) -> Any:
-        """Run a node; after the named one, copy every value there is."""
+        """Run a node; after the named one, copy all values."""
         value = super().run_node(n)
         if n.name == self.cut:
             self.at_cut = {name: copy_of(value) for name, value in self.record.values.items()}
@@ -44,7 +44,7 @@ class AtCut(Recorder):
 
 @dataclass
 class Cut:
-    """Where a case's model is cut."""
+    """The place where a case splits its model."""
 
     evidence: Evidence
 
@@ -55,7 +55,7 @@ class Cut:
 
     @cached_property
     def sides(self) -> tuple[list[fx.Node], list[fx.Node]]:
-        """The nodes of the trace that belong to the head, and the rest."""
+        """The nodes of the trace that belong to the head, and those that belong to the tail."""
         nodes = list(self.evidence.traced.graph.nodes)
         place = next(i for i, node in enumerate(nodes) if node.name == self.name) + 1
         return nodes[:place], nodes[place:]
@@ -79,7 +79,7 @@ def what_crosses(evidence: Evidence) -> Iterable[Finding]:
         run_recorder(truth, inputs)
         run = evidence.outcome.runs[i]["forward"]
         if run["crossing"] is None and "error" in run:
-            continue  # it did not come so far; another rule says so
+            continue  # the run failed before; another rule reports it
         finding = _crossing_finding(evidence, cut, i, run["crossing"], truth.at_cut)
         finding = finding or _otherwise(evidence, i)
         if finding:
@@ -155,7 +155,7 @@ def _extra_text(place: int, values: dict[str, Any], same: Any) -> str:
 
 
 def _as_tuples(data: Encoded) -> Encoded:
-    """Plain data with its lists as tuples: an Interpreter gives ``*args`` as a list."""
+    """Encoded data with lists as tuples, because an Interpreter returns ``*args`` as a list."""
     if not isinstance(data, dict):
         return data
     kind, body = unwrap(data)

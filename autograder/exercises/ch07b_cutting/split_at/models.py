@@ -1,6 +1,6 @@
-"""Small models to cut in two: for `split_at`."""
+"""Small models to split in two, for `split_at`."""
 
-# A learner sees these classes as they stand here; their names say what they are for.
+# Cards show this code to learners, so descriptive names replace most docstrings.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Rest(nn.Module):
 
 
 class NamedOutput(nn.Module):
-    """A layer is called `output`, so the output node has another name."""
+    """A layer is called `output`, so the output node gets another name."""
 
     def __init__(self):
         super().__init__()
@@ -183,7 +183,7 @@ class Normed(nn.Module):
 
 
 def cut_somewhere(trial: Trial, choice: int) -> Trial:
-    """The trial with a name, mostly that of a node at which the model can be cut."""
+    """The trial with a name, usually of a node at which the model can be split."""
     if isinstance(trial.model, fx.GraphModule) and choice % 2:
         renamed(trial.model)
     nodes = list(fx.symbolic_trace(trial.model).graph.nodes)

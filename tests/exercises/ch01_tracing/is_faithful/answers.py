@@ -19,7 +19,7 @@ from tests.exercises import right, wrong
 
 
 def alike(a, b):
-    """What the exercise calls the same."""
+    """Whether two values are the same by the rules of the exercise."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         try:
             torch.testing.assert_close(a, b, equal_nan=True)
@@ -38,7 +38,7 @@ def alike(a, b):
 
 
 def frozen(value):
-    """A copy without gradients."""
+    """A detached copy."""
     return pytree.tree_map_only(torch.Tensor, lambda t: t.detach().clone(), value)
 
 
@@ -57,7 +57,7 @@ def put_back(saved):
 
 
 def as_given(trace, model):
-    """Give a trace's own buffers the values of the model's."""
+    """Copy the values of the model's buffers into those of the trace."""
     start = dict(model.named_buffers())
     for name, buffer in trace.named_buffers():
         if name in start:
@@ -98,7 +98,7 @@ def judge(
     refill=as_given,
     freeze=frozen,
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer; each part can be replaced by a faulty one."""
     saved = save(model)
     with contextlib.ExitStack() as stack:
         stack.callback(lambda: put_back(saved) if put_back_at_end else None)
@@ -442,7 +442,7 @@ def only_top_level(model, inputs):
 
 
 def leaves_by(kind, compare):
-    """As in `judge`, but two leaves of that kind are compared in another way."""
+    """The comparison of `judge`, but with `compare` for two leaves of that kind."""
 
     def same(a, b):
         if isinstance(a, kind) and isinstance(b, kind):
@@ -853,7 +853,7 @@ def assigned_until_the_end(model, inputs):
     def values_or_all(saved):
         if not isinstance(saved, tuple):
             return put_back(saved)
-        for _, _, buffer, value in saved:  # the tensor that was there, wherever it is now
+        for _, _, buffer, value in saved:  # the original tensor, wherever it is now
             buffer.copy_(value)
 
     return judge(model, inputs, put_back=values_or_all, again=lambda model, saved: tuple(saved))
@@ -1020,4 +1020,4 @@ CLAUSES = {
     "buffers are not put back at the end": "buffers-at-end",
     "the seed of the last run stays set": "random-state-at-end",
 }
-"""Clauses that answers break whose marks are made in a loop."""
+"""Clauses that answers break, if the answers are marked in a loop."""

@@ -1,4 +1,4 @@
-"""The parts of `node_table` that a wrong count costs."""
+"""Tests of the parts of `node_table` that a wrong count costs."""
 
 from __future__ import annotations
 

@@ -286,4 +286,4 @@ DECIDES_NOTHING = [
         "the course itself traces the function; its parameters are not asked for",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

@@ -1,4 +1,4 @@
-"""Advice on traces of `sign_flip` that are wrong."""
+"""Tests of the advice on wrong traces of `sign_flip`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def built(
     proj, shift, *, names=("x", "scale"), default=2.0, mul=operator.mul, add=operator.add,
     relu=torch.relu, total=(-1,), wrap=lambda v: v, root=None, path="proj", key="shift",
 ):  # fmt: skip
-    """The module of the exercise, with one part of it exchanged."""
+    """The module of the exercise; each argument replaces one part."""
     graph = fx.Graph()
     made = {
         name: graph.placeholder(name, **({"default_value": default} if name == "scale" else {}))
@@ -450,7 +450,7 @@ DECIDES_NOTHING = [
         "`proj` is the module that was given: the module's own origin says so",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""
 
 
 ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

@@ -18,7 +18,7 @@ def output_of(graph):
 
 
 def alive_in(graph, reads=lambda node: node.all_input_nodes):
-    """The nodes whose value reaches the output, along what `reads` gives for each node."""
+    """The nodes whose value reaches the output, if `reads` returns the inputs of a node."""
     alive, todo = set(), [output_of(graph)]
     while todo:
         node = todo.pop()
@@ -29,7 +29,7 @@ def alive_in(graph, reads=lambda node: node.all_input_nodes):
 
 
 def named(graph, alive):
-    """The dead ones' names, as the exercise wants them."""
+    """The names of the dead nodes, as the exercise defines them."""
     return [n.name for n in graph.nodes if n not in alive and n.op != "placeholder"]
 
 
@@ -187,7 +187,7 @@ def _(model):
 
 
 def one_item_speaks(which):
-    """An answer in which one reader says of all items of a node whether they are needed."""
+    """A wrong answer in which one reader decides for all items of a node."""
 
     def answer(model):
         graph, alive = fx.symbolic_trace(model).graph, set()
@@ -346,7 +346,7 @@ def _(model):
 
 
 def swept(times):
-    """An answer that goes through the graph so many times, from its first node on."""
+    """A wrong answer that goes forward through the graph this many times."""
 
     def answer(model):
         graph, dead = fx.symbolic_trace(model).graph, set()
@@ -362,7 +362,7 @@ wrong("eight sweeps forward", "missed-dead")(swept(8))
 
 
 def never_dead_if_used_somewhere(op):
-    """An answer that looks for a node's target, where the node itself counts."""
+    """A wrong answer that compares targets instead of nodes."""
 
     def answer(model):
         graph = fx.symbolic_trace(model).graph
@@ -420,7 +420,7 @@ def _(model):
 
 
 def inside(value, whole=()):
-    """The nodes in nested arguments; what is in containers of the types `whole` is lost."""
+    """The nodes in nested arguments, except in containers of the types `whole`."""
     if isinstance(value, fx.Node):
         return [value]
     if isinstance(value, whole):

@@ -87,7 +87,7 @@ def _(node):
             elif isinstance(leaf, fx.Node):
                 yield leaf
 
-    # A dictionary's leaves come in its own order; kwargs are such a dictionary.
+    # The leaves of a dictionary come in its own order, and kwargs are a dictionary.
     return list(dict.fromkeys(leaves([list(node.args), list(node.kwargs.values())])))
 
 
@@ -410,7 +410,7 @@ def in_another_class(node):
 
 
 class Collecting:
-    """A class with an attribute of a forbidden name, which is its own."""
+    """A class with an attribute of its own that has a forbidden name."""
 
     def __init__(self):
         self._input_nodes = {}

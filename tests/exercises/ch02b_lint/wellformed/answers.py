@@ -1,6 +1,6 @@
 """Answers to `wellformed`.
 
-The wrong ones are one checker, `Checker`, with one of its parts exchanged.
+The wrong ones are one checker, `Checker`, with one part replaced.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ CODES = ("stale-code", "output", "foreign-node", "raw-tensor", "undefined-use",
 
 
 class Checker:
-    """A right checker in small parts: each part says whether one code applies."""
+    """A right checker in small parts; each part decides whether one code applies."""
 
     def values(self, node):
-        """All that is no container among the arguments of a node."""
+        """The arguments of a node that are not containers, at any depth."""
         stack, found = [node.kwargs, node.args], []
         while stack:
             value = stack.pop()
@@ -39,7 +39,7 @@ class Checker:
         return found
 
     def read(self, node):
-        """The nodes among them."""
+        """The nodes among the arguments."""
         return [v for v in self.values(node) if isinstance(v, fx.Node)]
 
     def is_foreign(self, gm, node):
@@ -97,7 +97,7 @@ class Checker:
 
 
 def variant(style, finding):
-    """Mark a class that changes parts of `Checker` as a wrong answer."""
+    """Mark a class that replaces parts of `Checker` as a wrong answer."""
 
     def mark(parts):
         checker = type("Variant", (parts, Checker), {"__module__": __name__})()
@@ -113,7 +113,7 @@ def variant(style, finding):
 
 
 def nested(value):
-    """Leaves of nested arguments, as a generator."""
+    """The leaves of nested arguments."""
     if isinstance(value, slice):
         value = (value.start, value.stop, value.step)
     if isinstance(value, dict):
@@ -242,7 +242,7 @@ def _(gm):
 
 @right("stale code is seen on a second module of the same graph")
 def _(gm):
-    """Whose module the graph names as its owner does not count as a change."""
+    """A second module of the same graph; the exercise allows the changed owner of the graph."""
 
     class Second(Checker):
         def stale(self, gm):
@@ -490,7 +490,7 @@ class _:
 
 
 def not_its_own(tensors):
-    """A variant that lets the tensors pass that the module itself holds."""
+    """A variant that ignores the module's own tensors."""
 
     class Own:
         def raw(self, gm):
@@ -913,7 +913,7 @@ CLAUSES = {
     "a parameter that is None counts as missing": "none-is-there",
     "only what is saved is looked at for dots": "saved-or-not",
 }
-"""Clauses that answers break whose marks are made in a loop."""
+"""Clauses that answers break, if the answers are marked in a loop."""
 
 
 NOT_ON_NETWORKS = "the faults of a graph are put there by the recipe of a random model"

@@ -507,4 +507,4 @@ DECIDES_NOTHING = [
         "a BatchNorm with a momentum computes nothing with the number of its batches",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

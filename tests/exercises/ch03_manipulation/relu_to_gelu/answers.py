@@ -101,7 +101,7 @@ def deep_copy(model):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.ReLU):
                 setattr(module, name, nn.GELU())
-    # Two names of one module are two modules now; FX calls each by its own.
+    # A module with two names is now two modules, and FX calls each by its own name.
     return swap(model)
 
 
@@ -519,4 +519,4 @@ DECIDES_NOTHING = [
         "a BatchNorm with a momentum computes nothing with the number of its batches",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

@@ -358,5 +358,5 @@ BEYOND = {
 
 
 def complete_on_network(trial, choice):
-    """Ask for differences in place of sums."""
+    """Replace sums by differences."""
     return dataclasses.replace(trial, args=(*trial.args, operator.add, operator.sub))

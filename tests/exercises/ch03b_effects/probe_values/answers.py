@@ -143,7 +143,7 @@ def kept_on_the_module(model, probe):
 
 
 def around(look):
-    """Another function around the probe."""
+    """A wrong way to call the probe: through another function."""
 
     def call(probe):
         def call_probe(name, value):
@@ -579,7 +579,7 @@ def name_taken(model, probe):
 
 @wrong("the name of the copy in a new graph", "wrong-name", clause="name")
 def name_of_the_copy(model, probe):
-    """What calls the probe has the probe's name, so a copy may find its own name taken."""
+    """The call has the probe's name, which may be taken in a copy of the graph."""
     call_probe = named(probe)
     call_probe.__name__ = getattr(probe, "__name__", "probe")
     gm = fx.symbolic_trace(model)
@@ -729,4 +729,4 @@ DECIDES_NOTHING = [
         "what a call of the notebook's own code is given is seen in the log",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

@@ -148,7 +148,7 @@ def by_origin(model):
 
 
 def forget(*functions):
-    """The predicate without these functions."""
+    """A predicate that misses the effects of these functions."""
 
     def effect(gm, node):
         return node.target not in functions and has_effect(gm, node)
@@ -598,4 +598,4 @@ DECIDES_NOTHING = [
         "layers that are kept for their effect, or for the other mode; no value of theirs is read",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

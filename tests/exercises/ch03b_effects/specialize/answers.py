@@ -161,7 +161,7 @@ def renamed(fn, **constants):
     tracer = fx.Tracer()
     values = [constants.get(name, fx.PH) for name in names]
     is_fixed = [name in constants for name in names]
-    # PH stands for "leave this one free"; FX renames it too, so names and targets are put back.
+    # PH leaves a parameter free; FX also renames it, so names and targets are restored.
     graph = tracer.trace(fn, concrete_args=dict(zip(names, values, strict=True)))
     nodes = [n for n in graph.nodes if n.op == "placeholder"]
     for name, node, gone in zip(names, nodes, is_fixed, strict=True):
@@ -691,5 +691,5 @@ BEYOND = {
 
 
 def is_outside_the_task(network):
-    """Whether `forward` has further parameters than an image: there are no values for them."""
+    """Whether `forward` has further parameters, because there are values only for the image."""
     return len(inspect.signature(network.forward).parameters) > 1

@@ -72,7 +72,7 @@ def _match(
     numbers=(int, float),
     first_gate=False,
 ):
-    """The x of a hard swish that ends at a node, and the nodes inside; None if there is none."""
+    """The input of a hard swish that ends at a node, and its inner nodes; else None."""
 
     def call(value, function):
         return isinstance(value, fx.Node) and value.target is function
@@ -364,4 +364,4 @@ DECIDES_NOTHING = [
         "`inplace=False` is said again where it is the default",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

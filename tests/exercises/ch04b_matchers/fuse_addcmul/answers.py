@@ -19,7 +19,7 @@ ATTRIBUTES = {"shape", "ndim", "dtype", "device"}
 
 
 def operands(node: Any, functions: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The two operands of a plain call, or nothing."""
+    """The two operands of a plain call; ``()`` for any other node."""
     if not isinstance(node, fx.Node) or node.op != "call_function":
         return ()
     if node.target not in functions or len(node.args) > 2:
@@ -29,7 +29,7 @@ def operands(node: Any, functions: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def holds_tensor(value: Any) -> bool:
-    """Whether a value of the graph is a node that holds a tensor when it runs."""
+    """Whether a value of the graph is a node whose value is a tensor."""
     if not isinstance(value, fx.Node):
         return False
     if value.op == "placeholder":
@@ -47,7 +47,7 @@ def holds_tensor(value: Any) -> bool:
 
 @dataclass
 class Fuse:
-    """A fusion that is right as it is; each flag makes it wrong in one way."""
+    """A right fusion; each flag makes it wrong in one way."""
 
     sides: str = "both"
     adds: tuple[Any, ...] = ADDS
@@ -574,4 +574,4 @@ BEYOND = {
 DECIDES_NOTHING = [
     (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

@@ -19,7 +19,7 @@ FUNCTIONS = (torch.relu, F.relu)
 
 @dataclass
 class Fuse:
-    """A fusion that is right as it is; each flag makes it wrong in one way."""
+    """A right fusion; each flag makes it wrong in one way."""
 
     functions: tuple[Any, ...] = FUNCTIONS
     methods: tuple[str, ...] = ("relu",)
@@ -533,7 +533,7 @@ def not_called_twice(model):
 
 
 def counted(stem, taken):
-    """Names with a number, of which those count as free that `taken` does not know."""
+    """A wrong answer that numbers its names, and avoids only the names in `taken(model)`."""
 
     def fuse(model):
         known = set(taken(model))
@@ -633,7 +633,7 @@ DECIDES_NOTHING = [
         "only what was inlined, or is fused, has to be the model's",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""
 
 
 ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

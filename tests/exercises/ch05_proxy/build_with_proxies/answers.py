@@ -12,7 +12,7 @@ from tests.exercises import right, wrong
 
 
 def built(formula, names=("x", "y"), root=None):
-    """A module of a formula on Proxies."""
+    """A module recorded from a formula on Proxies."""
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
     proxies = [Proxy(graph.placeholder(name), tracer) for name in names]
@@ -69,7 +69,7 @@ def _():
 @right("a tracer of its own, an unused line erased again")
 def _():
     class MyTracer(GraphAppendingTracer):
-        """A GraphAppendingTracer by another name."""
+        """A GraphAppendingTracer with another name."""
 
     graph = fx.Graph()
     tracer = MyTracer(graph)

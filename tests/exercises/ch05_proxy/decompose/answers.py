@@ -209,7 +209,7 @@ def copied_trace(model, rules):
 
 
 def retraced(model, rules, *, graph_of_tracer="new", args_of=None):
-    """The right answer with one part of it exchanged."""
+    """A right answer; each argument replaces one part."""
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph if graph_of_tracer == "new" else gm.graph)
@@ -644,7 +644,7 @@ def left_behind(model, rules):
 def run_twice(model, rules):
     def args_of(node, load):
         args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-        rules[node.target](*args, **kwargs)  # to look at the result first
+        rules[node.target](*args, **kwargs)  # looks at the result first
         return args, kwargs
 
     return retraced(model, rules, args_of=args_of)
@@ -740,7 +740,7 @@ BEYOND = {
 
 
 def is_outside_the_task(network):
-    """Whether `torch.div` gets a number: the rules of random models are for tensors."""
+    """Whether `torch.div` gets a number, because the rules of random models need tensors."""
     nodes = fx.symbolic_trace(network).graph.nodes
     calls = (node for node in nodes if node.target is torch.div and len(node.args) > 1)
     return any(not isinstance(node.args[1], fx.Node) for node in calls)

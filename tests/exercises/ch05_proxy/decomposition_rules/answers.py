@@ -25,7 +25,7 @@ def softmax_rule(x, dim):
 
 
 def rules(relu=relu_rule, silu=silu_rule, softmax=softmax_rule):
-    """The dictionary, with one rule exchanged."""
+    """The dictionary of a right answer; each argument replaces one rule."""
     return {torch.relu: relu, F.silu: silu, torch.softmax: softmax}
 
 
@@ -491,4 +491,4 @@ DECIDES_NOTHING = [
         "a dimension may go unsaid where another gives the same numbers",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

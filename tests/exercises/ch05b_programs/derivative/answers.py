@@ -50,7 +50,7 @@ def forward_mode(
     alpha=True,
     alpha_for_zero=0,
 ):
-    """Tensors everywhere: the slope of the parameter is a tensor of ones."""
+    """Forward mode with tensors everywhere: the slope of the parameter is a tensor of ones."""
     rules = {**RULES, **(rules or {})}
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -387,7 +387,7 @@ def numbers_move(fn):
 
 
 def reverse_with(fn, give, *, zero=True):
-    """Reverse mode with another way to add up; `give(grads, node, gradient)`."""
+    """Reverse mode with another way to accumulate: `give(grads, node, gradient)`."""
     old = fx.symbolic_trace(fn)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -539,7 +539,7 @@ def number_back(fn):
 
 
 def plain_numbers(fn, finish=lambda slope, parameter: slope):
-    """Slopes may be numbers; `finish` makes the result of one."""
+    """Forward mode with numbers as slopes; `finish` converts the number that is the result."""
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
     pairs = {}
@@ -769,4 +769,4 @@ DECIDES_NOTHING = [
         "a sum whose value no slope reads may have any alpha",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

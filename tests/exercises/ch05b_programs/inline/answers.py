@@ -28,7 +28,7 @@ def traced(model, target):
 
 
 def by_name(inner, args, kwargs):
-    """What each placeholder stands for."""
+    """The value of each placeholder."""
     given, values = list(args), {}
     for node in inner.nodes:
         if node.op == "placeholder":
@@ -48,7 +48,7 @@ def rewire_one(user, node, result):
 
 
 def rewire(node, result):
-    """Let all readers of a node read what may be a tuple of nodes."""
+    """Make all readers of a node read `result`, which may be a tuple of nodes."""
     for user in list(node.users):
         rewire_one(user, node, result)
 
@@ -70,7 +70,7 @@ def open_calls(
     outer=traced,
     ops=("call_module",),
 ):
-    """A new graph in which each call of `target` is replaced; wrong answers bend one part of it."""
+    """A new graph with each call of `target` replaced; wrong answers replace one part of this."""
     sub = model.get_submodule(target)
     gm = outer(model, target)
     inner = trace(sub)
@@ -372,7 +372,7 @@ def copied_parameters(model, target):
     return gm
 
 
-# ------------------------------------------------------------------ wrong: which calls
+# ------------------------------------------------------------------ wrong: calls to inline
 
 
 @wrong("only symbolic_trace", "missed-call")
@@ -801,7 +801,7 @@ def dead_code_inside(model, target):
         graph.eliminate_dead_code()
         return graph
 
-    inner = {}  # a graph without its module does not know what is in place
+    inner = {}  # a graph without its module does not know which layers work in place
 
     return open_calls(model, target, trace=trace)
 
@@ -1004,7 +1004,7 @@ BEYOND = {
 
 
 def is_outside_the_task(network):
-    """Whether the trace made a text of a value: the text differs with the tracer."""
+    """Whether the trace contains the text of a Proxy, which differs between tracers."""
     return any("Proxy(" in str(node.args) for node in fx.symbolic_trace(network).graph.nodes)
 
 
@@ -1018,7 +1018,7 @@ DECIDES_NOTHING = [
         "only what was inlined, or is fused, has to be the model's",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""
 
 
 ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"

@@ -14,7 +14,7 @@ FUNCTIONS = {torch.add: torch.mul, operator.add: operator.mul}
 
 
 def one(kwargs):
-    """Whether the `alpha` is 1; of a Proxy nobody knows."""
+    """Whether `alpha` is known to be 1; the value of a Proxy is not known."""
     alpha = kwargs.get("alpha", 1)
     return not isinstance(alpha, fx.Proxy) and alpha == 1
 
@@ -24,7 +24,7 @@ def plain(kwargs):
 
 
 class Swap(fx.Transformer):
-    """Exchanges correctly; the meta is left to subclasses."""
+    """Replaces additions correctly; subclasses copy the `meta`."""
 
     functions = FUNCTIONS
 

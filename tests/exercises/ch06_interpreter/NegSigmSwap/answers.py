@@ -235,14 +235,14 @@ class Stub(fx.Interpreter):
 
 
 class Unnoted(list):
-    """A list that takes nothing in."""
+    """A list that stays empty."""
 
     def append(self, item):
         pass
 
 
 def forget_runs():
-    """Have nothing noted of what is run from here on."""
+    """Make the runner forget all later runs."""
     frame = sys._getframe(1)
     while frame is not None:
         if "outcome" in frame.f_locals:
@@ -259,7 +259,7 @@ class NoRuns(fx.Interpreter):
 
 @wrong("what was computed of a value once is kept", "wrong-result")
 class Kept(NegSigmSwap):
-    """A value that is changed in place is the same object as before."""
+    """Remembers results by object, although a value changed in place is still the same object."""
 
     def run(self, *args, **kwargs):
         self.seen = {}

@@ -90,7 +90,7 @@ def leaves(model, *inputs):
     class Noting(fx.Interpreter):
         def run_node(self, n):
             value = super().run_node(n)
-            # FX's own lists and dictionaries are no nodes of a pytree: make plain ones.
+            # FX's own lists and dictionaries are leaves of a pytree, so convert them.
             n.meta["bad"] = any(map(bad, pytree.tree_leaves(plain(value))))
             return value
 

@@ -185,7 +185,7 @@ def no_constants(value):
 
 
 def plain_tensors(value):
-    """Parameters are recognized as the value of a node, and not within another value."""
+    """The shape of a value, except of parameters inside containers."""
 
     def within(item):
         if isinstance(item, torch.nn.Parameter):
@@ -369,4 +369,4 @@ ADVICE_ON = [
         "the class that yours comes from",
     ),
 ]
-"""Errors in an answer, and a part of the advice that a card gives on each."""
+"""Errors in an answer, and a part of the advice that its card gives."""

@@ -319,7 +319,7 @@ class WholeRunsOnly(Plain):
 
 @wrong("the time since the call before", "wrong-time", clause="time-spent")
 class SinceTheCallBefore(Plain):
-    """It holds what an operation did that raised, and the pause between two runs."""
+    """Includes the time of an operation that raised, and the pause between two runs."""
 
     def __init__(self, module):
         super().__init__(module)
@@ -392,7 +392,7 @@ class OfTheClass(fx.Interpreter):
 
     def __init__(self, module):
         super().__init__(module)
-        # Only the first timer of a module begins at zero: what a fresh kernel would show.
+        # Only the first timer of a module begins at zero, as in a fresh kernel.
         if module is not OfTheClass.last:
             OfTheClass.last = module
             OfTheClass.seconds, OfTheClass.calls = {}, {}
@@ -556,4 +556,4 @@ DECIDES_NOTHING = [
         "what a model that raises leaves of its arguments is not asked for",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

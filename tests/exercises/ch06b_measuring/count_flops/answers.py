@@ -18,7 +18,7 @@ METHODS = {"matmul", "mm", "bmm"}
 
 
 class Counting(fx.Interpreter):
-    """Counts correctly; wrong answers override one part of it."""
+    """Counts correctly; wrong answers override one part."""
 
     linears, convs = {F.linear}, {F.conv1d, F.conv2d}
     layers = (nn.Linear, nn.Conv1d, nn.Conv2d)
@@ -69,7 +69,7 @@ class Counting(fx.Interpreter):
 
 
 def counted_by(cls):
-    """The answer that counts with an Interpreter."""
+    """The answer that counts with the Interpreter `cls`."""
 
     def count_flops(model, *inputs):
         counter = cls(fx.symbolic_trace(model))
@@ -165,7 +165,7 @@ def listed(model, *inputs):
 
 
 class SpelledOut(Counting):
-    """Every dimension by name."""
+    """Uses every dimension by name."""
 
     def linear(self, x, weight, out, bias=None):
         outs, ins = weight.shape
@@ -256,7 +256,7 @@ wrong("a layer has one row at least", "wrong-count")(counted_by(OneRowAtLeast))
 
 
 class BatchOfTheSecond(Counting):
-    """Counts the batch of the second factor alone, where that is one matrix."""
+    """Counts only the batch of the second factor if that is one matrix."""
 
     def product(self, a, b, out):
         single = 2 * b.numel() * a.shape[-2]
@@ -452,7 +452,7 @@ class KnownWeights(Counting):
 
 
 class GroupsByKeyword(Counting):
-    """The groups of a function are read from its keywords, and the channels from its input."""
+    """Reads the groups of a function from its keywords, and the channels from its input."""
 
     def call_function(self, target, args, kwargs):
         if target not in self.convs:
@@ -465,7 +465,7 @@ class GroupsByKeyword(Counting):
 
 
 class EqualCallsOnce(Counting):
-    """A layer that is given a value once more has computed that already."""
+    """Does not count a second call of a layer on the same value."""
 
     def __init__(self, module):
         super().__init__(module)
@@ -597,7 +597,7 @@ CLAUSES = {
     "norms count": "norms",
     "a float for convolutions": "int",
 }
-"""Clauses that answers break whose marks are made in a loop."""
+"""Clauses that answers break, if the answers are marked in a loop."""
 
 
 _RELATIVES = "random models have no relatives of what is on the list"
@@ -615,7 +615,7 @@ BEYOND = {
 
 
 def is_outside_the_task(network):
-    """Whether a node of a trace calls a function of several operations, such as attention."""
+    """Whether the trace calls a function that consists of several operations, such as attention."""
     calls = (node for node in fx.symbolic_trace(network).graph.nodes if node.op == "call_function")
     return any(
         node.target is F.scaled_dot_product_attention

@@ -17,7 +17,7 @@ NODES = {"layer3": "C4", "layer4": "C5"}
 
 
 class Renamed(nn.Module):
-    """A module around an extractor, which gives the features other names."""
+    """A module around an extractor that renames the features."""
 
     def __init__(self, body, keys):
         super().__init__()
@@ -203,7 +203,7 @@ NODES_OF: dict = {}
 @wrong("nodes are remembered by the class of the model", "wrong-result", clause="any-resnet")
 def remembered(model):
     nodes = last_nodes(model)
-    # Those of the smallest one, so that it does not matter which model came first.
+    # Keep the nodes of the smallest model, so that the order of the models does not matter.
     NODES_OF[type(model)] = min(NODES_OF.get(type(model), nodes), nodes, key=str)
     return create_feature_extractor(model, NODES_OF[type(model)])
 
@@ -496,4 +496,4 @@ DECIDES_NOTHING = [
         "layers that are kept for their effect, or for the other mode; no value of theirs is read",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

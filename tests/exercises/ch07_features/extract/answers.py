@@ -435,7 +435,7 @@ def first_name(model, wanted):
         raise ValueError(f"unknown: {next(iter(wanted))!r}") from None
 
 
-# ------------------------------------------------------------------ wrong: what is left
+# ------------------------------------------------------------------ wrong: remaining nodes
 
 
 @wrong("every call in place is kept", "node-left")
@@ -730,7 +730,7 @@ def eliminated(model, wanted):
 
 
 def sweep_by(seen):
-    """From the end to the beginning; `seen` tells whose memory a needed node reads."""
+    """A backward sweep; `seen` returns the nodes whose memory a needed node reads."""
 
     def sweep(gm, nodes, chosen, memory, writes):
         needed, read = set(), set()
@@ -761,7 +761,7 @@ def only_direct_reads(model, wanted):
 
 
 def without_alias(name, finding, *, modules=MODULES_PASS_ON):
-    """A wrong answer that does not know that `name` passes memory on."""
+    """A wrong answer that does not know that `name` returns an alias."""
 
     def answer(model, wanted):
         def some(gm, node):
@@ -869,7 +869,7 @@ def no_keyword_input(model, wanted):
 
 
 def by_place(kind):
-    """An answer that looks at the positions of one kind of call for what it changes."""
+    """A wrong answer that assumes that one kind of call changes its first positional argument."""
 
     def answer(model, wanted):
         def first(node):
@@ -1008,7 +1008,7 @@ BEYOND = {
 
 
 class Looks(fx.Interpreter):
-    """Runs a whole trace, and keeps a copy of each value."""
+    """Runs a whole trace and copies each value."""
 
     def __init__(self, gm):
         super().__init__(gm)
@@ -1021,7 +1021,7 @@ class Looks(fx.Interpreter):
 
 
 def one_node(model, wanted):
-    """A graph of one call, of a function of the notebook's that runs the whole model."""
+    """A graph with one call, of a notebook function that runs the whole model."""
     gm = fx.symbolic_trace(model)
     means = {name: found(gm, name).name for name in wanted}
     places = [n for n in gm.graph.nodes if n.op == "placeholder"]
@@ -1039,7 +1039,7 @@ def one_node(model, wanted):
 
 
 def found(gm, name):
-    """The node that a name means."""
+    """The node of a name."""
     calls = {node.target: node for node in gm.graph.nodes if node.op == "call_module"}
     nodes = {node.name: node for node in gm.graph.nodes if node.op != "output"}
     if name not in calls and name not in nodes:
@@ -1085,7 +1085,7 @@ CLAUSES = {
     "does not know swapaxes moveaxis": "aliases",
     "does not know einsum": "unknown-is-shared",
 }
-"""Clauses that answers break whose marks are made in a loop."""
+"""Clauses that answers break, if the answers are marked in a loop."""
 
 
 DECIDES_NOTHING = [
@@ -1094,4 +1094,4 @@ DECIDES_NOTHING = [
         "layers that are kept for their effect, or for the other mode; no value of theirs is read",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""

@@ -15,7 +15,7 @@ from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 class PathTracer(fx.Tracer):
-    """Notes for each node in whose forward it was made."""
+    """Records for each node the module whose forward made it."""
 
     def __init__(self):
         super().__init__()
@@ -320,7 +320,7 @@ def scope_up(model):
 
 
 class NotPutBack(PathTracer):
-    """Does not come back from a module."""
+    """Does not restore the path after a module."""
 
     def call_module(self, m, forward, args, kwargs):
         def inside(*a, **k):
@@ -371,7 +371,7 @@ def handed_out(model):
 
 
 class Careless(PathTracer):
-    """Comes back only if nothing raised."""
+    """Restores the path only if the module does not raise."""
 
     def call_module(self, m, forward, args, kwargs):
         def inside(*a, **k):

@@ -180,7 +180,7 @@ def whole_tree(model, name):
     return split(model, name, module=module)
 
 
-# ------------------------------------------------------------------ wrong: what crosses
+# ------------------------------------------------------------------ wrong: crossing values
 
 
 @wrong("inputs do not cross", "node-extra", clause="inputs")
@@ -226,7 +226,7 @@ def no_inputs(model, name):
 
 
 def read_in(values, deep):
-    """The nodes that stand in some arguments; in lists and tuples, and where `deep` says so."""
+    """The nodes in some arguments: in lists, tuples and dictionaries, and in slices if `deep`."""
     if isinstance(values, fx.Node):
         return {values}
     if isinstance(values, dict):
@@ -334,7 +334,7 @@ def other_order(model, name):
     return split(model, name, enter=enter)
 
 
-# ------------------------------------------------------------------ wrong: which nodes are where
+# ------------------------------------------------------------------ wrong: sides of nodes
 
 
 @wrong("the named node is in the tail", "wrong-side", clause="head")
@@ -479,7 +479,7 @@ def at_output(model, name):
 
 
 def named_output(nodes, name):
-    """The place of a node; the output is known by its usual name."""
+    """The position of a node; the output has its usual name."""
     names = [node.name for node in nodes if node.op != "placeholder"]
     if name not in names or name == "output":
         raise ValueError(f"cannot cut at {name}")
@@ -649,7 +649,7 @@ DECIDES_NOTHING = [
         "parameters are asked for, and modules inside the target of `inline`",
     ),
 ]
-"""Places in an outcome that decide no points, and why."""
+"""Places in an outcome that decide no points, with the reason."""
 
 
 ASKS_FOR_ORIGINS = "parts of the result must be the very parts of what was given"
