@@ -14,7 +14,7 @@ INF, NAN = math.inf, math.nan
 
 
 class Model(nn.Module):
-    """What most answers are made from: minus infinity among the inputs."""
+    """The base of most answers: inputs that include minus infinity."""
 
     inputs = (torch.tensor([-INF, 1.0]),)
 
