@@ -321,7 +321,7 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("meta kept", Stage.STRUCTURE)
 def meta_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Outside nodes must keep their `meta`; a `getitem` must have the `meta` of its value's node."""
+    """Outside nodes must keep their `meta`; a `getitem` must have its value's `meta`."""
     lowered = _of(evidence)
     given, table = lowered.given, evidence.outcome.tensors
     leaves = {i for number in range(len(given.sets)) for i in given.outgoing(number)}

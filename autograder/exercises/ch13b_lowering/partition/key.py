@@ -113,7 +113,7 @@ def _of(evidence: Evidence) -> _Sets:
 
 
 def _wrong_item(value: Encoded) -> Encoded:
-    """The type of the first list item that is not a set, or of the first wrong name; else ``None``."""
+    """The type of the first list item that is not a set, or of the first wrong name."""
     for item in value["list"]:
         if not isinstance(item, dict) or "set" not in item:
             return {"item": kind_of(item)}
