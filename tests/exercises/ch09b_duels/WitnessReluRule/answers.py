@@ -14,7 +14,7 @@ INF, NAN = math.inf, math.nan
 
 
 class Model(nn.Module):
-    """The base of most answers: inputs that include minus infinity."""
+    """A model with minus infinity in its inputs, for most answers."""
 
     inputs = (torch.tensor([-INF, 1.0]),)
 

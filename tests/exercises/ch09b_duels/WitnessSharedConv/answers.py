@@ -17,7 +17,7 @@ def norm(kind=nn.BatchNorm1d, channels=2, **options):
 
 
 class Model(nn.Module):
-    """The base of most answers: a convolution and a BatchNorm that changes its input."""
+    """A model with a convolution and a BatchNorm that changes its input, for most answers."""
 
     inputs = (torch.linspace(-1, 1, 16).view(1, 2, 8),)
 

@@ -114,7 +114,7 @@ def put_back(gm, bad):
             return False
 
     def taken_out(node):
-        """Let the readers read an input of the node; if the graph is not bad then, restore it."""
+        """Let the readers read an input of the node; if that is no longer bad, undo it."""
         original, readers = node, list(node.users)
         kept = [(reader, reader.args, reader.kwargs) for reader in readers]
         for given in node.all_input_nodes if readers else [None]:
