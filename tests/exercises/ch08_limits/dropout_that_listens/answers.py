@@ -384,4 +384,4 @@ DECIDES_NOTHING = [
     ),
     (GRAPH + r"modules\[\]\.params\.bias", "PyTorch makes the bias of an attention of zeros"),
 ]
-"""Places in an outcome that decide no points, with the reason."""
+"""Places in an outcome that decide no points, and why."""
