@@ -269,7 +269,7 @@ class Edited:
         first: edits the first graph.
         second: edits the second.
         names: edits both beforehand.
-        graphs: whether the answer gets a `Graph`: for the first, the second.
+        graphs: whether the answer gets a `Graph`, not a module: first, second.
         make: builds the model; each graph of another model than `Net` is a trace of its own.
     """
 
