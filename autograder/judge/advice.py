@@ -35,7 +35,7 @@ ADVICE: tuple[AdviceRow | AdviceSlot, ...] = (
     Row(("AssertionError",), "", "Your own `assert` fails. What did you expect to hold there, and "
         "what is different in the model below?", line=r"^assert\b"),
     AdviceSlot.FIRST,
-    # -------------------------------------------------------------- an order
+    # -------------------------------------------------------------- fixed order
     Row(("TypeError",), r"'[<>]=?' not supported between instances of '(\w+)' and '(\w+)'",
         "`sorted`, `min` and a heap compare what they are given, and here it is a `{1}` with a "
         "`{2}`. By which number do you order your entries, and what is compared when two "
@@ -306,7 +306,7 @@ ADVICE: tuple[AdviceRow | AdviceSlot, ...] = (
     Row(("TypeError",), r"got an unexpected keyword argument '(\w+)'",
         "It is called with `{1}` by name. Compare the names of its parameters with the ones that "
         "the exercise gives.", line=r"^$", where="call"),
-    # -------------------------------------------------------------- what is left
+    # -------------------------------------------------------------- all other errors
     Row(("TraceError",), "",
         "Python asks a Proxy for its value on this line, and while tracing there is none. "
         "Is the question about something that is known now, such as a type or an argument?"),
@@ -323,7 +323,7 @@ ADVICE: tuple[AdviceRow | AdviceSlot, ...] = (
         "is this key of their kind?"),
     Row(("SystemExit",), "", "Something on this line ends Python. An answer returns, or raises."),
 )  # fmt: skip
-"""The first row that fits is used. The rows of an exercise are asked at their slots."""
+"""The first matching row applies. The rows of an exercise are inserted at the slots."""
 
 
 def advice_for(exercise: Exercise, error: ErrorRecord, where: str) -> str:
@@ -332,7 +332,7 @@ def advice_for(exercise: Exercise, error: ErrorRecord, where: str) -> str:
     Args:
         exercise: the exercise whose answer raised it.
         error: the record of the exception.
-        where: the situation; see `AdviceRow`.
+        where: the situation in which it was raised; see `AdviceRow`.
     """
     if near := near_advice(error):
         return near
@@ -350,7 +350,7 @@ def advice_for(exercise: Exercise, error: ErrorRecord, where: str) -> str:
 
 
 def rows_for(exercise: Exercise) -> Iterator[AdviceRow]:
-    """The rows for an exercise, shared and its own, in their order."""
+    """The shared rows and the exercise's own rows, in order."""
     own = key_of(exercise).advice
     for entry in ADVICE:
         if isinstance(entry, AdviceSlot):
@@ -364,7 +364,7 @@ def _is(exercise: Exercise, name: str) -> bool:
 
 
 def _filled(advice: str, found: re.Match[str], error: ErrorRecord) -> str:
-    """Fill in an advice. Texts of a student's code stay as they are."""
+    """Fill in the placeholders of an advice; leave text from a student's code unchanged."""
     groups = {str(i): group or "" for i, group in enumerate(found.groups(), 1)}
     generated = re.sub(r" at 0x[0-9a-fA-F]+", "", error.get("generated", ""))
     values = groups | {"generated": generated, "line": error.get("text", "")}

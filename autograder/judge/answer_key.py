@@ -20,15 +20,15 @@ from autograder.judge.references import MissingReference, stored
 from autograder.judge.rule import Rule
 
 Oracle = Callable[[Trial], Reference]
-"""Computes a case's reference from fresh objects, without the course's solution."""
+"""Compute a case's reference from fresh objects, without the course's solution."""
 
 
 @dataclass(frozen=True)
 class RecipeOracle:
-    """An oracle for random models that gets the model before the exercise completes it, and the
-    number that chooses.
+    """An oracle for random models, called before the exercise completes the model.
 
-    So an exercise's `complete` need not leave a note of its choice, which an answer could find.
+    It gets the model and the number that makes the choices. So an exercise's `complete` need not
+    store its choice, where an answer could find it.
     """
 
     work_out: Callable[[Trial, int], Reference]
@@ -42,7 +42,7 @@ class AnswerKey:
         rules: the requirements for a result.
         oracle: computes the reference of a case that has no stored one.
         oracle_only: whether no reference is stored, even if the solution gives something else: the
-            exercise has a tolerance of its own, or results differ from run to run.
+            exercise has its own tolerance, or results differ from run to run.
         remark: a remark about an answer that passes, from its outcome on the first case.
         advice: rows of advice that only this exercise needs; see `advice_for`.
     """
@@ -54,12 +54,12 @@ class AnswerKey:
     advice: tuple[AdviceRow, ...] = ()
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
-        """The reference of a case: the stored one, or the oracle's.
+        """The reference of a case, stored or computed by the oracle.
 
-        A case that asks for an exception has an empty one.
+        A case that expects an exception has an empty one.
 
         Raises:
-            MissingReference: it is not stored, and there is no oracle.
+            MissingReference: the reference is not stored, and there is no oracle.
         """
         if case.expect.raises:
             return Reference()
@@ -79,12 +79,12 @@ class AnswerKey:
 
 
 def is_known(exercise: Exercise, case: Case) -> bool:
-    """Whether a case's reference is known here: a wheel lacks those of some hidden cases."""
+    """Whether a case's reference is available: a wheel lacks those of some hidden cases."""
     return stored(module_of(exercise)).get(case.name) != {}
 
 
 def module_of(exercise: Exercise) -> str:
-    """The name of the module that holds an exercise's key."""
+    """The name of the module that contains an exercise's key."""
     return exercise.key.partition(":")[0]
 
 
@@ -96,7 +96,7 @@ def _key(place: str) -> AnswerKey:
 
 
 def forget() -> None:
-    """Drop all keys and references that were read, after a file has changed."""
+    """Drop all cached keys and references, after a file has changed."""
     _key.cache_clear()
     references.forget()
 

@@ -1,4 +1,4 @@
-"""Whether two models do the same, worked out with copies: for two exercises of chapter 09."""
+"""Decide on copies whether two models do the same: for two exercises of chapter 09."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Record = tuple[list[Encoded], list[torch.Tensor]]
 
 
 def _record(model: nn.Module, args: tuple[Any, ...], training: bool, seed: int) -> Record:
-    """The result, and the arguments afterwards, of a copy of the model; and their tensors."""
+    """The result and the final arguments of a copy of the model, with their tensors."""
     encoder = Encoder()
     module = copy.deepcopy(model).train(training)
     args = copy.deepcopy(args)
@@ -38,7 +38,7 @@ def first_difference(
     trials: int = 8,
     modes: tuple[bool, ...] = (True, False),
 ) -> str:
-    """The first thing in which two models differ, as a clause; ``""`` if they do the same."""
+    """The first difference of two models, as a clause; ``""`` if they do the same."""
     with torch.random.fork_rng(devices=[]):
         for seed in range(trials):
             for training in modes:

@@ -1,4 +1,4 @@
-"""What makes the inputs of models under comparison: for two exercises of chapter 09."""
+"""Makers of inputs for models under comparison: for two exercises of chapter 09."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Draws:
 
     Attributes:
         specs: the arguments.
-        odd: the seed for which tensors have negative entries, too; for all others they have
-            none. Without it, all tensors have entries of both signs.
+        odd: the only seed for which tensors have negative entries. Without it, tensors have
+            entries of both signs for every seed.
     """
 
     specs: tuple[Any, ...]
@@ -31,7 +31,7 @@ class Draws:
         return f"fresh arguments, the same for the same seed: {shapes}"
 
     def __call__(self, seed: int) -> tuple[Any, ...]:
-        """A fresh tuple, the same for the same seed."""
+        """A new tuple, the same for the same seed."""
         generator = torch.Generator().manual_seed(1000 + seed)
         made = tuple(_made(spec, generator) for spec in self.specs)
         if self.odd is None or seed == self.odd:
@@ -41,10 +41,10 @@ class Draws:
 
 @dataclass(frozen=True)
 class DrawsWithNaN(Draws):
-    """Makes the same, with a NaN at the beginning of each tensor."""
+    """Makes the same tensors, each starting with NaN."""
 
     def __call__(self, seed: int) -> tuple[Any, ...]:
-        """A fresh tuple, the same for the same seed."""
+        """A new tuple, the same for the same seed."""
         made = super().__call__(seed)
         for value in made:
             value.view(-1)[0] = torch.nan
@@ -71,11 +71,11 @@ def _made(spec: Any, generator: torch.Generator) -> Any:
 
 @dataclass(frozen=True)
 class SetsTheSeed:
-    """Makes one tensor from the global random state, which it seeds."""
+    """Makes one tensor from the global random state, after seeding it."""
 
     shape: tuple[int, ...]
 
     def __call__(self, seed: int) -> tuple[Any, ...]:
-        """A fresh tuple, the same for the same seed."""
+        """A new tuple, the same for the same seed."""
         torch.manual_seed(seed)
         return (torch.randn(self.shape, dtype=torch.float64),)

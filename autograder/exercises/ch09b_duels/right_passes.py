@@ -1,4 +1,4 @@
-"""What right passes of several duels have in common. Never where answers run."""
+"""Shared parts of the right passes of several duels; not importable where answers run."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from torch import fx
 
 
 def as_it_is(gm: fx.GraphModule) -> fx.GraphModule:
-    """Changes nothing: right wherever the task is to keep what a model computes."""
+    """Change nothing: right if the task is to keep what a model computes."""
     return gm
 
 
 def argument(node: fx.Node, position: int, name: str, default: Any = None) -> Any:
-    """The argument of a call at a position, or by its name."""
+    """The argument of a call, by position or by name."""
     return node.args[position] if position < len(node.args) else node.kwargs.get(name, default)
 
 
 def exchange(node: fx.Node, new: fx.Node) -> None:
-    """Have all that read a node read another one, and erase it."""
+    """Let all readers of a node read another one, and erase it."""
     node.replace_all_uses_with(new)
     node.graph.erase_node(node)
 
@@ -32,17 +32,17 @@ PURE = frozenset({
     "abs", "add", "clone", "cos", "exp", "mean", "mul", "neg", "relu", "sigmoid", "sin", "sub",
     "sum", "tanh",
 })  # fmt: skip
-"""Functions and methods that compute something, and do nothing else."""
+"""Functions and methods that only compute a value."""
 
 _HARMLESS = frozenset({"input", "other", "alpha", "dim", "keepdim"})
 
 
 def is_pure(node: fx.Node) -> bool:
-    """Whether a call surely computes a value and does nothing else; in doubt it does."""
+    """Whether a call certainly only computes a value."""
     plain = node.op in ("call_function", "call_method") and node.kwargs.keys() <= _HARMLESS
     return plain and node.target in PURE
 
 
 def all_pure(gm: fx.GraphModule) -> bool:
-    """Whether every call of a graph surely does nothing else than to compute a value."""
+    """Whether all calls of a graph certainly only compute values."""
     return all(is_pure(node) for node in gm.graph.nodes if node.op.startswith("call_"))

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 11 about backends have in common."""
+"""Shared rules of chapter 11's exercises about backends."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LOOK = (
 
 @rule("runs", Stage.FORM)
 def compiled_code_runs(evidence: Evidence) -> Iterable[Finding]:
-    """What the answer is the backend of can be run on all inputs."""
+    """Code compiled by the answer must run on all inputs."""
     for i in range(len(evidence.trial.inputs)):
         error = evidence.outcome.runs[i]["forward"].get("error")
         if error:
-            # An object that is not callable here is what the backend has returned.
+            # In this process, the return value of the backend is what cannot be called.
             theirs = came_from(error) or "is not callable" not in error_text(error)
             advice = advice_for(evidence.exercise, error, "result") if theirs else ""
             yield evidence.finding(

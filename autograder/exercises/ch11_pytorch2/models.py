@@ -1,6 +1,6 @@
-"""What cases of chapter 11 are built from: exported programs, and models that a backend compiles.
+"""Builders of chapter 11's cases: exported programs, and models that a backend compiles.
 
-A program is made once in a process, and copied for each run.
+Each process exports a program once, and copies it for each run.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Program:
 
     Attributes:
         make: builds the model.
-        args: what it is exported with, tensors as `T`; `Held` where it is nested.
+        args: arguments for export, tensors as `T`; `Held` for a nested one.
         training: the mode of the model.
         decomposed: whether `run_decompositions` is called, with an empty table.
-        keywords: what it is exported with by keyword: names, and tensors as `T`.
-        change: what is done to the program besides.
-        varying: the places of arguments that are numbers, and may be others in each call.
+        keywords: keyword arguments for export: names, and tensors as `T`.
+        change: changes the exported program.
+        varying: indices of number arguments that may differ in each call.
     """
 
     make: Callable[[], nn.Module]
@@ -49,7 +49,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Held:
-    """A list of tensors under a name, as an argument: it can be hashed."""
+    """A named list of tensors as an argument, in a hashable form."""
 
     name: str
     specs: tuple[T, ...]
@@ -57,7 +57,7 @@ class Held:
 
 @cache
 def exported(recipe: Program) -> ExportedProgram:
-    """The program of a recipe; callers that pass it on copy it."""
+    """Export the program of a recipe; callers that pass it on must copy it."""
     with torch.random.fork_rng(devices=[]):
         model = fresh(recipe.make, training=recipe.training, dtype=torch.float32)
         specs = [
@@ -87,10 +87,10 @@ Run = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Driven:
-    """Builds the objects of a case in which the answer is put to work as a backend.
+    """Builds the objects of a case that uses the answer as a backend.
 
     Attributes:
-        drive: takes the model and a tuple of example inputs, and gives what takes the answer.
+        drive: makes an object from the model and example inputs; calling it runs the answer.
         make: builds the model.
         inputs: argument tuples for the runs, tensors as `T`.
         dtype: of parameters and of inputs that do not name one.
@@ -110,7 +110,7 @@ class Driven:
 
 
 def with_gradients(call: Run, model: nn.Module) -> Run:
-    """What a call returns, with the gradients of its sum for inputs and parameters."""
+    """A call that also returns the gradients of its result's sum, for inputs and parameters."""
 
     def run(*inputs: Any) -> tuple[Any, ...]:
         with torch.enable_grad():
@@ -132,7 +132,7 @@ class Compiled:
     says = "torch.compile(model, backend={name})"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the model with the answer."""
         return torch.compile(self.model, backend=answer)
 
 
@@ -140,15 +140,15 @@ class CompiledForTraining(Compiled):
     """The same, with gradients."""
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the model with the answer, and compute gradients."""
         return with_gradients(super().__call__(answer), self.model)
 
 
 class ByHand(Compiled):
-    """The answer is called by hand, with a trace of the model."""
+    """Calls the answer directly with a trace of the model."""
 
     says = "{name}(fx.symbolic_trace(model), example_inputs)"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Call the answer with a trace and example inputs."""
         return answer(fx.symbolic_trace(self.model), copy.deepcopy(list(self.examples)))

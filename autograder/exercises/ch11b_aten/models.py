@@ -1,4 +1,4 @@
-"""What the exercises of this part report about graphs, in the same words for both sides."""
+"""Shared reports about graphs, used by the answer's process and by the judge."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Row = tuple[Any, ...]
 
 
 def row_of(node: fx.Node) -> Row:
-    """A node: opcode, name, target, arguments, keyword arguments, and what its value is.
+    """A record of a node: opcode, name, target, arguments, keyword arguments, and its `val`.
 
-    Only the arguments of an output node count: a new one has another name.
+    For an output node only the arguments count, because a new one has another name.
     """
     if node.op == "output":
         return "output", "output", "output", node.args, {}, "None"
@@ -24,7 +24,7 @@ def row_of(node: fx.Node) -> Row:
 
 
 def val_text(val: Any) -> str:
-    """What `meta["val"]` says: of a fake tensor its dtype, shape and strides."""
+    """Describe `meta["val"]`: for a fake tensor, its dtype, shape and strides."""
     if isinstance(val, torch.Tensor):
         dtype = str(val.dtype).removeprefix("torch.")
         return f"{dtype} {list(val.shape)} strides {list(val.stride())}"
@@ -35,12 +35,12 @@ def val_text(val: Any) -> str:
 
 
 def is_recompiled(gm: fx.GraphModule) -> bool:
-    """Whether a module's code is what its graph says."""
+    """Whether a module's code matches its graph."""
     return bool(gm.code == gm.graph.python_code("self").src)
 
 
 def lint_text(gm: fx.GraphModule) -> str:
-    """What `lint` finds wrong with a graph; nothing if it is sound."""
+    """The error of `lint` on a graph; ``""`` if there is none."""
     try:
         gm.graph.lint()
     except Exception as error:
@@ -49,7 +49,7 @@ def lint_text(gm: fx.GraphModule) -> str:
 
 
 def attempt(make: Callable[[], nn.Module], inputs: tuple[Any, ...]) -> tuple[str, Any]:
-    """What comes of making a module and calling it: a value, or what is raised."""
+    """The result of making a module and calling it: a value or the exception."""
     try:
         return "value", make()(*inputs)
     except Exception as error:
@@ -58,7 +58,7 @@ def attempt(make: Callable[[], nn.Module], inputs: tuple[Any, ...]) -> tuple[str
 
 
 class SameTrial:
-    """A trial that is equal to another one about the same code, on inputs of the same kinds."""
+    """A trial that equals another one with the same code and inputs of the same kinds."""
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial

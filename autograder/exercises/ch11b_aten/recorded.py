@@ -1,4 +1,4 @@
-"""Rules for recorded runs and sound graphs, which answer keys of this chapter share."""
+"""Shared rules of this chapter's answer keys, about recorded runs and sound graphs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from autograder.authoring.key import Encoded, Evidence, Finding, show, unrecorded
 
 OF_A_RUN = ("result", "loaded")
-"""A record of one run, and not of the graph."""
+"""Keys of records about one run; all others are about the graph."""
 
 ENDINGS = ("value", "raised")
 
 
 def incomplete(evidence: Evidence, said: list[dict[str, Encoded]]) -> Iterable[Finding]:
-    """A finding if a run says something else of the graph than the first, or not how it ended.
+    """Report a run that does not say how it ended, or describes the graph differently.
 
     Args:
         evidence: the case.
-        said: what each run says, by name.
+        said: the report of each run, by name.
     """
     first, *others = ({k: v for k, v in each.items() if k not in OF_A_RUN} for each in said)
     endings = [each[key]["tuple"][0] for each in said for key in OF_A_RUN if key in each]
@@ -26,11 +26,11 @@ def incomplete(evidence: Evidence, said: list[dict[str, Encoded]]) -> Iterable[F
 
 
 def unsound(evidence: Evidence, said: dict[str, Encoded]) -> Iterable[Finding]:
-    """A finding if `lint` refuses the graph, or the code is not what it says.
+    """Report a graph that `lint` refuses, or whose code is out of date.
 
     Args:
         evidence: the case.
-        said: what a run says, by name.
+        said: the report of a run, by name.
     """
     if said["lint"]:
         yield evidence.finding(

@@ -1,4 +1,4 @@
-"""Readers of reported texts, which answer keys of chapter 12 share."""
+"""Readers of reports, shared by the answer keys of chapter 12."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Said = dict[str, Encoded]
 
 
 def table(data: Encoded) -> Said:
-    """A dictionary of plain data with texts as keys."""
+    """A dictionary of plain data with strings as keys."""
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
 def said_in(evidence: Evidence) -> tuple[Said, Said]:
-    """What was reported of the answer, and what is reported of ours."""
+    """The reports about the answer and about the key's own answer."""
     got = evidence.outcome.runs[0]["forward"]["value"]
     return table(got), table(evidence.reference.runs[0]["value"])
 
 
 def driving(ours: Callable[..., Any]) -> Oracle:
-    """An oracle: what is reported where the case puts an answer of our own to work."""
+    """Make an oracle that reports on the key's own answer in place of the learner's."""
 
     def oracle(trial: Trial) -> Reference:
         (drive,) = trial.args
@@ -42,7 +42,7 @@ def driving(ours: Callable[..., Any]) -> Oracle:
 
 
 def argument_finding(evidence: Evidence) -> Iterator[Finding]:
-    """A finding if the run of what came back changed its arguments, and should not."""
+    """Report arguments that a run of the result changed, if it should not."""
     got, want = evidence.outcome.runs[0]["forward"], evidence.reference.runs[0]
     tables = evidence.outcome.tensors, evidence.reference.tensors
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments")
@@ -55,16 +55,16 @@ def argument_finding(evidence: Evidence) -> Iterator[Finding]:
 
 
 def kind_named(kind: Encoded) -> str:
-    """The name of a type that was reported, in backticks."""
+    """The name of a reported type, in backticks."""
     name = next(iter(kind.values()), "object") if isinstance(kind, dict) else "object"
     name = str(name).rpartition(".")[2]
     return "`None`" if name == "NoneType" else f"a `{name}`"
 
 
 def other_row(got: Encoded, want: Encoded) -> tuple[list[Encoded], list[Encoded]] | None:
-    """The first node that is not as it must be: what was reported, and what must be.
+    """The first differing node: its reported and its expected record.
 
-    Both are empty where there are more nodes than there must be, or fewer.
+    Both are empty if the numbers of nodes differ.
     """
     ours, theirs = ([row["tuple"] for row in rows["list"]] for rows in (got, want))
     if len(ours) != len(theirs):

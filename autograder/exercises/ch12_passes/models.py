@@ -1,4 +1,4 @@
-"""What the exercises of chapter 12 report about graph modules, in the same words for both sides."""
+"""Shared reports of chapter 12 about graph modules, for the answer's process and the judge."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Row = tuple[Any, ...]
 
 
 def target_text(target: Any) -> str:
-    """A target as it is written in code: two functions that share a name have different texts.
+    """A target as code; two functions with the same name have different texts.
 
-    Functions from one factory say themselves how they are written.
+    Functions from one factory provide their own text.
     """
     if isinstance(target, str):
         return target
@@ -30,7 +30,7 @@ def target_text(target: Any) -> str:
 
 
 def rows_of(gm: fx.GraphModule) -> list[Row]:
-    """Each node: its opcode, name, target, what it reads, and its `meta`."""
+    """A record of each node: opcode, name, target, inputs, and `meta`."""
     return [
         (node.op, node.name, target_text(node.target), node.args, node.kwargs, meta_text(node))
         for node in gm.graph.nodes
@@ -38,17 +38,17 @@ def rows_of(gm: fx.GraphModule) -> list[Row]:
 
 
 def meta_text(node: fx.Node) -> str:
-    """What a node's `meta` says, as text."""
+    """A node's `meta` as text."""
     return ", ".join(f"{key}={node.meta[key]}" for key in sorted(node.meta, key=str))
 
 
 def is_recompiled(gm: fx.GraphModule) -> bool:
-    """Whether a module's code is what its graph says."""
+    """Whether a module's code matches its graph."""
     return bool(gm.code == gm.graph.python_code("self").src)
 
 
 def attempt(call: Callable[..., Any], *inputs: Any) -> tuple[str, Any]:
-    """What comes of a call: a value, or what is raised."""
+    """The result of a call: a value or the exception."""
     try:
         return "value", call(*inputs)
     except Exception as error:

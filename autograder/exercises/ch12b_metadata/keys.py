@@ -1,4 +1,4 @@
-"""What both exercises of this part ask for: no mode stays entered."""
+"""A shared rule of this chapter's exercises: no mode may stay entered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.exercises.ch12_passes.keys import said_in
 
 @rule("modes are left", Stage.CALLER)
 def modes_are_left(evidence: Evidence) -> Iterable[Finding]:
-    """No mode that the answer has entered is still entered afterwards."""
+    """No mode that the answer entered may stay entered."""
     got, want = said_in(evidence)
     if got["modes"] != want["modes"]:
         yield evidence.finding(

@@ -1,4 +1,4 @@
-"""What the exercises of this part report of values in `meta`, in the same words for both sides."""
+"""Shared reports of 12b about values in `meta`, for the answer's process and the judge."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from torch import fx
 from autograder.authoring.models import fake_tensor_class
 
 Told = tuple[Any, ...]
-"""The report about a value: a word for its kind, and what belongs to it."""
+"""The report about a value: a word for its kind, and its details."""
 
 
 class Teller:
-    """Says of values what can be compared: of tensors everything but numbers.
+    """Describes the comparable properties of values: for tensors, everything except the numbers.
 
-    Fake tensors have the number of their mode, too; modes have numbers, in their order.
+    A fake tensor's report includes the number of its mode; modes are numbered in order.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def _size(size: Any) -> Any:
 
 
 def vals_of(gm: fx.GraphModule) -> list[tuple[str, Told | None]]:
-    """The name of each node, and what its `val` is; nothing where it has none."""
+    """The name of each node with the report about its `val`, or ``None`` if it has none."""
     teller = Teller()
     return [
         (node.name, teller.tell(node.meta["val"]) if "val" in node.meta else None)
@@ -71,7 +71,7 @@ def vals_of(gm: fx.GraphModule) -> list[tuple[str, Told | None]]:
 
 
 def notes_of(gm: fx.GraphModule) -> list[dict[Any, Any]]:
-    """What the `meta` of each node holds besides what the value is."""
+    """The `meta` of each node without the entries about its value."""
     ours = ("val", "tensor_meta")
     return [
         {key: value for key, value in node.meta.items() if key not in ours}
@@ -81,7 +81,7 @@ def notes_of(gm: fx.GraphModule) -> list[dict[Any, Any]]:
 
 @contextmanager
 def nothing_logged() -> Iterator[None]:
-    """Keep PyTorch from logging a whole traceback for each operator that fake tensors refuse."""
+    """Keep PyTorch from logging a traceback for each operator that fake tensors refuse."""
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     before, logger.disabled = logger.disabled, True
     try:

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 13 build their cases with: graph modules, taken as they are."""
+"""Builders of chapter 13's cases: graph modules that are passed without tracing again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from autograder.authoring.models import Trial, arguments, fresh, renamed
 
 
 def itself(gm: nn.Module) -> fx.GraphModule:
-    """The graph module as it is."""
+    """Return the graph module unchanged."""
     assert isinstance(gm, fx.GraphModule)
     return gm
 
 
 def tagged(gm: fx.GraphModule) -> fx.GraphModule:
-    """The graph module, with something of its own in the `meta` of each call."""
+    """Add distinct entries to the `meta` of each call."""
     for i, node in enumerate(node for node in gm.graph.nodes if node.op.startswith("call_")):
         node.meta["mark"] = f"made for {node.name}"
         node.meta["val"] = f"what {node.name} gives"
@@ -28,27 +28,27 @@ def tagged(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def stirred(gm: fx.GraphModule) -> fx.GraphModule:
-    """The graph module, as if it was edited: `users` are no more in the order of the graph."""
+    """Change the order of `users`, as an edit would."""
     for node in reversed(list(gm.graph.nodes)):
         if node.op != "placeholder":
-            node.args = node.args  # takes the node from the users of what it reads, and adds it
+            node.args = node.args  # removes and adds the node as a user of its inputs
     return gm
 
 
 def graph_module_of(model: nn.Module) -> fx.GraphModule:
-    """A model's trace; of a graph module, itself."""
+    """The trace of a model, or a graph module unchanged."""
     return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Builds the trial of an answer that is given a graph module as it is.
+    """Builds the trial of an answer that takes a graph module.
 
     Attributes:
         make: builds the model, or a graph module.
         more: further arguments of the answer.
-        inputs: argument tuples for what comes back, tensors as `T`.
-        edited: whether `users` are in another order than the graph's.
+        inputs: argument tuples for the result, tensors as `T`.
+        edited: whether the order of `users` differs from graph order.
     """
 
     make: Callable[[], nn.Module]

@@ -1,4 +1,4 @@
-"""Rules for rows by name, pairs and `meta`, which answer keys of chapter 14 share."""
+"""Shared rules of chapter 14's answer keys, for rows by name, pairs and `meta`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ QUANTIZE, DEQUANTIZE = {"case": "quantize"}, {"case": "dequantize"}
 
 
 def is_call_of(row: NodeRecord, function: Encoded) -> bool:
-    """Whether a row is a call of one of the functions that the chapter gives."""
+    """Whether a row is a call of one of the chapter's functions."""
     return bool(row["op"] == "call_function" and row["target"] == function)
 
 
 def key_of_row(row: NodeRecord) -> str:
-    """The name of a node; there is one output, and its name does not matter."""
+    """The name of a node; the single output counts by its opcode."""
     return "the output" if row["op"] == "output" else str(row["name"])
 
 
 def by_name(data: GraphRecord) -> dict[str, NodeRecord]:
-    """The rows of a description, by name and in graph order, with names in their arguments."""
+    """The rows of a description by name, in graph order, with names in their arguments."""
     names = [key_of_row(row) for row in data["nodes"]]
     return {
         name: {**row, "args": named(row["args"], names), "kwargs": named(row["kwargs"], names)}
@@ -39,7 +39,7 @@ def by_name(data: GraphRecord) -> dict[str, NodeRecord]:
 
 
 def named(data: Encoded, names: list[str]) -> Encoded:
-    """Arguments in which each node is given by its name."""
+    """Arguments, with each node replaced by its name."""
     if isinstance(data, list):
         return [named(item, names) for item in data]
     if not isinstance(data, dict):
@@ -50,7 +50,7 @@ def named(data: Encoded, names: list[str]) -> Encoded:
 
 
 def renamed(data: Encoded, to: dict[str, str]) -> Encoded:
-    """Arguments in which some nodes are exchanged for others."""
+    """Arguments with some nodes replaced by others."""
     if isinstance(data, list):
         return [renamed(item, to) for item in data]
     if not isinstance(data, dict):
@@ -61,7 +61,7 @@ def renamed(data: Encoded, to: dict[str, str]) -> Encoded:
 
 
 def given(row: NodeRecord) -> tuple[str, Encoded] | None:
-    """What a call of `quantize` or `dequantize` reads, and its scale; ``None`` if it is odd."""
+    """The input and scale of a `quantize` or `dequantize` call; ``None`` for any other form."""
     args = [*row["args"].get("tuple", ()), *(value for _, value in row["kwargs"]["dict"])]
     words = [key for key, _ in row["kwargs"]["dict"]]
     if len(args) != 2 or words not in ([], ["scale"]):
@@ -78,7 +78,7 @@ def same_number(one: Encoded, other: Encoded) -> bool:
 
 @rule("a module of its own", Stage.FORM)
 def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
-    """The result is another module than the given one, with a graph of its own."""
+    """The result must be a new module with its own graph."""
     if evidence.has_graph and not evidence.value["new"]:
         yield evidence.finding(
             "not-new",
@@ -90,12 +90,12 @@ def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("meta kept", Stage.STRUCTURE)
 def meta_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Each node that was there has the `meta` that it had."""
+    """Each node of the given graph must keep its `meta`."""
     yield from lost_meta(evidence)
 
 
 def lost_meta(evidence: Evidence, free: Collection[str] = ()) -> Iterable[Finding]:
-    """A node that lost the `meta` that it had; nodes named `free` may lose it."""
+    """Report a node that lost its `meta`, unless its name is in `free`."""
     old = {
         "the output" if node.op == "output" else node.name: {
             key: Encoder().encode(value) for key, value in node.meta.items()

@@ -1,4 +1,4 @@
-"""How cases of chapter 14 are made: graph modules whose graphs may call `quantize`."""
+"""Builders of chapter 14's cases: graph modules whose graphs may call `quantize`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from autograder.given import dequantize, quantize
 from autograder.models.running import filled
 
 GIVEN = {"quantize": quantize, "dequantize": dequantize}
-"""The functions that the chapter gives, by the names under which outcomes speak of them."""
+"""The functions that the chapter defines, by their names in outcomes."""
 
 
 def itself(model: nn.Module) -> fx.GraphModule:
-    """The graph module that was given: an argument called `gm` is not traced again."""
+    """Return the given graph module: an argument called `gm` is not traced again."""
     assert isinstance(model, fx.GraphModule)
     return model
 
 
 def mark(gm: fx.GraphModule) -> None:
-    """Give every node something of its own in its `meta`."""
+    """Add a distinct entry to the `meta` of every node."""
     for i, node in enumerate(gm.graph.nodes):
         node.meta["mark"] = f"made for {node.name}"
         node.meta["val"] = f"what {node.name} gives"
@@ -36,7 +36,7 @@ class GraphTrial:
     """Builds the objects of ``answer(gm, *more)``.
 
     Attributes:
-        make: builds a model, which is traced, or a graph module, which is taken as it is.
+        make: builds a model, which is traced, or a graph module.
         inputs: argument tuples for the result, tensors as `T` or `Exactly`.
         more: further arguments of the answer.
     """
@@ -56,7 +56,7 @@ class GraphTrial:
 
 
 def traced(model: nn.Module) -> fx.GraphModule:
-    """The trace of a model; a graph module is one already."""
+    """The trace of a model, or a graph module unchanged."""
     return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
 
 

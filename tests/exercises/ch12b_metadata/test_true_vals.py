@@ -1,4 +1,4 @@
-"""What the keys of 12b say of values, a real run gives; random graphs keep their promises."""
+"""The keys of 12b agree with a real run, and random graphs have the required properties."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ SEEDS = 8
 
 
 class Telling(fx.Interpreter):
-    """Runs a graph for real, and says of each value what it is."""
+    """Runs a graph for real, and reports on each value."""
 
     told: dict[str, Any]
 
     def run_node(self, n: fx.Node) -> Any:
-        """Run a node, and tell its value at once."""
+        """Run a node, and report on its value at once."""
         value = super().run_node(n)
         self.told[n.name] = Encoder().encode(Teller().tell(value))
         return value
 
 
 def told_for_real(case: Case) -> dict[str, Any]:
-    """What is told of each value of a real run, as far as it gets."""
+    """The reports about the values of a real run, up to its end or first error."""
     asked = case.make(0).args[0]
     telling = Telling(asked.gm)
     telling.told = {}
     with preserve_global_state(), bounded_output(0), torch.no_grad():
         try:
             telling.run(*asked.inputs)
-        except RuntimeError:  # there is no room for it
+        except RuntimeError:  # out of memory
             pass
     return telling.told
 
 
 def told_by_ours(case: Case) -> dict[str, Any]:
-    """What is told of each value by the key."""
+    """The reports about the values by the key."""
     asked = case.make(0).args[0]
     ours(asked.gm, *asked.inputs)
     teller = Teller()
@@ -61,7 +61,7 @@ def told_by_ours(case: Case) -> dict[str, Any]:
 
 
 def cases() -> Iterable[Case]:
-    """All cases with values that there is room for, and random ones."""
+    """The cases that fit into memory, and random ones."""
     yield from (c for c in REFRESH.cases if not any(word in c.name for word in LARGE))
     assert REFRESH.random is not None
     for seed in range(SEEDS):

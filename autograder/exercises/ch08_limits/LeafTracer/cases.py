@@ -48,7 +48,7 @@ def one(
     training: bool = False,
     **kwargs: Any,
 ) -> Case:
-    """A case of one tracer and one model."""
+    """A case with one tracer and one model."""
     tracing = models.Tracing((make,), ((args, kwargs),), ((0, 0),), training)
     return Case(name, aspect, tracing)
 
@@ -59,7 +59,7 @@ def several(
     tracers: tuple[dict[str, Any], ...],
     turns: tuple[tuple[int, int], ...],
 ) -> Case:
-    """A case of several tracers or models."""
+    """A case with several tracers or models."""
     made = tuple(((), kwargs) for kwargs in tracers)
     return Case(name, "state", models.Tracing(makes, made, turns))
 

@@ -1,4 +1,4 @@
-"""What must come of `LeafTracer`: the graph in which just the chosen modules are called."""
+"""The answer key of `LeafTracer`: exactly the chosen modules must be called as leaves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _calls(run: CallResult) -> Counter[str]:
 
 
 def _in_trace(evidence: Evidence, i: int, says: str) -> str:
-    """A sentence, with the trace that it is about, where there are several."""
+    """A sentence, preceded by the trace that it is about if there are several."""
     if len(evidence.trial.args[1]) == 1:
         return says[0].upper() + says[1:]
     return f"In trace {i + 1}, {says}"
@@ -38,7 +38,7 @@ def _in_trace(evidence: Evidence, i: int, says: str) -> str:
 
 @rule("the chosen leaves", Stage.STRUCTURE)
 def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
-    """Modules that are called in the graph are the chosen ones and those of `fx.Tracer`."""
+    """The called modules must be the chosen ones and the leaves of `fx.Tracer`."""
     for i, want in enumerate(evidence.reference.runs):
         wanted, found = _calls(want), _calls(evidence.outcome.runs[i]["forward"])
         paths = {path for path, _ in evidence.trial.args[1][i][1].named_modules()}
@@ -56,7 +56,7 @@ def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
         missing, extra = wanted - found, found - wanted
         for target in extra:
             if any(target.startswith(f"{opened}.") for opened in missing):
-                continue  # it is seen because what it lies in was opened
+                continue  # reported as an opened parent
             yield evidence.finding(
                 "extra-leaf",
                 _in_trace(
@@ -85,7 +85,7 @@ def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the rest as usual", Stage.RESULT)
 def the_rest_as_usual(evidence: Evidence) -> Iterable[Finding]:
-    """All other nodes are those of `fx.Tracer`, with the same arguments."""
+    """All other nodes must equal those of `fx.Tracer`, including their arguments."""
     for i, want in enumerate(evidence.reference.runs):
         if evidence.outcome.runs[i]["forward"]["value"] != want["value"]:
             yield evidence.finding(
@@ -103,7 +103,7 @@ def the_rest_as_usual(evidence: Evidence) -> Iterable[Finding]:
 
 
 class Chosen(fx.Tracer):
-    """Calls these modules, and asks nobody about them."""
+    """Call these modules as leaves, without calling `is_leaf_module` for them."""
 
     def __init__(self, leaves: set[int]) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def _given(leaf_types: Any = (), leaf_names: Any = ()) -> tuple[Any, Any]:
 
 
 def chosen_beforehand(trial: Trial) -> Reference:
-    """The graphs where the leaves are picked from the list of all modules before tracing."""
+    """Trace with leaves that are picked from the list of all modules before tracing."""
     made, turns = trial.args
     encoder = Encoder()
     runs: list[CallResult] = []

@@ -1,4 +1,4 @@
-"""Modules within modules, for `LeafTracer`: which of them are opened?"""
+"""Nested modules for `LeafTracer`: which of them does the tracer open?"""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -56,7 +56,7 @@ class Block(nn.Module):
 
 
 class Two(nn.Module):
-    """A gate at the top, and one inside of a block."""
+    """One gate at the top, and one inside a block."""
 
     def __init__(self):
         super().__init__()
@@ -88,7 +88,7 @@ class Descended(nn.Module):
 
 
 class Attends(nn.Module):
-    """The layer that attends is a leaf, though it has a layer inside."""
+    """An attention layer is a leaf, although it contains a layer."""
 
     def __init__(self):
         super().__init__()
@@ -115,7 +115,7 @@ class OtherRooms(nn.Module):
 
 
 class Numbered(nn.Module):
-    """Names that begin or end like others, or are like them but for a dot."""
+    """Names that begin or end alike, or differ only by a dot."""
 
     def __init__(self):
         super().__init__()
@@ -146,7 +146,7 @@ class Layers(nn.Module):
 
 class Door:
     class Gate(nn.Module):
-        """Another class of that name."""
+        """A different class with the same name."""
 
         def forward(self, x):
             return x.cos()
@@ -163,7 +163,7 @@ class Namesakes(nn.Module):
 
 
 class Reaches(nn.Module):
-    """Calls what lies in a block, and not the block."""
+    """Calls a module inside a block, but not the block."""
 
     def __init__(self):
         super().__init__()
@@ -197,7 +197,7 @@ class CalledTwice(nn.Module):
 
 
 class AsUsual(nn.Module):
-    """Reads sizes of its own tensors, changes one in place, calls a function of Python's `math`."""
+    """Reads sizes of its own tensors, changes one in place, and calls a function of `math`."""
 
     def __init__(self):
         super().__init__()
@@ -211,7 +211,7 @@ class AsUsual(nn.Module):
 
 
 class Tree(nn.Module):
-    """The root has the class of its children."""
+    """The root and its child have the same class."""
 
     def __init__(self, depth=2):
         super().__init__()
@@ -225,12 +225,12 @@ class Tree(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class Tracing:
-    """Builds a trial: tracers, and what they trace.
+    """Builds a trial: tracers, and the models that they trace.
 
     Attributes:
         models: build the models; the first one is the case's.
         tracers: positional and keyword arguments of each tracer.
-        turns: the places of a tracer and of a model, in the order of the calls of `trace`.
+        turns: indices of a tracer and a model for each call of `trace`, in order.
         training: whether the models are in training mode.
     """
 
@@ -247,7 +247,7 @@ class Tracing:
 
 
 def some_leaves(trial: Trial, choice: int) -> Trial:
-    """A tracer whose leaves are chosen among the model's own, for a random model."""
+    """Give a random model's trial a tracer with some of the model's modules as leaves."""
     model = trial.model
     assert model is not None  # noqa: S101
     names = [name for name, _ in model.named_modules() if name]

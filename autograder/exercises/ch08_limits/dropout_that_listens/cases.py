@@ -1,4 +1,4 @@
-"""Exercise 8.3: a frozen flag is a module again."""
+"""Exercise 8.3: turn a frozen flag back into a module."""
 
 from __future__ import annotations
 

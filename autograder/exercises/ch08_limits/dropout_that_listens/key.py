@@ -1,4 +1,4 @@
-"""What must come of `dropout_that_listens`: one `nn.Dropout` for each call, in the right mode."""
+"""The answer key of `dropout_that_listens`: one `nn.Dropout` per call, in the right mode."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MODULE = "torch.nn.modules.dropout.Dropout"
 
 
 def _modules_by_every_path(data: GraphRecord) -> dict[str, ModuleRecord]:
-    """The row of each module, by every path it has."""
+    """The record of each module, by each of its paths."""
     rows = {row["path"]: row for row in data["modules"]}
     return {path: rows[row.get("same_as", path)] for path, row in rows.items()}
 
@@ -49,7 +49,7 @@ def _new_calls(evidence: Evidence) -> list[str]:
 
 @rule("no F.dropout left", Stage.STRUCTURE)
 def no_function_left(evidence: Evidence) -> Iterable[Finding]:
-    """No call of `F.dropout` is left."""
+    """No call of `F.dropout` must be left."""
     for row in evidence.graph["nodes"]:
         if calls(row, DROPOUT):
             yield evidence.finding(
@@ -63,7 +63,7 @@ def no_function_left(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("new names are free", Stage.STRUCTURE)
 def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
-    """No new module overwrites one that an earlier call of the answer has made."""
+    """A new module must not overwrite one that an earlier call of the answer made."""
     if evidence.trial.then is None:
         return
     rows = evidence.graph["nodes"]
@@ -81,7 +81,7 @@ def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("a module for each call", Stage.STRUCTURE)
 def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
-    """In the order of the graph, each call has an `nn.Dropout` of its own with its own `p`."""
+    """Each call must have its own `nn.Dropout` with its own `p`, in graph order."""
     sites = [row for row in evidence.traced_graph["nodes"] if calls(row, DROPOUT)]
     new, modules = _new_calls(evidence), _modules_by_every_path(evidence.graph)
     if len(new) != len(sites):
@@ -146,7 +146,7 @@ def _module_problem(
 
 @rule("modes", Stage.STRUCTURE)
 def modes(evidence: Evidence) -> Iterable[Finding]:
-    """New modules are in the mode of the model; what the model calls is in its own mode."""
+    """New modules must have the mode of the model; the model's modules must keep their own."""
     model = evidence.trial.model
     assert model is not None  # noqa: S101
     before, after = (
@@ -177,7 +177,7 @@ def modes(evidence: Evidence) -> Iterable[Finding]:
 
 
 class Listening(fx.Interpreter):
-    """Runs a graph in which `F.dropout` asks the module for its mode."""
+    """Run a graph in which `F.dropout` takes the mode of the module."""
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         if target is F.dropout:

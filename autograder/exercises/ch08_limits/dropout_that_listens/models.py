@@ -25,7 +25,7 @@ class OneSite(nn.Module):
 
 
 class SeveralSites(nn.Module):
-    """Each call has a probability of its own."""
+    """Each call has its own probability."""
 
     def __init__(self):
         super().__init__()
@@ -38,7 +38,7 @@ class SeveralSites(nn.Module):
 
 
 class OtherRates(nn.Module):
-    """Nothing is dropped, everything, or a part that is no number of tenths."""
+    """Drop nothing, everything, or a share that is not a multiple of 0.1."""
 
     def forward(self, x):
         x = F.dropout(x, 0.0, self.training) + F.dropout(x, 0.125, self.training)
@@ -77,7 +77,7 @@ class NeverActive(nn.Module):
 
 
 class PartlyFrozen(nn.Module):
-    """One block is in the other mode than the model, and a dropout with the `p` of the blocks."""
+    """One block has another mode than the model; a dropout has the `p` of the blocks."""
 
     def __init__(self):
         super().__init__()
@@ -90,13 +90,13 @@ class PartlyFrozen(nn.Module):
 
 
 def turn_one(model: nn.Module) -> None:
-    """Put one block, and the dropout module, into the other mode."""
+    """Put one block and the dropout module into the other mode."""
     model.first.train(not model.training)
     model.drop.train(not model.training)
 
 
 class TakenNames(nn.Module):
-    """Names that a new module might be given are taken already."""
+    """Names that an answer might give to a new module exist already."""
 
     def __init__(self):
         super().__init__()
@@ -127,7 +127,7 @@ class MoreTakenNames(nn.Module):
 
 
 class TakenByTensors(nn.Module):
-    """Parameters and buffers have names that a new module might be given."""
+    """Parameters and buffers have names that an answer might give to a new module."""
 
     def __init__(self):
         super().__init__()
@@ -144,12 +144,12 @@ class TakenByTensors(nn.Module):
 
 @fx.wrap
 def dropout(x, p, training):
-    """Another function of that name."""
+    """A different function with the same name."""
     return x * p if training else x
 
 
 class Others(nn.Module):
-    """Only one of these calls is meant."""
+    """Only one of these calls is a call of `F.dropout`."""
 
     def __init__(self):
         super().__init__()
@@ -164,12 +164,12 @@ class Others(nn.Module):
 
 
 def its_own_trace() -> fx.GraphModule:
-    """A graph module: the flag is a constant in its code."""
+    """A graph module: its code contains the flag as a constant."""
     return fx.symbolic_trace(TakenNames())
 
 
 class ReadTwice(nn.Module):
-    """The value has several readers, and is the output, too."""
+    """The value has several readers, including the output."""
 
     def forward(self, x, y):
         dropout = F.dropout(x + y, 0.5, self.training)
@@ -191,8 +191,8 @@ class OnceOrTwice(nn.Module):
 
 
 def with_the_other_call(gm: fx.GraphModule) -> fx.GraphModule:
-    """What came of the model with one call, with the other one where that call stood."""
-    with suppress(Exception):  # it is no sound result: the finding is about that
+    """Insert a second call of `F.dropout` before the one that the answer replaced."""
+    with suppress(Exception):  # a result without a sound graph has a finding of its own
         for node in list(gm.graph.nodes):
             if node.op == "call_module" and type(gm.get_submodule(node.target)) is nn.Dropout:
                 flags = {"p": 0.6, "training": gm.training, "inplace": False}
@@ -205,12 +205,12 @@ def with_the_other_call(gm: fx.GraphModule) -> fx.GraphModule:
 
 @dataclass(frozen=True, eq=False)
 class OnItsOwnResult:
-    """Builds a trial in which the answer is given what it has returned, with one call more."""
+    """Builds a trial that calls the answer again on its own result, with one call added."""
 
     training: bool = False
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh trial. The model is the one that everything together comes to."""
+        """A fresh trial; its model computes what both calls of the answer must give."""
         model = fresh(OnceOrTwice, seed, training=self.training)
         first = OnceOrTwice(twice=False).train(self.training)
         first.lin = model.lin

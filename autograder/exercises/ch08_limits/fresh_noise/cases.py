@@ -26,7 +26,7 @@ HUGE = (1e300, -1e300, math.inf, -math.inf, math.nan)
 
 
 def run_on(name: str, aspect: str, *specs: T) -> Case:
-    """A case with one run for each tensor."""
+    """A case with one run per tensor."""
     return Case(name, aspect, Tensors(specs))
 
 
@@ -51,7 +51,7 @@ EXERCISE = Exercise(
         run_on("small floats", "dtypes", T(3, dtype=torch.float16), T(2, 2, dtype=torch.bfloat16)),
         run_on("many entries", "normal", T(70, 60)),
         Case("large entries", "normal", Tensors((T(60, 70),), scale=1_000.0)),
-        Case("next to huge numbers", "task", Tensors((T(2, 4),), beside=HUGE)),
+        Case("next to huge numbers", "task", Tensors((T(2, 4),), first=HUGE)),
     ),
     hints=HINTS,
     not_random="it takes a tensor, no model",

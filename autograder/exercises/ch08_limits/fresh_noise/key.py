@@ -1,8 +1,8 @@
-"""What must come of `fresh_noise`.
+"""The answer key of `fresh_noise`.
 
-Which generator's numbers are drawn, and how, is the answer's own choice. So nothing is compared
-with the numbers of the solution: the trace is compared with the function itself under the same
-seed, and the noise with what is known of a standard normal distribution.
+An answer may draw its numbers from any generator, in any way. So the key compares no numbers with
+the solution. It compares the trace with the function itself under the same seed, and the noise
+with known properties of a standard normal distribution.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ WAYS: dict[Way, str] = {
     "interpreter": "the trace of {you}, run by `fx.Interpreter`,",
 }
 MANY = 1_000
-"""From so many entries on, something can be said of their distribution."""
+"""Least number of entries whose distribution is tested."""
 
 HUGE = 2.0**100
-"""Next to such numbers noise is nothing, in all dtypes that are tried."""
+"""Adding noise does not change numbers of this size, in any of the tested dtypes."""
 
 
 def _each_run(name: str, stage: Stage, find: object) -> Rule:
-    """A rule that looks at each run in each way, up to the first finding."""
+    """A rule that checks each run in each way, up to the first finding."""
 
     def every(evidence: Evidence) -> Iterable[Finding]:
         for i in range(len(evidence.trial.inputs)):
@@ -57,7 +57,7 @@ def _each_run(name: str, stage: Stage, find: object) -> Rule:
 
 
 def _drawn(evidence: Evidence, i: int, how: Way) -> list[torch.Tensor]:
-    """The two results of one run."""
+    """The two results of a run."""
     pair = evidence.outcome.runs[i][how]["value"]["tuple"]
     return [evidence.outcome.tensors[item["tensor"]] for item in pair]
 
@@ -122,7 +122,7 @@ def _same_noise(evidence: Evidence, i: int, how: Way, who: str) -> Finding | Non
     if not first.numel() or not torch.equal(first, second):
         return None
     if _argument_changed(evidence, i, how, who):
-        return None  # both results may be `x` itself, and another rule says what is wrong
+        return None  # both results may be `x` itself, which another rule reports
     frozen = how != "eager"
     return evidence.finding(
         "frozen-noise",
@@ -149,7 +149,7 @@ def _not_as_eager(evidence: Evidence, i: int, how: Way, who: str) -> Finding | N
 
 
 def _lost_number(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
-    """An entry that noise cannot change is another: it was scaled, cut, or of a smaller dtype."""
+    """Find a changed entry that noise cannot change: it was scaled, clipped or cast."""
     (x,) = evidence.trial.inputs[i]
     stays = ~(x.abs() < HUGE)
     for result in _drawn(evidence, i, how):
@@ -167,7 +167,7 @@ def _lost_number(evidence: Evidence, i: int, how: Way, who: str) -> Finding | No
 
 
 def _no_number(evidence: Evidence, i: int, how: Way, who: str) -> Finding | None:
-    """Noise that is NaN; to the rules that compare, one NaN is as good as another."""
+    """Find NaN in the noise; the rules that compare values treat any NaN as equal."""
     (x,) = evidence.trial.inputs[i]
     for result in _drawn(evidence, i, how):
         if result.shape == x.shape and (result.isnan() & ~x.isnan()).any():
@@ -198,14 +198,14 @@ def _not_normal(evidence: Evidence, i: int, how: Way, who: str) -> Finding | Non
 
 
 def _unlike_normal(noise: torch.Tensor) -> str:
-    """What is wrong with a matrix of noise; limits are more than five standard deviations away."""
+    """Describe an implausible mean, deviation or tail; each limit is over five sigma away."""
     mean, deviation = noise.mean().item(), noise.std().item()
     if abs(mean) > 0.1 or not 0.9 < deviation < 1.1:
         return f"has mean {mean:.2f} and standard deviation {deviation:.2f}"
     along = max(noise.mean(dim=dim).abs().max().item() for dim in (0, 1))
     if along > 0.8:
         return f"has a row or a column whose mean is {along:.2f} away from 0"
-    # Of a normal distribution, 4.6 % lie beyond two standard deviations.
+    # 4.6 % of a normal distribution are beyond two standard deviations.
     beyond = (noise.abs() > 2).double().mean().item()
     if not 0.025 < beyond < 0.07:
         return f"has {100 * beyond:.1f} % of its entries beyond two standard deviations, not 4.6 %"
@@ -213,14 +213,14 @@ def _unlike_normal(noise: torch.Tensor) -> str:
 
 
 def _cut_off(noise: torch.Tensor) -> str:
-    """Of 8 000 entries 22 lie beyond three standard deviations; none does once in a billion."""
+    """22 of 8,000 entries are expected beyond 3 sigma; P(none) is below one in a billion."""
     if noise.abs().max() > 3.001:
         return ""
     return f"has no entry beyond three standard deviations, of {noise.numel():,}"
 
 
 def drawn_twice(trial: Trial) -> Reference:
-    """The definition, called twice."""
+    """Call the definition twice."""
 
     def noisy(x: torch.Tensor) -> torch.Tensor:
         return x + torch.randn(x.shape, dtype=x.dtype)

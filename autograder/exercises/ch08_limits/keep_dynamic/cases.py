@@ -1,4 +1,4 @@
-"""Exercise 8.4: a trace around what cannot be traced."""
+"""Exercise 8.4: trace a model around modules that cannot be traced."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def keep_dynamic(model):
 
 
 class Kept(fx.Tracer):
-    """A tracer that knows which of these modules cannot be traced."""
+    """A tracer that knows which of the course's modules cannot be traced."""
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         """Whether a module is called as a whole."""
@@ -79,21 +79,21 @@ class Kept(fx.Tracer):
 
 
 def trace_around(model: nn.Module) -> fx.GraphModule:
-    """The trace of one of these models."""
+    """Trace one of these models with `Kept`."""
     tracer = Kept()
     graph = tracer.trace(model)
     return fx.GraphModule(tracer.root, graph)
 
 
 def keep(name: str, aspect: str, make: Any, *inputs: Any, **options: Any) -> Case:
-    """A case of a model that can be traced around its parts."""
+    """A case with a model that can be traced around its parts."""
     return model_case(
         name, aspect, make, *(inputs or ((X,),)), expect=Expect(trace=trace_around), **options
     )
 
 
 def refused(name: str, make: Any, kind: str, **options: Any) -> Case:
-    """A case of a model whose root cannot be traced."""
+    """A case with a model whose root cannot be traced."""
     advice = "It is the root's own code that raises. Which line of yours lets this through?"
     still = ("caller untouched", "the exception of tracing")
     expect = Expect(raises=kind, advice=advice, still_holds=still, trace=trace_around)

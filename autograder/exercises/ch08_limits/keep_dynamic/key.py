@@ -1,4 +1,4 @@
-"""What must come of `keep_dynamic`: the trace of somebody who knows what cannot be traced."""
+"""The answer key of `keep_dynamic`: the trace of a tracer that knows what cannot be traced."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _calls(data: GraphRecord) -> Counter[str]:
 
 @rule("leaves as deep as possible", Stage.STRUCTURE)
 def leaves_as_deep_as_possible(evidence: Evidence) -> Iterable[Finding]:
-    """No module is called as a whole that could have been opened."""
+    """A module must not be called as a whole if it can be opened."""
     wanted, found = _calls(evidence.traced_graph), _calls(evidence.graph)
     for target in found:
         if target not in wanted:
@@ -45,7 +45,7 @@ def leaves_as_deep_as_possible(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("no leftovers", Stage.STRUCTURE)
 def no_leftovers(evidence: Evidence) -> Iterable[Finding]:
-    """The nodes are those of one trace: no attempt has left any, and none is missing."""
+    """The nodes must be those of one trace, without nodes of failed attempts."""
     table: Table = {}
     wanted = expressions(evidence.traced_graph["nodes"], table)
     found = expressions(evidence.graph["nodes"], table)
@@ -72,7 +72,7 @@ def no_leftovers(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the exception of tracing", Stage.STRUCTURE)
 def exception_of_tracing(evidence: Evidence) -> Iterable[Finding]:
-    """Where the root cannot be traced, the exception says what that of tracing says."""
+    """If the root cannot be traced, the answer must raise the exception that tracing raised."""
     if evidence.outcome.ended != "raised":
         return
     says = (evidence.outcome.error or {}).get("says", "")

@@ -1,4 +1,4 @@
-"""Models with parts whose control flow depends on data: for `keep_dynamic`.
+"""Models for `keep_dynamic`, with parts whose control flow depends on data.
 
 Their classes are on the list of modules that a graph may call: see `builder/operations.py`.
 """
@@ -13,7 +13,7 @@ from torch import fx, nn
 
 
 class Choose(nn.Module):
-    """Asks for a value: it cannot be traced."""
+    """Branches on a value, so it cannot be traced."""
 
     def __init__(self):
         super().__init__()
@@ -35,14 +35,14 @@ class Repeat(nn.Module):
 
 
 class NoTensor(Exception):
-    """What was given is no tensor."""
+    """Raised if the input is not a tensor."""
 
 
 SHIFTS = {torch.float32: 1.0, torch.float64: 2.0}
 
 
 class Strict(nn.Module):
-    """Asks what it was given, in one of three ways, and raises where that is a Proxy."""
+    """Checks its input in one of three ways, and raises if it is a Proxy."""
 
     def __init__(self, way=0):
         super().__init__()
@@ -71,7 +71,7 @@ class Halves(nn.Module):
 
 
 class Whole(nn.Module):
-    """Goes through what it gets, however many there are: it cannot be traced if that is a Proxy."""
+    """Iterates over its input, of any length; a Proxy cannot be iterated."""
 
     def __init__(self):
         super().__init__()
@@ -82,7 +82,7 @@ class Whole(nn.Module):
 
 
 class Static(nn.Module):
-    """It branches, but on its own settings."""
+    """Branches, but only on its own settings."""
 
     def __init__(self, deep=True):
         super().__init__()
@@ -96,7 +96,7 @@ class Static(nn.Module):
 
 
 class Maybe(nn.Module):
-    """Asks for a value if its settings say so."""
+    """Branches on a value if its settings say so."""
 
     def __init__(self, asks=True):
         super().__init__()
@@ -109,7 +109,7 @@ class Maybe(nn.Module):
 
 
 class Around(nn.Module):
-    """Can be traced around the part that cannot."""
+    """Can be traced around one part that cannot."""
 
     def __init__(self):
         super().__init__()
@@ -121,7 +121,7 @@ class Around(nn.Module):
 
 
 class Deciding(nn.Module):
-    """Cannot be traced, and has a part that cannot be traced, either."""
+    """Cannot be traced, and has a part that cannot be traced either."""
 
     def __init__(self):
         super().__init__()
@@ -133,7 +133,7 @@ class Deciding(nn.Module):
 
 
 class Clipped(nn.Module):
-    """Reads its parameter, and then asks for a value."""
+    """Reads its parameter, then branches on a value."""
 
     def __init__(self):
         super().__init__()
@@ -145,7 +145,7 @@ class Clipped(nn.Module):
 
 
 class ReadAgain(nn.Module):
-    """Reads a parameter of a part that cannot be traced, after the part's call."""
+    """Reads a parameter of an untraceable part after calling the part."""
 
     def __init__(self):
         super().__init__()
@@ -156,14 +156,14 @@ class ReadAgain(nn.Module):
 
 
 class Rounds(nn.Module):
-    """Returns a number of Python, whatever it is given."""
+    """Returns a Python number for any input."""
 
     def forward(self, x):
         return 2
 
 
 class Repeated(nn.Module):
-    """Can be traced: the number of its rounds is known."""
+    """Can be traced: the number of rounds is fixed."""
 
     def __init__(self):
         super().__init__()
@@ -177,7 +177,7 @@ class Repeated(nn.Module):
 
 
 class NumberOfAPart(nn.Module):
-    """All of it can be traced."""
+    """Can be traced completely."""
 
     def __init__(self):
         super().__init__()
@@ -208,7 +208,7 @@ class OneDynamic(nn.Module):
 
 
 class Deep(nn.Module):
-    """Containers in containers, and at the bottom of one what cannot be traced."""
+    """Nested containers; one of the innermost modules cannot be traced."""
 
     def __init__(self):
         super().__init__()
@@ -223,7 +223,7 @@ class Deep(nn.Module):
 
 
 class Settings(nn.Module):
-    """Of one class, some can be traced and some cannot."""
+    """Some modules of one class can be traced, others cannot."""
 
     def __init__(self):
         super().__init__()
@@ -237,7 +237,7 @@ class Settings(nn.Module):
 
 
 class SameEnds(nn.Module):
-    """Two names at the top are those of parts further down; of each pair one can be traced."""
+    """Top-level names that also end deeper paths; of each pair, one module can be traced."""
 
     def __init__(self):
         super().__init__()
@@ -251,7 +251,7 @@ class SameEnds(nn.Module):
 
 
 class AllStrict(nn.Module):
-    """Tracing raises an exception of another kind in each of three parts."""
+    """Tracing raises a different exception in each of three parts."""
 
     def __init__(self):
         super().__init__()
@@ -262,7 +262,7 @@ class AllStrict(nn.Module):
 
 
 class BothLevels(nn.Module):
-    """Two that cannot be traced, one within the other, and one of them alone."""
+    """One untraceable module inside another, and one on its own."""
 
     def __init__(self):
         super().__init__()
@@ -274,7 +274,7 @@ class BothLevels(nn.Module):
 
 
 class Many(nn.Module):
-    """A dozen parts, none of which can be traced."""
+    """A dozen parts, none of them traceable."""
 
     def __init__(self):
         super().__init__()
@@ -285,7 +285,7 @@ class Many(nn.Module):
 
 
 class PartOfAPart(nn.Module):
-    """Calls what can be traced of a part that cannot be traced, and the part as well."""
+    """Calls a traceable part of an untraceable module, and the module as well."""
 
     def __init__(self):
         super().__init__()
@@ -297,7 +297,7 @@ class PartOfAPart(nn.Module):
 
 
 class CalledTwice(nn.Module):
-    """One part with two names, called three times, also from within another."""
+    """One module with two names, called three times, once from inside another module."""
 
     def __init__(self):
         super().__init__()
@@ -311,7 +311,7 @@ class CalledTwice(nn.Module):
 
 
 class Unpacked(nn.Module):
-    """What a leaf returns is taken apart."""
+    """Unpacks the return value of a leaf."""
 
     def __init__(self):
         super().__init__()
@@ -333,7 +333,7 @@ class GoneThrough(nn.Module):
 
 
 class NeverCalled(nn.Module):
-    """What is never called need not be traced."""
+    """A module that is never called is never traced."""
 
     def __init__(self):
         super().__init__()
@@ -345,7 +345,7 @@ class NeverCalled(nn.Module):
 
 
 class Frozen(nn.Module):
-    """Parts in different modes, a buffer of its own, and a layer that is shared."""
+    """Parts in different modes, a buffer, and a shared layer."""
 
     def __init__(self):
         super().__init__()
@@ -359,7 +359,7 @@ class Frozen(nn.Module):
 
 
 def a_trace_inside() -> nn.Module:
-    """A module with a graph module in it, and a part that cannot be traced behind it."""
+    """A module that contains a graph module, and an untraceable part after it."""
     return nn.ModuleDict({"traced": fx.symbolic_trace(AllStatic()), "choose": Choose()})
 
 
@@ -373,7 +373,7 @@ class WithTrace(nn.Module):
 
 
 class RootAsks(nn.Module):
-    """The root itself asks for a value, behind a part that does."""
+    """The root itself branches on a value, after a part that does."""
 
     def __init__(self):
         super().__init__()
@@ -385,7 +385,7 @@ class RootAsks(nn.Module):
 
 
 class RootStrict(nn.Module):
-    """The root raises an exception of a class of its own."""
+    """The root raises an exception of its own class."""
 
     def __init__(self):
         super().__init__()
@@ -399,7 +399,7 @@ class RootStrict(nn.Module):
 
 
 class RootRefuses(nn.Module):
-    """The root raises an error of its own."""
+    """The root raises an error itself."""
 
     def __init__(self):
         super().__init__()

@@ -72,10 +72,10 @@ The Proxy: `__len__`, `__iter__`, `__bool__`, `__int__`, `__index__`, and `__get
 
 @dataclass(frozen=True)
 class Told(Expect):
-    """What is looked at besides the graph.
+    """Parts of an answer to judge in addition to the graph.
 
     Attributes:
-        assumed: whether `assumed` is: ``all`` of it, or only that it holds nothing ``old``.
+        assumed: judge ``all`` of `assumed`, or only that it contains nothing ``old``.
     """
 
     assumed: Literal["", "old", "all"] = ""
@@ -96,14 +96,14 @@ def one(
     expect: Expect = Told(),  # noqa: B008 - it is frozen
     **others: Example,
 ) -> Case:
-    """A case of one tracer, one model and one trace; `x` has this shape, where it has any."""
+    """A case with one tracer, one model and one trace; `x` has this shape, if one is given."""
     x = {"x": Example(T(*shape, dtype=dtype), how)} if shape else {}
     build = models.Tracing((make,), ({**x, **others},), ((0, 0),), training, weights)
     return Case(name, aspect, build, expect)
 
 
 def of(*shape: int, dtype: torch.dtype | None = None, how: str = "") -> Example:
-    """An example."""
+    """An example for an input."""
     return Example(T(*shape, dtype=dtype), how)
 
 
@@ -116,7 +116,7 @@ def several(
     aspect: str = "state",
     expect: Expect = Told(),  # noqa: B008 - it is frozen
 ) -> Case:
-    """A case of several tracers, models or traces."""
+    """A case with several tracers, models or traces."""
     return Case(name, aspect, models.Tracing(makes, examples, turns), expect)
 
 

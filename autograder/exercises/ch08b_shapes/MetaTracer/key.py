@@ -1,4 +1,4 @@
-"""What must come of `MetaTracer`: graphs, exceptions, and the list of what was asked."""
+"""The answer key of `MetaTracer`: graphs, exceptions, and the list `assumed`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.exercises.ch08b_shapes.MetaTracer.reading import Reading, first_
 
 
 class Traced(TypedDict):
-    """A graph, what its tracer was asked, and tensors of the model that have no data."""
+    """A graph, the contents of `assumed`, and the model's tensors that lost their data."""
 
     graph: list[CallRecord]
     assumed: Any
@@ -35,7 +35,7 @@ class Traced(TypedDict):
 
 
 class Refusal(ErrorRecord, total=False):
-    """An exception; of an expected one also its kinds, why it is raised, and the graph so far."""
+    """An exception; an expected one also has its kinds, the reason, and the graph so far."""
 
     kinds: list[str]
     why: str
@@ -50,7 +50,7 @@ class Turn(TypedDict, total=False):
 
 
 def _turns(evidence: Evidence) -> Iterator[tuple[str, Turn, Turn]]:
-    """Each turn: how to begin a sentence about it, what came of it, and what must come."""
+    """For each trace: the beginning of a sentence about it, the actual and the expected result."""
     several = len(evidence.reference.runs) > 1
     for i, want in enumerate(evidence.reference.runs):
         where = f"In trace {i + 1}, " if several else ""
@@ -71,7 +71,7 @@ def _readings(got: Turn, want: Turn) -> tuple[Reading, Reading]:
 
 @rule("left as given", Stage.CALLER)
 def left_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """The model, the examples and the random state are as they were."""
+    """The model, the examples and the random state must not change."""
     changed = evidence.outcome.changed
     if not changed:
         return
@@ -93,7 +93,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("answers", Stage.STRUCTURE)
 def answers(evidence: Evidence) -> Iterable[Finding]:
-    """Where there is an answer, tracing goes on; where there is none, it raises."""
+    """Tracing must continue if a question has an answer, and raise if it has none."""
     for where, got, want in _turns(evidence):
         found = _exception_problem(evidence, where, got, want)
         if found:
@@ -133,7 +133,7 @@ def _exception_problem(evidence: Evidence, where: str, got: Turn, want: Turn) ->
 
 
 def _what_is_asked(wanted: Refusal) -> str:
-    """What Python asks, and why there is no answer."""
+    """Describe the question that Python asks, and why it has no answer."""
     if "rows" not in wanted:
         return f"the model itself raises it ({wanted['why']})"
     found = wanted["rows"]
@@ -142,7 +142,7 @@ def _what_is_asked(wanted: Refusal) -> str:
 
 
 def _at(error: ErrorRecord) -> str:
-    """At which line of the model."""
+    """The model's line that the error names, as the end of a sentence."""
     return f" at the model's line `{error['asked']}`" if error.get("asked") else ""
 
 
@@ -169,7 +169,7 @@ def _should_not_raise(evidence: Evidence, where: str, error: ErrorRecord, asked:
 
 @rule("the graph", Stage.RUNS)
 def the_graph(evidence: Evidence) -> Iterable[Finding]:
-    """Where nothing is asked, the graph is that of `fx.Tracer`; else it computes the same."""
+    """A trace that asks nothing must give the graph of `fx.Tracer`, any other an equivalent one."""
     for where, got, want in _turns(evidence):
         if "value" not in want:
             continue
@@ -241,7 +241,7 @@ def _wrong_graph(evidence: Evidence, where: str, mine: Reading, other: Reading) 
 
 @rule("what was asked", Stage.RESULT)
 def what_was_asked(evidence: Evidence) -> Iterable[Finding]:
-    """`assumed` holds the names of the nodes that were asked about."""
+    """`assumed` must contain the names of the nodes that Python asked about."""
     asked_for = evidence.expects(Told).assumed
     before: list[str] = []
     for where, got, want in _turns(evidence):
@@ -259,7 +259,7 @@ def what_was_asked(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _names(said: Encoded) -> list[str] | None:
-    """What `assumed` holds, if it is a list of names."""
+    """The names in `assumed`, or ``None`` if it is not a list of names."""
     names: Any = said.get("list") if isinstance(said, dict) else None
     sound = isinstance(names, list) and all(type(name) is str for name in names)
     return names if sound else None
@@ -268,7 +268,7 @@ def _names(said: Encoded) -> list[str] | None:
 def _old_name(
     evidence: Evidence, where: str, names: list[str], want: Turn, before: list[str]
 ) -> Finding | None:
-    """What was asked in an earlier trace, and not, or not as often, in this one."""
+    """Find a name of an earlier trace that this trace did not ask about, or less often."""
     wanted, count, earlier = want["value"]["assumed"]["list"], Counter(names), Counter(before)
     for name in names:
         if name in earlier and (name not in wanted or count[name] > earlier[name]):

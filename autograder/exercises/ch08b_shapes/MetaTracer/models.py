@@ -1,4 +1,4 @@
-"""Models that ask about shapes, for `MetaTracer`."""
+"""Models for `MetaTracer` that ask about shapes."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -155,7 +155,7 @@ class Changed(nn.Module):
 
 
 class Columns(nn.Module):
-    """`x.T` and `x.mT` are attributes, as `x.shape` is, and they are tensors."""
+    """`x.T` and `x.mT` are attributes like `x.shape`, but they are tensors."""
 
     def forward(self, x):
         first, second = x.T
@@ -163,7 +163,7 @@ class Columns(nn.Module):
 
 
 class Optional(nn.Module):
-    """`y` has a default, and may be given all the same."""
+    """`y` has a default, but may be given."""
 
     def forward(self, x, y=None):
         if y is None or len(y) != x.shape[0]:
@@ -171,7 +171,7 @@ class Optional(nn.Module):
         return x + y
 
 
-# ------------------------------------------------------------------ what nobody asks
+# ------------------------------------------------------------------ without questions
 
 
 class HandedOn(nn.Module):
@@ -227,7 +227,7 @@ class OneAsks(nn.Module):
         return z.reshape(y.shape[0], -1) if x.shape[0] > 1 else z
 
 
-# ------------------------------------------------------------------ what has no answer
+# ------------------------------------------------------------------ questions without an answer
 
 
 class Value(nn.Module):
@@ -300,7 +300,7 @@ class TooFewStarred(nn.Module):
         return x * third
 
 
-# ------------------------------------------------------------------ layers, and their tensors
+# ------------------------------------------------------------------ layers and their tensors
 
 
 class Narrow(nn.Module):
@@ -318,12 +318,12 @@ class Narrow(nn.Module):
 
 
 def narrowed(layer: nn.Module, args: tuple[torch.Tensor, ...], value: torch.Tensor) -> torch.Tensor:
-    """A hook: of what a layer gives, three columns are left."""
+    """A hook that keeps three columns of the layer's result."""
     return value[..., :3]
 
 
 class Hooked(nn.Module):
-    """A hook changes what the layer gives, whenever the layer is called."""
+    """A hook changes the layer's result in every call."""
 
     def __init__(self):
         super().__init__()
@@ -357,7 +357,7 @@ class Attends(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A layer of PyTorch that is made of layers."""
+    """A PyTorch layer that consists of layers."""
 
     def __init__(self):
         super().__init__()
@@ -381,7 +381,7 @@ class Weighted(nn.Module):
 
 
 class Part(nn.Module):
-    """A layer that is called with two shapes, and a part with a parameter of its own."""
+    """A layer called with two shapes, and a part with its own parameter."""
 
     def __init__(self):
         super().__init__()
@@ -405,7 +405,7 @@ class Offset(nn.Module):
 
 
 class Trained(nn.Module):
-    """In training mode, a BatchNorm counts, and a dropout draws."""
+    """In training mode, a BatchNorm counts batches and a dropout draws random numbers."""
 
     def __init__(self):
         super().__init__()
@@ -430,7 +430,7 @@ class Turned(nn.Module):
         return x.sum(0) if x.shape[0] == 4 else x
 
 
-# ------------------------------------------------------------------ what was asked
+# ------------------------------------------------------------------ the list `assumed`
 
 
 class Often(nn.Module):
@@ -470,11 +470,11 @@ class Pair(nn.Module):
 
 @dataclass(frozen=True)
 class Example:
-    """An example that is to be made.
+    """The recipe of an example.
 
     Attributes:
         spec: its shape and dtype.
-        how: ``"meta"`` for a meta tensor, ``"grad"`` for one that wants a gradient.
+        how: ``"meta"`` for a meta tensor, ``"grad"`` for one that requires a gradient.
     """
 
     spec: T
@@ -490,12 +490,12 @@ class Example:
 
 @dataclass(frozen=True, eq=False)
 class Tracing:
-    """Builds a trial: tracers, and what they trace.
+    """Builds a trial: tracers, and the models that they trace.
 
     Attributes:
         models: build the models; the first one is the case's.
         examples: for each tracer, its examples by name.
-        turns: the places of a tracer and of a model, in the order of the calls of `trace`.
+        turns: indices of a tracer and a model for each call of `trace`, in order.
         training: the mode of the models.
         dtype: of the models.
     """
@@ -525,7 +525,7 @@ def trial_of(
     given: list[dict[str, torch.Tensor]],
     turns: tuple[tuple[int, nn.Module], ...],
 ) -> Trial:
-    """A trial in which models, examples and the random state are looked at."""
+    """A trial that watches models, examples and the random state."""
     _first_sum_on_meta()
     made = tuple(((), examples) for examples in given)
     tensors = [tensor for examples in given for tensor in examples.values()]
@@ -535,12 +535,12 @@ def trial_of(
 
 @cache
 def _first_sum_on_meta() -> None:
-    """It imports hundreds of modules of PyTorch; no answer's time is to be spent on that."""
+    """Warm up meta tensors: the first use imports hundreds of modules, outside an answer's time."""
     torch.zeros(1, device="meta").add(1)
 
 
 def some_examples(trial: Trial, choice: int) -> Trial:
-    """A tracer with examples of the shapes that a random model is made for, for two traces."""
+    """A tracer with examples of the shapes that a random model takes, for two traces."""
     model = trial.model
     assert model is not None  # noqa: S101
     names = list(inspect.signature(model.forward).parameters)
@@ -552,7 +552,7 @@ def some_examples(trial: Trial, choice: int) -> Trial:
 
 
 def as_one_node(model: nn.Module) -> fx.GraphModule:
-    """A graph that calls a model once: one that asks about shapes has no other of `fx.Tracer`."""
+    """A graph that calls the model once, because `fx.Tracer` cannot trace its shape questions."""
     root, graph = nn.Module(), fx.Graph()
     root.add_module("model", model)
     names = inspect.signature(model.forward).parameters

@@ -1,7 +1,7 @@
-"""Works out what must come of a trace, with real tensors in place of meta tensors.
+"""Compute the expected result of a trace, with real tensors in place of meta tensors.
 
-A question is answered by running the whole graph that is there so far, on tensors of the examples'
-shapes. What hangs on values, or on what has no example, is marked as unknown on the way.
+To answer a question, the oracle runs the whole graph so far on tensors of the examples' shapes.
+Values that depend on data, or on an input without an example, are marked as unknown on the way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOT_ON_META = frozenset("item nonzero tolist numpy unique masked_select equal a
 
 @dataclass(frozen=True)
 class Unknown:
-    """What nothing is known of, and why."""
+    """A value that is unknown, with the reason."""
 
     why: str
 
@@ -35,9 +35,9 @@ class NoAnswer(Exception):
     """A question that has no answer.
 
     Attributes:
-        node: the node that is asked about.
+        node: the node that the question is about.
         why: the reason.
-        length: whether it was `len` that asked.
+        length: whether `len` asked.
     """
 
     def __init__(self, node: fx.Node, why: str, *, length: bool) -> None:
@@ -46,7 +46,7 @@ class NoAnswer(Exception):
 
 
 class Asking(fx.Proxy):
-    """A Proxy that hands each question on to its tracer."""
+    """A Proxy that passes each question to its tracer."""
 
     def __getattr__(self, name: str) -> Any:
         return AskingAttribute(self, name)
@@ -69,16 +69,16 @@ class Asking(fx.Proxy):
 
 
 class AskingAttribute(Asking, fx.proxy.Attribute):
-    """An attribute of such a Proxy."""
+    """An attribute of an `Asking` Proxy."""
 
 
 def _length(value: Any) -> int:
-    """As `len`, asked by a loop."""
+    """Like `len`, but asked by a loop."""
     return len(value)
 
 
 class Oracle(fx.Tracer):
-    """Answers what real tensors of the examples' shapes say of themselves."""
+    """Answer questions about shapes with real tensors of the examples' shapes."""
 
     def __init__(self, examples: dict[str, torch.Tensor]) -> None:
         super().__init__()
@@ -90,28 +90,28 @@ class Oracle(fx.Tracer):
         self.copy = nn.Module()
 
     def trace(self, root: Any, concrete_args: Any = None) -> fx.Graph:
-        """The graph; what was asked is in `asked`."""
+        """Trace a model; `asked` then contains the questions."""
         self.asked, self.copy = [], copy.deepcopy(root)
         return super().trace(root, concrete_args)
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
-        """A Proxy that asks."""
+        """Make a Proxy that asks."""
         return Asking(node, self)
 
     def call_module(self, m: Any, forward: Any, args: Any, kwargs: Any) -> Any:
-        """While a graph is run, modules are only called."""
+        """Call modules directly while the oracle runs a graph."""
         return forward(*args, **kwargs) if self.running else super().call_module(
             m, forward, args, kwargs)  # fmt: skip
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: Any) -> Any:
-        """While a graph is run, parameters are parameters."""
+        """Return parameters themselves while the oracle runs a graph."""
         return attr_val if self.running else super().getattr(attr, attr_val, parameter_proxy_cache)
 
     def answer(self, node: fx.Node, question: Callable[[Any], Any]) -> Any:
-        """The answer to a question about a node.
+        """Answer a question about a node.
 
         Raises:
-            NoAnswer: there is none.
+            NoAnswer: there is no answer.
         """
         if node not in self.asked:
             self.asked.append(node)
@@ -124,7 +124,7 @@ class Oracle(fx.Tracer):
         return question(value)
 
     def value_of(self, wanted: fx.Node) -> Any:
-        """The value of a node after all that is in the graph so far."""
+        """The value of a node after running the whole graph so far."""
         values: dict[fx.Node, Any] = {}
         model = copy.deepcopy(self.copy)
         self.running = True
@@ -145,7 +145,7 @@ class Oracle(fx.Tracer):
             try:
                 return at(model)
             except AttributeError:
-                return at(self.root)  # a constant that tracing has put there
+                return at(self.root)  # a constant that tracing added
         unknown = [values[each] for each in node.all_input_nodes]
         unknown = [each for each in unknown if isinstance(each, Unknown)]
         if unknown:
@@ -167,7 +167,7 @@ def _hangs_on_values(node: fx.Node, args: Any) -> bool:
 
 
 def worked_out(trial: Trial) -> Reference:
-    """What must come of each turn of a trial: a graph and what was asked, or an exception."""
+    """The expected result of each trace of a trial: a graph and the questions, or an exception."""
     made, turns = trial.args
     encoder = Encoder()
     runs: list[Any] = []

@@ -1,4 +1,4 @@
-"""Graphs that came from elsewhere: when two of them compute the same, and how they read."""
+"""Recorded graphs: compare what two of them compute, and write them as text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _INFIX = {
 
 
 class Reading:
-    """The nodes of a graph, numbered by what they compute.
+    """The nodes of a graph, numbered by their computation.
 
     Nodes that do the same with the same inputs have the same number, in this graph and in all
-    others that share the `numbers`. Items of ``unbind`` are items of what it was called on: both
-    are what a loop over a tensor gives.
+    others that share the `numbers`. An item of ``unbind`` counts as an item of the tensor, because
+    a loop over a tensor gives either.
 
     Args:
         rows: opcode, name, target, `args` and `kwargs` of each node, in plain form.
@@ -42,7 +42,7 @@ class Reading:
             self.ids.append(numbers.setdefault(key, len(numbers)))
 
     def _replaced(self, value: Encoded) -> Encoded:
-        """Plain data with the numbers of nodes in their place."""
+        """Plain data, with each node replaced by its number."""
         if isinstance(value, list):
             return [self._replaced(item) for item in value]
         if not isinstance(value, dict):
@@ -54,7 +54,7 @@ class Reading:
         return {key: self._replaced(item) for key, item in value.items()}
 
     def _simple(self, meaning: list[Encoded]) -> list[Encoded]:
-        """An item of an ``unbind`` as an item of what that was called on."""
+        """Rewrite an item of ``unbind`` as an item of the tensor that it was called on."""
         op, target, args, kwargs = meaning
         if op != "call_function" or _name(target) != "getitem" or "tuple" not in args:
             return meaning
@@ -69,7 +69,7 @@ class Reading:
             return meaning
         return [op, target, {"tuple": [inner[2]["tuple"][0], *items[1:]]}, kwargs]
 
-    # ------------------------------------------------------------ what is asked of a graph
+    # ------------------------------------------------------------ properties of the graph
 
     @property
     def parameters(self) -> list[list[Encoded]]:
@@ -83,7 +83,7 @@ class Reading:
 
     @property
     def in_place(self) -> list[int]:
-        """The numbers of the methods that work in place, in order."""
+        """The numbers of the in-place method calls, in order."""
         found = zip(self.ids, self.meanings, strict=True)
         return [number for number, row in found if _works_in_place(str(row[0]), row[1])]
 
@@ -92,10 +92,10 @@ class Reading:
         """The nodes without their names."""
         return [[op, target, args, kwargs] for op, _, target, args, kwargs in self.rows]
 
-    # ------------------------------------------------------------ how it reads
+    # ------------------------------------------------------------ as text
 
     def text(self, value: Encoded, depth: int = 0) -> str:
-        """Plain data as a person writes it, with what its nodes compute in their place."""
+        """Plain data as a person would write it, with each node replaced by its computation."""
         if depth > 6:
             return "…"
         if isinstance(value, list):
@@ -120,7 +120,7 @@ class Reading:
         return target_text(value) if kind in ("function", "unlisted") else str(body)
 
     def node(self, name: str) -> str:
-        """What the node of a name computes, in one short line."""
+        """The computation of the node with this name, in one short line."""
         text = self._node(self.names.index(name), 0) if name in self.names else name
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
@@ -159,7 +159,7 @@ def _works_in_place(op: str, target: Encoded) -> bool:
 
 
 def first_difference(mine: Reading, other: Reading) -> tuple[str, str]:
-    """Where two graphs begin to differ, looked at from their results: how each of them reads."""
+    """The first difference of two graphs, seen from their results: the text of each."""
     if not mine.rows or not other.rows:
         return "nothing", "a graph"
     return _difference(mine, {"node": len(mine.rows) - 1}, other, {"node": len(other.rows) - 1})
@@ -169,7 +169,7 @@ def _difference(mine: Reading, a: Encoded, other: Reading, b: Encoded) -> tuple[
     is_node = isinstance(a, dict) and "node" in a
     for below in _pairs(mine, a, other, b):
         if is_node and not any(_pairs(mine, below[0], other, below[1])):
-            break  # another number of arguments: the call as a whole says more
+            break  # different numbers of arguments: the call as a whole says more
         return _difference(mine, below[0], other, below[1])
     return _short(mine.text(a)), _short(other.text(b))
 
@@ -181,7 +181,7 @@ def _short(text: str) -> str:
 def _pairs(
     mine: Reading, a: Encoded, other: Reading, b: Encoded
 ) -> Iterator[tuple[Encoded, Encoded]]:
-    """Parts in the same place of both that differ, the first one first."""
+    """The differing parts at the same place in both, the first one first."""
     left, right = _parts(mine, a), _parts(other, b)
     if left is None or right is None or left[0] != right[0] or len(left[1]) != len(right[1]):
         return
@@ -191,7 +191,7 @@ def _pairs(
 
 
 def _parts(reading: Reading, value: Encoded) -> tuple[Any, list[Encoded]] | None:
-    """What plain data is, and what it is made of."""
+    """The kind of plain data, and its parts."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
     kind, body = unwrap(value)

@@ -54,7 +54,7 @@ return True
 
 @dataclass(frozen=True)
 class Look(Expect):
-    """What a case demands, and where to look if the answer is wrong."""
+    """The requirements of a case, and the place to look if the answer is wrong."""
 
     where: str = ""
 
@@ -71,7 +71,7 @@ def compared(
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
 ) -> Case:
-    """A case: two models, what makes their inputs, and where to look; see `models.Compared`."""
+    """A case: two models, a maker of inputs, and the place to look; see `models.Compared`."""
     build = models.Compared(make, change, inputs, trials, training, prepare)
     return Case(name, aspect, build, Look(where=where))
 

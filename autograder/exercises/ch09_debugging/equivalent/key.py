@@ -1,4 +1,4 @@
-"""What must come of `equivalent`: the right judgement, and all left as it was."""
+"""The answer key of `equivalent`: the right verdict, without changes to the models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.exercises.ch09_debugging.keys import first_difference
 
 @rule("left as given", Stage.CALLER)
 def left_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """Both models and the random state are as they were."""
+    """Both models and the random state must not change."""
     changed = evidence.outcome.changed
     if changed:
         yield evidence.finding(
@@ -26,7 +26,7 @@ def left_as_given(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right judgement", Stage.RESULT)
 def right_judgement(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is the oracle's; a finding names the difference."""
+    """The answer must agree with the oracle; a finding names the difference."""
     got, want = evidence.outcome.value, evidence.reference.value
     if got == want:
         return
@@ -56,7 +56,7 @@ def _look(evidence: Evidence) -> str:
 
 
 def do_the_same(*args: Any, **kwargs: Any) -> bool:
-    """The right answer of `equivalent`."""
+    """Compute the right answer of `equivalent`."""
     return not first_difference(*args, **kwargs)
 
 

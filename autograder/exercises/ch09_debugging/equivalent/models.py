@@ -1,4 +1,4 @@
-"""Pairs of models that do the same, or not: for `equivalent`."""
+"""Pairs of models for `equivalent`, which do the same or not."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
 # ruff: noqa: D101, D103
@@ -35,7 +35,7 @@ class Same(nn.Module):
 
 
 class Abs(nn.Module):
-    """Does the same as `Same` where nothing is negative."""
+    """Does the same as `Same` if no entry is negative."""
 
     def forward(self, x):
         return x.abs()
@@ -61,7 +61,7 @@ class TwiceInTraining(nn.Module):
 
 
 class PartTwice(nn.Module):
-    """A part of it differs while that part is in train mode."""
+    """One part differs while that part is in train mode."""
 
     def __init__(self):
         super().__init__()
@@ -95,21 +95,21 @@ class Named(nn.Module):
 
 
 class NamedOtherwise(nn.Module):
-    """Deep inside, another number."""
+    """A different number in a nested result."""
 
     def forward(self, x):
         return {"mean": x.mean(), "all": [x, (x * 3, None)]}
 
 
 class NamedInATuple(nn.Module):
-    """A tuple in the place of the list."""
+    """A tuple instead of the list."""
 
     def forward(self, x):
         return {"mean": x.mean(), "all": (x, (x * 2, None))}
 
 
 class NamedAnew(nn.Module):
-    """One of the keys is another word."""
+    """One key is a different word."""
 
     def forward(self, x):
         return {"average": x.mean(), "all": [x, (x * 2, None)]}
@@ -148,7 +148,7 @@ class SlightlyOff(nn.Module):
 
 
 class Root(nn.Module):
-    """NaN where x is negative."""
+    """Gives NaN for negative x."""
 
     def forward(self, x):
         return x.sqrt()
@@ -160,7 +160,7 @@ class RootOrZero(nn.Module):
 
 
 class WithoutNaN(nn.Module):
-    """NaN may be in its argument, and is not in its result."""
+    """Its argument may contain NaN, its result does not."""
 
     def forward(self, x):
         return x.nan_to_num(0.0)
@@ -174,7 +174,7 @@ class Flipped(nn.Module):
 
 
 class Sized(nn.Module):
-    """One of its results is a number of Python."""
+    """One result is a Python number."""
 
     def forward(self, x):
         return {"all": [x, x.numel()]}
@@ -195,7 +195,7 @@ class Turned(nn.Module):
 
 
 class Counted(nn.Module):
-    """Whole numbers."""
+    """Returns integers."""
 
     def forward(self, x):
         return 1000 + (x > 0).sum(dim=-1)
@@ -207,7 +207,7 @@ class CountedOneMore(nn.Module):
 
 
 class Zeros(nn.Module):
-    """Zeros of either sign, which are equal."""
+    """Returns positive or negative zeros, which are equal."""
 
     def forward(self, x):
         return x * 0
@@ -228,7 +228,7 @@ class AddsInPlace(nn.Module):
 
 
 class AddsRounded(nn.Module):
-    """Does the same as `AddsInPlace` but for rounding."""
+    """Does the same as `AddsInPlace`, except for rounding."""
 
     def forward(self, x):
         x.add_(1 + 1e-12)
@@ -236,7 +236,7 @@ class AddsRounded(nn.Module):
 
 
 class Adds(nn.Module):
-    """Returns what `AddsInPlace` does, and leaves its argument alone."""
+    """Returns the same as `AddsInPlace`, but does not change its argument."""
 
     def forward(self, x):
         return (x + 1) * 2
@@ -255,7 +255,7 @@ class AddsOutside(nn.Module):
 
 
 class AddsLate(nn.Module):
-    """Changes its argument in train mode, when the result is known."""
+    """In train mode, changes its argument after computing the result."""
 
     amount = 1
 
@@ -267,13 +267,13 @@ class AddsLate(nn.Module):
 
 
 class AddsTwoLate(AddsLate):
-    """Returns the same, and adds another number."""
+    """Returns the same, but adds another number."""
 
     amount = 2
 
 
 class Keeps(nn.Module):
-    """Puts an item at the end of a list that it is given, in eval mode."""
+    """In eval mode, appends an item to its list argument."""
 
     def forward(self, x, log):
         if not self.training:
@@ -298,7 +298,7 @@ class NoiseFirst(nn.Module):
 
 
 class NoiseLast(nn.Module):
-    """Draws the same numbers, and uses them the other way round."""
+    """Draws the same numbers, but swaps them."""
 
     def forward(self, x):
         if not self.training:
@@ -311,7 +311,7 @@ class NoiseLast(nn.Module):
 
 
 class Total(nn.Module):
-    """Adds up what it has seen; the total is a buffer that is not saved."""
+    """Sums up its inputs in a buffer that is not saved."""
 
     def __init__(self):
         super().__init__()
@@ -323,7 +323,7 @@ class Total(nn.Module):
 
 
 class ShowsTotal(Total):
-    """What it returns is a view of its total."""
+    """Returns a view of its total."""
 
     def forward(self, x):
         self.total.add_(x.sum())
@@ -339,7 +339,7 @@ class ShowsTotalOfTwice(Total):
 
 
 class Counts(nn.Module):
-    """Its first call does what `Same` does."""
+    """The first call does what `Same` does."""
 
     def __init__(self):
         super().__init__()
@@ -352,7 +352,7 @@ class Counts(nn.Module):
 
 
 class Statistics(nn.Module):
-    """Shows the running mean, which a call in train mode moves."""
+    """Returns the running mean, which a call in train mode changes."""
 
     def __init__(self):
         super().__init__()
@@ -366,21 +366,21 @@ class Statistics(nn.Module):
 
 
 def without_norm(model: nn.Module) -> nn.Module:
-    """A copy in which the BatchNorm does nothing."""
+    """A copy whose BatchNorm does nothing."""
     other = copy.deepcopy(model)
     other.norm = nn.Identity()
     return other
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
-    """A copy in which Dropout does nothing."""
+    """A copy whose Dropout does nothing."""
     other = copy.deepcopy(model)
     other.drop = nn.Identity()
     return other
 
 
 def frozen_and_packed(model: nn.Module) -> nn.Module:
-    """A copy that is not trained, and lays out its result in another way."""
+    """A copy with frozen parameters and another memory layout of the result."""
     other = fx.symbolic_trace(copy.deepcopy(model).requires_grad_(False))
     output = next(node for node in other.graph.nodes if node.op == "output")
     with other.graph.inserting_before(output):
@@ -391,25 +391,25 @@ def frozen_and_packed(model: nn.Module) -> nn.Module:
 
 
 def counting_twice(model: nn.Module) -> nn.Module:
-    """A model that counts everything twice, and shares the total."""
+    """A model that counts everything twice and shares the total."""
     other = ShowsTotalOfTwice().train(model.training)
     other.total = model.total
     return other
 
 
 def itself(model: nn.Module) -> nn.Module:
-    """The very same object."""
+    """The same object."""
     return model
 
 
 def zeroed(model: nn.Module) -> None:
-    """Counts start from zero."""
+    """Start the count at zero."""
     for buffer in model.buffers():
         buffer.zero_()
 
 
 def norm_in_eval(model: nn.Module) -> None:
-    """Freeze one part, as fine-tuning does."""
+    """Freeze one part, as in fine-tuning."""
     model.train()
     model.norm.eval()
 
@@ -428,15 +428,15 @@ def part_in_training(model: nn.Module) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Builds a trial: two models, and what makes their inputs.
+    """Builds a trial: two models, and a maker of inputs.
 
     Attributes:
         make: builds the model.
-        change: makes the other model of it; a class makes it anew.
-        inputs: what makes the arguments for a seed.
-        trials: how many seeds, if that is said.
-        training: the mode in which both are given.
-        prepare: last touches on both.
+        change: makes the other model from it; a class makes a new one.
+        inputs: makes the arguments for a seed.
+        trials: number of seeds, if given.
+        training: whether both are in train mode.
+        prepare: changes both models in the end.
     """
 
     make: Callable[[], nn.Module]
@@ -471,12 +471,12 @@ _OTHERS = {operator.mul: operator.add, torch.sigmoid: torch.tanh, torch.maximum:
 
 @dataclass(frozen=True)
 class DrawsLike:
-    """Makes arguments of the shapes and dtypes of given ones."""
+    """Makes arguments with the shapes and dtypes of given ones."""
 
     like: tuple[Any, ...]
 
     def __call__(self, seed: int) -> tuple[Any, ...]:
-        """A fresh tuple, the same for the same seed."""
+        """A new tuple, the same for the same seed."""
         generator = torch.Generator().manual_seed(seed)
 
         def made(value: Any) -> Any:
@@ -488,7 +488,7 @@ class DrawsLike:
 
 
 def _another_operation(gm: fx.GraphModule, choice: int) -> None:
-    """Another operation of two operands, or one module less; if there is any."""
+    """Replace an operation of two operands, or remove a module, if there is one."""
     nodes = [n for n in gm.graph.nodes if n.target in _OTHERS or (n.op == "call_module" and n.args)]
     if not nodes:
         return
@@ -501,7 +501,7 @@ def _another_operation(gm: fx.GraphModule, choice: int) -> None:
 
 
 def _late(gm: fx.GraphModule, module: nn.Module) -> None:
-    """A module behind one of the results."""
+    """Insert a module after one of the results."""
     output = next(node for node in gm.graph.nodes if node.op == "output")
     gm.add_submodule("late", module)
     with gm.graph.inserting_before(output):
@@ -510,14 +510,14 @@ def _late(gm: fx.GraphModule, module: nn.Module) -> None:
 
 
 def _late_change(gm: fx.GraphModule) -> None:
-    """The argument is changed when the results are known."""
+    """Change the argument after the results are computed."""
     first = next(iter(gm.graph.nodes))
     with gm.graph.inserting_before(next(n for n in gm.graph.nodes if n.op == "output")):
         gm.graph.call_method("mul_", (first, 0.5))
 
 
 def _mistaken(gm: fx.GraphModule, choice: int) -> None:
-    """One mistake in a graph; it may be one that nobody can see."""
+    """Make one mistake in a graph, which may have no visible effect."""
     if choice % 4 == 0:
         _another_operation(gm, choice // 4)
     elif choice % 4 == 1:
@@ -530,7 +530,7 @@ def _mistaken(gm: fx.GraphModule, choice: int) -> None:
 
 
 def with_another(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model: another one beside it, with a mistake or without."""
+    """Add a second model to the trial of a random model, with or without a mistake."""
     model = trial.model
     shared = model if choice % 2 else copy.deepcopy(model)
     other = fx.symbolic_trace(shared)

@@ -50,7 +50,7 @@ def passed(
     training: bool = False,
     prepare: Callable[[nn.Module], None] | None = None,
 ) -> Case:
-    """A case: passes for a model, in their order; see `models.Passed`."""
+    """A case: passes for a model, in order; see `models.Passed`."""
     return Case(name, aspect, models.Passed(make, passes, ROWS, training, prepare))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `first_bad_pass`: an index, or `None`."""
+"""The answer key of `first_bad_pass`: an index or `None`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.exercises.ch09_debugging.keys import Made, first_difference
 
 
 def culprit(model: nn.Module, passes: list[Any], make_inputs: Made) -> tuple[int, str] | None:
-    """The index of the first bad pass, and what it does, as a clause."""
+    """The index of the first bad pass, and a clause that says what it changes."""
     given, current = copy.deepcopy(model), copy.deepcopy(model)
     for index, each in enumerate(passes):
         try:
@@ -37,7 +37,7 @@ def culprit(model: nn.Module, passes: list[Any], make_inputs: Made) -> tuple[int
 
 @rule("an index or None", Stage.KIND)
 def an_index_or_none(evidence: Evidence) -> Iterable[Finding]:
-    """The result is a whole number, or `None`."""
+    """The result must be an `int` or `None`."""
     value = evidence.outcome.value
     if value is not None and type(value) is not int:
         yield evidence.finding(
@@ -49,7 +49,7 @@ def an_index_or_none(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the first bad pass", Stage.RESULT)
 def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
-    """The index is the one of the pass that broke it."""
+    """The index must be the one of the pass that broke the model."""
     got: Any = evidence.outcome.value
     want: Any = evidence.reference.value
     if got == want:
@@ -81,7 +81,7 @@ def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
 
 
 def index_of_it(*args: Any) -> int | None:
-    """The right answer of `first_bad_pass`."""
+    """Compute the right answer of `first_bad_pass`."""
     found = culprit(*args)
     return None if found is None else found[0]
 

@@ -1,6 +1,6 @@
-"""A model, and passes that keep what it does, or do not: for `first_bad_pass`."""
+"""A model and passes for `first_bad_pass`; some passes change what the model does."""
 
-# A learner sees the classes as they stand here; their names say what they are for.
+# A learner sees the classes as they are here; their names say what they are for.
 # ruff: noqa: D101
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Net(nn.Module):
 
 
 class Roots(nn.Module):
-    """Two results; one has NaNs in it."""
+    """Two results; one contains NaN."""
 
     def forward(self, x):
         return x.sqrt(), x + 1
@@ -52,14 +52,14 @@ class Shown(nn.Module):
 
 
 class FarApart(nn.Module):
-    """Some entries of its result are a billion times as large as others."""
+    """Some entries of its result are a billion times larger than others."""
 
     def forward(self, x):
         return torch.cat([1e9 * x, x], dim=-1)
 
 
 class Described(nn.Module):
-    """Changes its argument, and returns a dictionary with a number of Python in it."""
+    """Changes its argument, and returns a dictionary that contains a Python number."""
 
     def forward(self, x):
         x = x.add_(1)
@@ -81,12 +81,12 @@ def traced() -> fx.GraphModule:
 
 
 def retrace(model: nn.Module) -> fx.GraphModule:
-    """The trace, as it is."""
+    """Return the trace unchanged."""
     return fx.symbolic_trace(model)
 
 
 def tidy(model: nn.Module) -> fx.GraphModule:
-    """The trace without dead code."""
+    """Return the trace without dead code."""
     gm = fx.symbolic_trace(model)
     gm.graph.eliminate_dead_code()
     gm.recompile()
@@ -104,12 +104,12 @@ def _without(model: nn.Module, kind: type[nn.Module]) -> fx.GraphModule:
 
 
 def remove_dropout(model: nn.Module) -> fx.GraphModule:
-    """Without its Dropout modules."""
+    """Remove the Dropout modules."""
     return _without(model, nn.Dropout)
 
 
 def remove_norm(model: nn.Module) -> fx.GraphModule:
-    """Without its BatchNorms."""
+    """Remove the BatchNorms."""
     return _without(model, nn.BatchNorm1d)
 
 
@@ -123,12 +123,12 @@ def _exchange(model: nn.Module, old: Any, new: Any, **more: Any) -> fx.GraphModu
 
 
 def relu_to_clamp(model: nn.Module) -> fx.GraphModule:
-    """`relu(x)` becomes `clamp(x, min=0)`, which is the same."""
+    """Replace `relu(x)` by `clamp(x, min=0)`, which is the same."""
     return _exchange(model, torch.relu, torch.clamp, min=0)
 
 
 def clamp_to_abs(model: nn.Module) -> fx.GraphModule:
-    """`clamp(x, ...)` becomes `abs(x)`."""
+    """Replace `clamp(x, ...)` by `abs(x)`."""
     return _exchange(model, torch.clamp, torch.abs)
 
 
@@ -143,37 +143,37 @@ def _at_the_result(model: nn.Module, function: Any, *args: Any) -> fx.GraphModul
 
 
 def add_one(model: nn.Module) -> fx.GraphModule:
-    """One is added to the result."""
+    """Add one to the result."""
     return _at_the_result(model, torch.add, 1)
 
 
 def subtract_one(model: nn.Module) -> fx.GraphModule:
-    """One is subtracted from the result."""
+    """Subtract one from the result."""
     return _at_the_result(model, torch.sub, 1)
 
 
 def round_off(model: nn.Module) -> fx.GraphModule:
-    """The result is multiplied by a number that is one but for rounding."""
+    """Multiply the result by a number that differs from one only by rounding."""
     return _at_the_result(model, torch.mul, 1 + 1e-12)
 
 
 def slightly_off(model: nn.Module) -> fx.GraphModule:
-    """The result is multiplied by a number that is nearly one."""
+    """Multiply the result by a number close to one."""
     return _at_the_result(model, torch.mul, 1.001)
 
 
 def flip(model: nn.Module) -> fx.GraphModule:
-    """The entries of the result are in another order."""
+    """Reverse the order of the result's entries."""
     return _at_the_result(model, torch.fliplr)
 
 
 def add_a_dimension(model: nn.Module) -> fx.GraphModule:
-    """The result has a dimension more."""
+    """Add a dimension to the result."""
     return _at_the_result(model, torch.unsqueeze, 0)
 
 
 def tuple_to_list(model: nn.Module) -> fx.GraphModule:
-    """A tuple that is returned becomes a list."""
+    """Turn a returned tuple into a list."""
     gm = fx.symbolic_trace(model)
     output = next(node for node in gm.graph.nodes if node.op == "output")
     output.args = (list(output.args[0]),)
@@ -182,12 +182,12 @@ def tuple_to_list(model: nn.Module) -> fx.GraphModule:
 
 
 def to_single(model: nn.Module) -> fx.GraphModule:
-    """The result is float32."""
+    """Cast the result to float32."""
     return _at_the_result(model, torch.Tensor.to, torch.float32)
 
 
 def in_a_list(model: nn.Module) -> fx.GraphModule:
-    """The result is a list with one item."""
+    """Put the result into a list."""
     gm = fx.symbolic_trace(model)
     output = next(node for node in gm.graph.nodes if node.op == "output")
     output.args = ([output.args[0]],)
@@ -196,7 +196,7 @@ def in_a_list(model: nn.Module) -> fx.GraphModule:
 
 
 def mean_to_average(model: nn.Module) -> fx.GraphModule:
-    """In the dictionary that is returned, a key becomes another one, in its place."""
+    """Rename a key of the returned dictionary, in the same position."""
     gm = fx.symbolic_trace(model)
     output = next(node for node in gm.graph.nodes if node.op == "output")
     output.args = ({{"mean": "average"}.get(k, k): v for k, v in output.args[0].items()},)
@@ -205,7 +205,7 @@ def mean_to_average(model: nn.Module) -> fx.GraphModule:
 
 
 def columns_for_rows(model: nn.Module) -> fx.GraphModule:
-    """Returns the number of columns in the place of the number of rows."""
+    """Return the number of columns instead of the number of rows."""
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
         if node.target is operator.getitem:
@@ -215,7 +215,7 @@ def columns_for_rows(model: nn.Module) -> fx.GraphModule:
 
 
 def double_the_weights(model: nn.Module) -> fx.GraphModule:
-    """Writes into the weights, which the trace shares with the model."""
+    """Change the weights, which the trace shares with the model."""
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(2)
@@ -223,7 +223,7 @@ def double_the_weights(model: nn.Module) -> fx.GraphModule:
 
 
 def edit_the_given(model: nn.Module) -> fx.GraphModule:
-    """Edits the graph that it is given; what comes back is the same object."""
+    """Edit the given graph and return the same object."""
     for node in model.graph.nodes:
         if node.target is torch.tanh:
             node.target = torch.sigmoid
@@ -232,7 +232,7 @@ def edit_the_given(model: nn.Module) -> fx.GraphModule:
 
 
 def mend_the_given(model: nn.Module) -> fx.GraphModule:
-    """Edits the graph that it is given, without an effect on what it computes."""
+    """Edit the given graph without changing its results."""
     for node in model.graph.nodes:
         if node.target is torch.relu:
             node.target, node.kwargs = torch.clamp, {"min": 0}
@@ -241,7 +241,7 @@ def mend_the_given(model: nn.Module) -> fx.GraphModule:
 
 
 def change_the_argument(model: nn.Module) -> fx.GraphModule:
-    """Adds one to the first argument, when the result is known."""
+    """Add one to the first argument after the result is computed."""
     gm = fx.symbolic_trace(model)
     first = next(iter(gm.graph.nodes))
     with gm.graph.inserting_before(next(n for n in gm.graph.nodes if n.op == "output")):
@@ -251,17 +251,17 @@ def change_the_argument(model: nn.Module) -> fx.GraphModule:
 
 
 def switch_to_training(model: nn.Module) -> fx.GraphModule:
-    """The trace, in train mode."""
+    """Return the trace in train mode."""
     return fx.symbolic_trace(model).train()
 
 
 def refuse(model: nn.Module) -> fx.GraphModule:
-    """Raises."""
+    """Raise an error."""
     raise KeyError("no such node")
 
 
 def find_nothing(model: nn.Module) -> fx.GraphModule:
-    """Looks for a node that is not there, which raises `StopIteration`."""
+    """Search for a missing node, which raises `StopIteration`."""
     gm = fx.symbolic_trace(model)
     found = next(node for node in gm.graph.nodes if node.target is torch.erf)
     found.target = torch.sigmoid
@@ -270,20 +270,20 @@ def find_nothing(model: nn.Module) -> fx.GraphModule:
 
 
 def trip(model: nn.Module) -> fx.GraphModule:
-    """Trips over its own assertion."""
+    """Fail an assertion."""
     raise AssertionError
 
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """Builds a trial: a model, the passes, and what makes the inputs.
+    """Builds a trial: a model, the passes, and a maker of inputs.
 
     Attributes:
         make: builds the model.
-        passes: the passes, in their order.
-        inputs: what makes the arguments for a seed.
-        training: the mode in which the model is given.
-        prepare: last touches on the model.
+        passes: the passes, in order.
+        inputs: makes the arguments for a seed.
+        training: whether the model is in train mode.
+        prepare: changes the model in the end.
     """
 
     make: Callable[[], nn.Module]
@@ -307,7 +307,7 @@ _OTHERS = (add_one, refuse, change_the_argument, in_a_list, trip)
 
 
 def with_passes(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, and some passes."""
+    """Add passes to the trial of a random model."""
     model = copy.deepcopy(trial.model)
     passes: list[Pass] = [_SOUND[(choice >> i) % 4] for i in range(choice % 3)]
     if choice % 4:

@@ -1,4 +1,4 @@
-"""Exercise 9.4: in what do two graphs differ?"""
+"""Exercise 9.4: the differences of two graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `graph_diff`: three lists of names."""
+"""The answer key of `graph_diff`: three lists of names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = ("added", "removed", "changed")
 
 
 def rows_of(given: fx.Graph | fx.GraphModule) -> dict[str, Encoded]:
-    """What each node is, as plain data with links by name."""
+    """A plain record of each node, with links by name."""
     graph = given.graph if isinstance(given, fx.GraphModule) else given
     encoder = Encoder()
     return {
@@ -40,7 +40,7 @@ def rows_of(given: fx.Graph | fx.GraphModule) -> dict[str, Encoded]:
 
 
 def differences(before: Any, after: Any) -> dict[str, list[str]]:
-    """The right answer of `graph_diff`."""
+    """Compute the right answer of `graph_diff`."""
     old, new = rows_of(before), rows_of(after)
     both = [name for name in new if name in old]
     return {
@@ -51,16 +51,16 @@ def differences(before: Any, after: Any) -> dict[str, list[str]]:
 
 
 def lists_in(value: Encoded) -> dict[str, Encoded]:
-    """The entries of a result, by their keys."""
+    """The entries of a result, by key."""
     return {key: item for key, item in value["dict"] if isinstance(key, str)}
 
 
 @rule("three lists of names", Stage.KIND)
 def three_lists(evidence: Evidence) -> Iterable[Finding]:
-    """Each of the three keys is there, with a list of names."""
+    """Each of the three keys must be there, with a list of names."""
     value = evidence.outcome.value
     if not (isinstance(value, dict) and "dict" in value):
-        return  # another rule speaks of it
+        return  # another rule reports it
     found = lists_in(value)
     odd = [key for key in found if key not in KINDS]
     for key in KINDS:
@@ -98,7 +98,7 @@ def three_lists(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("neither is changed", Stage.CALLER)
 def neither_is_changed(evidence: Evidence) -> Iterable[Finding]:
-    """Both graphs are as they were."""
+    """The graphs must not change."""
     if evidence.outcome.changed:
         yield evidence.finding(
             "caller-changed",
@@ -117,7 +117,7 @@ _WHY = {
 
 @rule("the right names", Stage.RESULT)
 def the_right_names(evidence: Evidence) -> Iterable[Finding]:
-    """Each list has the names that belong there, in their order."""
+    """Each list must contain the right names, in order."""
     got, want = lists_in(evidence.outcome.value), lists_in(evidence.reference.value)
     for key in KINDS:
         ours: list[Any] = got[key]["list"]
@@ -154,7 +154,7 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _not(evidence: Evidence, key: str, name: str) -> str:
-    """Why a name does not belong in a list."""
+    """Explain why a name does not belong in a list."""
     before, after = (name in rows_of(graph) for graph in evidence.trial.args)
     if before and after:
         same = "its op, target, args and kwargs are the same in both"

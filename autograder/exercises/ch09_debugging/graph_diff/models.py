@@ -1,6 +1,6 @@
-"""Pairs of graphs that differ in one thing, or in none: for `graph_diff`."""
+"""Pairs of graphs for `graph_diff` that differ in one thing, or in none."""
 
-# A learner sees these functions as they stand here; their names say what they are for.
+# A learner sees these functions as they are here; their names say what they are for.
 # ruff: noqa: D103
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _LIKE_A_NODE: tuple[Argument, ...] = (
     *(("node", "scale"), ("Node", "scale"), ("name", "scale"), ("scale",)),
     {"node": "scale"},
 )
-"""Texts, tuples and dictionaries that are not the node `scale`."""
+"""Texts, tuples and dictionaries that only resemble the node `scale`."""
 
 Edit = Callable[[fx.GraphModule], None]
 
 
 class Net(nn.Module):
-    """A model of several kinds of nodes."""
+    """A model with several kinds of nodes."""
 
     def __init__(self):
         super().__init__()
@@ -43,7 +43,7 @@ class Net(nn.Module):
 
 
 class Cut(nn.Module):
-    """Layers of a container, and calls in which little things matter."""
+    """Layers of a container, and calls in which details matter."""
 
     def __init__(self):
         super().__init__()
@@ -56,7 +56,7 @@ class Cut(nn.Module):
 
 
 def named(gm: fx.GraphModule, name: str) -> fx.Node:
-    """The node of that name."""
+    """The node with this name."""
     return next(node for node in gm.graph.nodes if node.name == name)
 
 
@@ -64,7 +64,7 @@ def named(gm: fx.GraphModule, name: str) -> fx.Node:
 
 
 def nothing(gm: fx.GraphModule) -> None:
-    """Leave it as it is."""
+    """Leave the graph unchanged."""
 
 
 def another_target(gm: fx.GraphModule) -> None:
@@ -72,7 +72,7 @@ def another_target(gm: fx.GraphModule) -> None:
 
 
 def other_targets(gm: fx.GraphModule) -> None:
-    """A target of each kind; those of functions are called as before."""
+    """Change a target of each kind; functions keep their arguments."""
     named(gm, "relu").target = F.relu
     named(gm, "add").target = torch.add
     named(gm, "neg").target = "abs"
@@ -82,7 +82,7 @@ def other_targets(gm: fx.GraphModule) -> None:
 
 
 def another_opcode(gm: fx.GraphModule) -> None:
-    """A module becomes a method of the same name as its target."""
+    """Turn a module call into a method call with the same target."""
     node = named(gm, "act")
     node.op, node.target = "call_method", "act"
 
@@ -139,21 +139,21 @@ def another_result_and_default(gm: fx.GraphModule) -> None:
 
 
 def zero_and_nearly_zero(gm: fx.GraphModule) -> None:
-    """Zero, next to nothing, and two keywords."""
+    """Use zero, almost zero, and two keywords."""
     named(gm, "cat").kwargs = {"dim": 0}
     named(gm, "neg").kwargs = {"eps": 1e-12}
     named(gm, "relu").kwargs = {"inplace": False, "out": None}
 
 
 def none_and_other_orders(gm: fx.GraphModule) -> None:
-    """Nothing, a little more, and the same keywords in another order."""
+    """Use `None`, a little more, and the same keywords in another order."""
     named(gm, "cat").kwargs = {"dim": None}
     named(gm, "neg").kwargs = {"eps": 1e-7}
     named(gm, "relu").kwargs = {"out": None, "inplace": False}
 
 
 def small_changes(gm: fx.GraphModule) -> None:
-    """A keyword that is `None`, the other end of a slice, a dtype, a dimension."""
+    """Change a keyword to `None`, the end of a slice, a dtype and a dimension."""
     named(gm, "clamp").kwargs = {"min": None, "max": 1.0}
     named(gm, "getitem").args = (named(gm, "clamp"), slice(named(gm, "n"), None))
     named(gm, "to").args = (named(gm, "getitem"), torch.float16)
@@ -161,13 +161,13 @@ def small_changes(gm: fx.GraphModule) -> None:
 
 
 def other_parts(gm: fx.GraphModule) -> None:
-    """Another module and another parameter, under the names that were there."""
+    """Replace a module and a parameter under their old names."""
     setattr(gm.get_submodule("layers"), "1", nn.Sigmoid())
     gm.shift = nn.Parameter(torch.zeros(3))
 
 
 def inserted(gm: fx.GraphModule) -> None:
-    """A new node that one reader reads."""
+    """Insert a node that one node reads."""
     relu = named(gm, "relu")
     with gm.graph.inserting_after(relu):
         new = gm.graph.call_function(torch.sin, (relu,))
@@ -175,7 +175,7 @@ def inserted(gm: fx.GraphModule) -> None:
 
 
 def several_inserted(gm: fx.GraphModule) -> None:
-    """New nodes at the beginning and in the middle; the later ones are made first."""
+    """Insert nodes at the beginning and in the middle; the later ones are made first."""
     with gm.graph.inserting_after(named(gm, "cat")):
         gm.graph.call_method("tanh", (named(gm, "cat"),))
     with gm.graph.inserting_before(named(gm, "layer")):
@@ -200,7 +200,7 @@ def another_order(gm: fx.GraphModule) -> None:
 
 
 def notes_and_order(gm: fx.GraphModule) -> None:
-    """Notes beside the graph, `meta` and a type; and two nodes change places."""
+    """Set `meta` and a type, and swap two nodes."""
     another_order(gm)
     for node in gm.graph.nodes:
         node.meta["seen"] = node.op
@@ -208,7 +208,7 @@ def notes_and_order(gm: fx.GraphModule) -> None:
 
 
 def changed_in_turn(gm: fx.GraphModule) -> None:
-    """Several changes; the graph has them in another order than they were made in."""
+    """Make several changes, in another order than the graph's."""
     another_result(gm)
     another_keyword(gm)
     another_target(gm)
@@ -217,7 +217,7 @@ def changed_in_turn(gm: fx.GraphModule) -> None:
 
 
 def text_for_node(gm: fx.GraphModule) -> None:
-    """A text takes the place of the node that has it for a name."""
+    """Replace a node argument by the node's name as text."""
     node = named(gm, "getitem")
     node.args = (node.args[0], "scale")
 
@@ -234,17 +234,17 @@ def _rows_of(gm: fx.GraphModule, keys: Iterable[Argument]) -> None:
 
 
 def rows_by_key(gm: fx.GraphModule) -> None:
-    """Calls with a node, each of them."""
+    """Insert calls that read the node."""
     _rows_of(gm, [named(gm, "scale") for _ in _LIKE_A_NODE])
 
 
 def rows_by_what_looks_like_a_key(gm: fx.GraphModule) -> None:
-    """Calls with what somebody may write in the place of that node."""
+    """Insert calls that read something similar to the node."""
     _rows_of(gm, _LIKE_A_NODE)
 
 
 def with_other_names(gm: fx.GraphModule) -> None:
-    """Names that a fresh trace would not give."""
+    """Use names that a fresh trace would not give."""
     renamed(gm)
 
 
@@ -254,7 +254,7 @@ def _graph() -> fx.Graph:
 
 
 def _copied(graph: fx.Graph) -> fx.Graph:
-    """A graph with nodes of the same names; that is quicker than another trace."""
+    """Copy a graph with its names, which is faster than tracing again."""
     new, made = fx.Graph(), {}
     for node in graph.nodes:
         made[node] = new.node_copy(node, made.__getitem__)
@@ -263,13 +263,13 @@ def _copied(graph: fx.Graph) -> fx.Graph:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """Builds a trial: two graphs, made of one model by two edits.
+    """Builds a trial: two graphs, made from one model by two edits.
 
     Attributes:
-        first: what is done to the first graph.
-        second: what is done to the second.
-        names: what is done to both before.
-        graphs: whether the graphs themselves are given: the first, the second, both.
+        first: edits the first graph.
+        second: edits the second.
+        names: edits both beforehand.
+        graphs: whether the answer gets a `Graph`, not a module: first, second.
         make: builds the model; each graph of another model than `Net` is a trace of its own.
     """
 
@@ -315,7 +315,7 @@ def _edit_somewhere(gm: fx.GraphModule, choice: int) -> None:
 
 
 def with_another(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model: its trace, and that of a copy with some edits."""
+    """Add a copy of the trace, with some edits, to the trial of a random model."""
     before = fx.symbolic_trace(trial.model)
     after = fx.GraphModule(before, _copied(before.graph))
     for turn in range(choice % 4):

@@ -47,7 +47,7 @@ HINTS = (
 
 @dataclass(frozen=True)
 class Shallow(Expect):
-    """What a case demands.
+    """The requirements of a case.
 
     Attributes:
         shallow: whether deleting any BatchNorm must change the output visibly.
@@ -63,7 +63,7 @@ def seeded(
     *inputs: Any,
     number: int = 17,
 ) -> Case:
-    """A case: a model as its class makes it, a seed, and inputs if a BatchNorm must be seen."""
+    """A case: a new model, a seed, and inputs if deleting a BatchNorm must be visible."""
     build = models.Seeded(make, number, inputs)
     return Case(name, aspect, build, Shallow(shallow=bool(inputs)))
 

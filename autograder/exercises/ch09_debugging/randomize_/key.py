@@ -1,4 +1,4 @@
-"""What must come of `randomize_`: the same tensors, with other values that hide nothing."""
+"""The answer key of `randomize_`: the same tensors, with values that hide no mistake."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from autograder.exercises.ch09_debugging.randomize_.cases import Shallow
 
 @dataclass(frozen=True)
 class After:
-    """One tensor after a call, as the record has it."""
+    """The record of one tensor after a call."""
 
     kept: bool
     first: str
@@ -42,7 +42,7 @@ class After:
 
 @dataclass(frozen=True)
 class Before:
-    """One tensor as it was given, and whether it is a variance."""
+    """A tensor before the calls, and whether it is a variance."""
 
     tensor: torch.Tensor
     first: str
@@ -56,7 +56,7 @@ class Before:
 
 
 def given_tensors(model: nn.Module) -> dict[str, Before]:
-    """The tensors of a model by path, under each name that they have."""
+    """The tensors of a model by path, under each of their names."""
     found: dict[str, Before] = {}
     first: dict[int, str] = {}
     for path, module in model.named_modules(remove_duplicate=False):
@@ -75,7 +75,7 @@ def given_tensors(model: nn.Module) -> dict[str, Before]:
 
 
 def names_of_nothing(model: nn.Module) -> set[str]:
-    """The paths at which a model has `None` for a tensor, as a norm without statistics."""
+    """The paths where a model has `None` instead of a tensor, as in a norm without statistics."""
     return {
         f"{path}.{name}" if path else name
         for path, module in model.named_modules(remove_duplicate=False)
@@ -86,7 +86,7 @@ def names_of_nothing(model: nn.Module) -> set[str]:
 
 
 def states(evidence: Evidence) -> list[dict[str, After]]:
-    """What has become of each tensor, one dictionary for each call."""
+    """The state of each tensor, one dictionary for each call."""
     tensors = evidence.outcome.tensors
     found = []
     for run in evidence.outcome.runs:
@@ -102,7 +102,7 @@ def states(evidence: Evidence) -> list[dict[str, After]]:
 
 @rule("returns the model", Stage.KIND)
 def returns_the_model(evidence: Evidence) -> Iterable[Finding]:
-    """What comes back is the model that was given."""
+    """The answer must return the given model."""
     for run in evidence.outcome.runs:
         value = run["forward"]["value"]
         if value == GIVEN:
@@ -125,7 +125,7 @@ def returns_the_model(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("random state kept", Stage.CALLER)
 def random_state_kept(evidence: Evidence) -> Iterable[Finding]:
-    """The global random state is as it was."""
+    """The global random state must not change."""
     changed = [c for c in evidence.outcome.changed if c.part is Part.RANDOM_STATE]
     if any("`" not in change for change in changed):
         yield evidence.finding(
@@ -146,7 +146,7 @@ def random_state_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("modes kept", Stage.CALLER)
 def modes_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Every module is in the mode that it was in."""
+    """Every module must keep its mode."""
     changed = [c for c in evidence.outcome.changed if c.part is Part.TRAINING_FLAG]
     if changed:
         yield evidence.finding(
@@ -158,7 +158,7 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("same tensors", Stage.FORM)
 def same_tensors(evidence: Evidence) -> Iterable[Finding]:
-    """Every tensor is the object that it was, with its dtype, shape and flag."""
+    """Every tensor must be the same object, with its dtype, shape and `requires_grad`."""
     given, nothing = (
         given_tensors(evidence.trial.given_model),
         names_of_nothing(evidence.trial.given_model),
@@ -222,7 +222,7 @@ def _not_as_given(
 
 @rule("random values", Stage.STRUCTURE)
 def random_values(evidence: Evidence) -> Iterable[Finding]:
-    """Floating tensors are random, whole numbers are as they were."""
+    """Floating tensors must be random, integer tensors unchanged."""
     given = given_tensors(evidence.trial.given_model)
     now = states(evidence)[0]
     for name, before in given.items():
@@ -282,7 +282,7 @@ def _shown(values: torch.Tensor) -> str:
 
 @rule("different tensors differ", Stage.RUNS)
 def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
-    """No two tensors begin with the same numbers."""
+    """No two tensors may begin with the same numbers."""
     given, now = given_tensors(evidence.trial.given_model), states(evidence)[0]
     names = [name for name, before in given.items() if before.floats and before.first == name]
     for i, name in enumerate(names):
@@ -301,7 +301,7 @@ def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("reproducible", Stage.RESULT)
 def reproducible(evidence: Evidence) -> Iterable[Finding]:
-    """The same seed gives the same values, and another seed others."""
+    """The same seed must give the same values, and another seed different ones."""
     first, again, other = states(evidence)
     for name, before in given_tensors(evidence.trial.given_model).items():
         if not before.floats or not before.tensor.numel():
@@ -326,17 +326,17 @@ def reproducible(evidence: Evidence) -> Iterable[Finding]:
 
 
 VISIBLE = 0.01
-"""By how much of the largest entry an output changes that changes visibly."""
+"""Least visible change of an output, as a share of its largest entry."""
 
 
 @rule("a missing norm is seen", Stage.COPY)
 def a_missing_norm_is_seen(evidence: Evidence) -> Iterable[Finding]:
-    """Deleting any BatchNorm changes the output visibly."""
+    """Deleting any BatchNorm must change the output visibly."""
     if not evidence.expects(Shallow).shallow:
         return
     model = copy.deepcopy(
         evidence.trial.given_model
-    ).eval()  # other rules compare with what was given
+    ).eval()  # other rules compare with the given model
     now = states(evidence)[0]
     with torch.no_grad():
         for name, before in given_tensors(model).items():
@@ -362,7 +362,7 @@ def a_missing_norm_is_seen(evidence: Evidence) -> Iterable[Finding]:
 
 
 def as_given(trial: Trial) -> Reference:
-    """Each call gives back the model; the rules judge what has become of it."""
+    """Each call returns the model; the rules judge its new state."""
     return Reference(None, [{"value": GIVEN} for _ in CALLS])
 
 

@@ -1,4 +1,4 @@
-"""Models with parameters and buffers of all kinds: for `randomize_`."""
+"""Models for `randomize_`, with all kinds of parameters and buffers."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
 # ruff: noqa: D101
@@ -28,7 +28,7 @@ class Net(nn.Module):
 
 
 class Plain2d(nn.BatchNorm2d):
-    """A BatchNorm of another class."""
+    """A BatchNorm of a different class."""
 
 
 class Images(nn.Module):
@@ -42,7 +42,7 @@ class Images(nn.Module):
 
 
 class Buffers(nn.Module):
-    """Of every kind: counted, saved or not, or not there at all."""
+    """All kinds of buffers: a counter, saved, not saved, and `None`."""
 
     def __init__(self):
         super().__init__()
@@ -58,7 +58,7 @@ class Buffers(nn.Module):
 
 
 class Norms(nn.Module):
-    """One norm has been trained for a while, the other one keeps no statistics."""
+    """One norm has been trained, the other keeps no statistics."""
 
     def __init__(self):
         super().__init__()
@@ -71,7 +71,7 @@ class Norms(nn.Module):
 
 
 class Tied(nn.Module):
-    """The decoder has the encoder's weight, and one norm has two names."""
+    """The decoder shares the encoder's weight, and one norm has two names."""
 
     def __init__(self):
         super().__init__()
@@ -87,7 +87,7 @@ class Tied(nn.Module):
 
 
 class Frozen(nn.Module):
-    """A backbone that is not trained, in eval mode."""
+    """A frozen backbone in eval mode."""
 
     def __init__(self):
         super().__init__()
@@ -114,7 +114,7 @@ class Scalars(nn.Module):
 
 
 class Precisions(nn.Module):
-    """Parameters and buffers of several floating dtypes."""
+    """Parameters and buffers with several floating dtypes."""
 
     def __init__(self):
         super().__init__()
@@ -128,7 +128,7 @@ class Precisions(nn.Module):
 
 
 class Transposed(nn.Module):
-    """Weights that do not lie in memory row by row."""
+    """Weights that are not stored row by row."""
 
     def __init__(self):
         super().__init__()
@@ -140,7 +140,7 @@ class Transposed(nn.Module):
 
 
 class Alike(nn.Module):
-    """Layers of the same shape."""
+    """Layers with equal shapes."""
 
     def __init__(self):
         super().__init__()
@@ -151,12 +151,12 @@ class Alike(nn.Module):
 
 
 def traced() -> fx.GraphModule:
-    """A model that is a graph module, with a tensor of its own."""
+    """A graph module with its own tensor."""
     return fx.symbolic_trace(Net())
 
 
 class Anagrams(nn.Module):
-    """Parameters whose names have the same letters."""
+    """Parameters whose names consist of the same letters."""
 
     def __init__(self):
         super().__init__()
@@ -168,17 +168,17 @@ class Anagrams(nn.Module):
 
 
 def norm_alone() -> nn.Module:
-    """A model that is one norm, so that its buffers have no path before their names."""
+    """A model that is a single norm, so its buffers have no path prefix."""
     return nn.BatchNorm3d(9)
 
 
 @dataclass(frozen=True, eq=False)
 class Seeded:
-    """Builds a trial: a model as its class makes it, and a seed for the answer.
+    """Builds a trial: a new model, and a seed for the answer.
 
     Attributes:
         make: builds the model.
-        number: the seed that the answer is given.
+        number: the answer's seed.
         inputs: argument tuples, tensors as `T`.
     """
 
@@ -196,5 +196,5 @@ class Seeded:
 
 
 def with_a_seed(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, and a seed that is not the one of its own values."""
+    """Give the trial of a random model a seed other than the one of its own values."""
     return replace(trial, args=(trial.model, 10_000 + choice % 1000))

@@ -8,7 +8,7 @@ from autograder.authoring.question import T
 from autograder.exercises.ch09_debugging.randomize_ import models
 from autograder.exercises.ch09_debugging.randomize_.cases import seeded
 
-# Cases that are hidden here keep their names; others get the prefix `redraw: `.
+# Hidden cases here keep their names; others get the prefix `redraw: `.
 REDRAWS = (
     replace(seeded("a graph module", "task", models.traced, (T(5, 4),), number=0), hidden=True),
     seeded("names of the same letters", "task", models.Anagrams, number=34),

@@ -1,1 +1,1 @@
-"""Exercise 9b.1: a model that convicts a pass that goes by names."""
+"""Exercise 9b.1: a pass that relies on names."""

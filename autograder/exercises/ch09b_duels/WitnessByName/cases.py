@@ -1,4 +1,4 @@
-"""Exercise 9b.1: a pass that goes by names."""
+"""Exercise 9b.1: a pass that relies on names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `WitnessByName`: right passes, and a suspect that goes by names."""
+"""The answer key of `WitnessByName`: right passes, and a suspect that relies on names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def _relus(gm: fx.GraphModule) -> list[fx.Node]:
 
 
 def by_target(gm: fx.GraphModule) -> fx.GraphModule:
-    """Exchanges each call for one of GELU, in place or not."""
+    """Replace each call by GELU, in place or not."""
     for node in _relus(gm):
         node.target, node.args, node.kwargs = F.gelu, (argument(node, 0, "input"),), {}
     return gm
 
 
 def keeping_effects(gm: fx.GraphModule) -> fx.GraphModule:
-    """Replaces each call by a new one, which works in place if the old one did."""
+    """Replace each call by a new one that works in place if the old one did."""
     for node in _relus(gm):
         given = argument(node, 0, "input")
         with gm.graph.inserting_before(node):

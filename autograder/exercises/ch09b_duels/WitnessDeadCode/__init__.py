@@ -1,1 +1,1 @@
-"""Exercise 9b.3: calls that nobody reads."""
+"""Exercise 9b.3: calls that nothing reads."""

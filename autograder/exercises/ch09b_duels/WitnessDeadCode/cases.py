@@ -1,4 +1,4 @@
-"""Exercise 9b.3: calls that nobody reads."""
+"""Exercise 9b.3: calls that nothing reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `WitnessDeadCode`: passes that keep effects, and one that does not."""
+"""The answer key of `WitnessDeadCode`: passes that keep effects, and one that does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.exercises.ch09b_duels.right_passes import as_it_is, is_pure
 
 
 def surely_dead(gm: fx.GraphModule) -> fx.GraphModule:
-    """Takes out what nobody reads, where it is known to do nothing else."""
+    """Remove unread nodes that are known to have no effect."""
     for node in reversed(list(gm.graph.nodes)):
         if is_pure(node) and not node.users:
             gm.graph.erase_node(node)

@@ -1,1 +1,1 @@
-"""Exercise 9b.5: two signs too many."""
+"""Exercise 9b.5: double negations."""

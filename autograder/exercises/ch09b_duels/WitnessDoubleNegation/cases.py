@@ -1,4 +1,4 @@
-"""Exercise 9b.5: two signs too many."""
+"""Exercise 9b.5: double negations."""
 
 from __future__ import annotations
 

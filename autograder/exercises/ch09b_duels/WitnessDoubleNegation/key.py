@@ -1,4 +1,4 @@
-"""What must come of `WitnessDoubleNegation`: when two signs may go, and a pattern that is blind."""
+"""The answer key of `WitnessDoubleNegation`: safe removals, and a pattern that is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.exercises.ch09b_duels.right_passes import all_pure, argument, as
 
 
 def where_nothing_is_changed(gm: fx.GraphModule) -> fx.GraphModule:
-    """Takes out the signs only where no call works in place."""
+    """Remove the negations only if no call works in place."""
     if not all_pure(gm):
         return gm
     for node in list(gm.graph.nodes):

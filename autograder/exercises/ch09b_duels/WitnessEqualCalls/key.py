@@ -1,4 +1,4 @@
-"""What must come of `WitnessEqualCalls`: when calls are equal, and a pass that goes by `==`."""
+"""The answer key of `WitnessEqualCalls`: equal calls, and a pass that compares by `==`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is, ex
 
 
 def _exactly(value: Any) -> Any:
-    """A key that tells numbers of different types apart, and zeros of different signs."""
+    """A key that distinguishes numbers by type, and zeros by sign."""
     return value if isinstance(value, fx.Node) else (type(value).__name__, repr(value))
 
 
 def where_all_is_pure(gm: fx.GraphModule) -> fx.GraphModule:
-    """Joins calls with the same arguments, to the type, where no call works in place."""
+    """Merge calls with identical arguments, if no call works in place."""
     if not all_pure(gm):
         return gm
     known: dict[Any, fx.Node] = {}

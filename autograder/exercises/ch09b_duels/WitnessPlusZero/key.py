@@ -1,4 +1,4 @@
-"""What must come of `WitnessPlusZero`: when zero may go, and a pass that does not ask."""
+"""The answer key of `WitnessPlusZero`: safe removals of zero, and a pass that checks nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLOATING = (torch.exp, torch.sigmoid, torch.tanh, "exp", "sigmoid", "tanh")
 
 
 def where_nobody_sees_it(gm: fx.GraphModule) -> fx.GraphModule:
-    """Takes out `x * 1` and `x - 0` where `x` is floating, and no call works in place."""
+    """Remove `x * 1` and `x - 0` if `x` is floating and no call works in place."""
     if not all_pure(gm):
         return gm
     for node in list(gm.graph.nodes):

@@ -1,1 +1,1 @@
-"""Exercise 9b.2: a rule for ReLU with a hole."""
+"""Exercise 9b.2: a rule for ReLU with a gap."""

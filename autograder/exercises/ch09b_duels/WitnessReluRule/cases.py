@@ -1,4 +1,4 @@
-"""Exercise 9b.2: a rule for ReLU with a hole."""
+"""Exercise 9b.2: a rule for ReLU with a gap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `WitnessReluRule`: right rules for ReLU, and one with a hole."""
+"""The answer key of `WitnessReluRule`: right rules for ReLU, and one with a gap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _relus(gm: fx.GraphModule) -> list[fx.Node]:
 
 
 def by_clamp(gm: fx.GraphModule) -> fx.GraphModule:
-    """Nothing below zero."""
+    """Replace ReLU by `clamp` at zero."""
     for node in _relus(gm):
         node.args, node.kwargs = (argument(node, 0, "input"),), {"min": 0}
         node.target = torch.clamp
@@ -23,7 +23,7 @@ def by_clamp(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def by_maximum(gm: fx.GraphModule) -> fx.GraphModule:
-    """The larger one of the tensor and zeros like it."""
+    """Replace ReLU by the maximum of the tensor and zeros."""
     for node in _relus(gm):
         x = argument(node, 0, "input")
         with gm.graph.inserting_before(node):

@@ -1,1 +1,1 @@
-"""Exercise 9b.7: weights that others read."""
+"""Exercise 9b.7: weights with other readers."""

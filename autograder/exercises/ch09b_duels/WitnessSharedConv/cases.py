@@ -1,4 +1,4 @@
-"""Exercise 9b.7: weights that others read."""
+"""Exercise 9b.7: weights with other readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `WitnessSharedConv`: a fusion that asks who reads, and one that does not."""
+"""The answer key of `WitnessSharedConv`: a safe fusion, and one that ignores other readers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PAIRS = dict(zip(CONV_CLASSES, NORM_CLASSES, strict=True))
 
 
 def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
-    """Fuses a convolution that is called once, and whose parts nobody else has."""
+    """Fuse a convolution that is called once and shares no parameter."""
     calls = {n: gm.get_submodule(n.target) for n in gm.graph.nodes if n.op == "call_module"}
     if any(node.op == "get_attr" for node in gm.graph.nodes):
-        return gm  # it may be a convolution's weight
+        return gm  # the attribute may be a convolution's weight
     for node, norm in list(calls.items()):
         before = node.args[0] if node.args else None
         if not isinstance(before, fx.Node) or not isinstance(
@@ -33,7 +33,7 @@ def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def _is_alone(conv: nn.Module, called: list[nn.Module]) -> bool:
-    """Whether no other call has this layer, or a parameter of it."""
+    """Whether no other call uses this layer or one of its parameters."""
     own = {id(part) for part in conv.parameters()}
     users = [one for one in called if one is conv or own & {id(p) for p in one.parameters()}]
     return len(users) == 1

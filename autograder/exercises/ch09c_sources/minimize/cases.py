@@ -1,4 +1,4 @@
-"""Exercise 9c.2: a graph from which nothing more can be taken out."""
+"""Exercise 9c.2: a bad graph from which nothing more can be removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `minimize`: still bad, made of what was there, and nothing can be taken out."""
+"""The answer key of `minimize`: still bad, a part of the given graph, and minimal."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from autograder.authoring.key import (
 )
 from autograder.exercises.ch09c_sources.minimize.models import Ran
 
-# ------------------------------------------------------------------ what came back, and what not
+# ------------------------------------------------------------------ the returned object
 
 
 @rule("a new module", Stage.CALLER)
 def a_new_module(evidence: Evidence) -> Iterable[Finding]:
-    """The result is not the very module that was given."""
+    """The result must not be the given module itself."""
     if evidence.graph["modules"][0].get("origin") is not None:
         yield evidence.finding(
             "not-new",
@@ -54,7 +54,7 @@ def a_new_module(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("well-formed questions", Stage.CALLER)
 def well_formed_questions(evidence: Evidence) -> Iterable[Finding]:
-    """`bad` is asked only about well-formed modules of the same signature."""
+    """The answer must call `bad` only with well-formed modules of the same signature."""
     notes = [note for run in evidence.outcome.runs for note in run["forward"]["log"]["list"]]
     for what in notes[:1]:
         signature = what == "another signature"
@@ -70,11 +70,11 @@ def well_formed_questions(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-# ------------------------------------------------------------------ made of what was there
+# ------------------------------------------------------------------ a part of the given graph
 
 
 def _skeleton(data: Encoded, leaves: list[int]) -> Any:
-    """Plain arguments with the nodes left out; these are put on a list, in order."""
+    """Plain arguments without the nodes, which are appended to a list in order."""
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])
         return "a node"
@@ -86,7 +86,7 @@ def _skeleton(data: Encoded, leaves: list[int]) -> Any:
 
 
 class _Row:
-    """A node: what it calls, with the nodes that it reads left out; and these, in order."""
+    """A node: what it calls, its arguments without nodes, and the nodes that it reads."""
 
     def __init__(self, row: NodeRecord) -> None:
         self.name, self.op = row["name"], row["op"]
@@ -97,9 +97,9 @@ class _Row:
 
 
 class _Origin:
-    """Which nodes of the given graph those of the result are, if they can be any.
+    """The nodes of the given graph that correspond to the result's, if any do.
 
-    Names do not decide: a graph that was written anew may have others.
+    Names do not decide: a graph that the answer builds again may have other names.
     """
 
     BUDGET = 20_000
@@ -111,7 +111,7 @@ class _Origin:
 
     @property
     def exists(self) -> bool:
-        """Whether the result can be had by taking out calls, one after the other."""
+        """Whether removing calls one by one can give the result."""
         return self._by_name() or self._search([])
 
     def _by_name(self) -> bool:
@@ -127,7 +127,7 @@ class _Origin:
         self._steps -= 1
         at = len(image)
         if self._steps < 0:
-            return True  # nobody knows; what is wrong with it otherwise is said elsewhere
+            return True  # undecided within the budget; other rules report other faults
         if at == len(self.result):
             return self._linked(image)
         for place in range(image[-1] + 1 if image else 0, len(self.given)):
@@ -144,7 +144,7 @@ class _Origin:
         )
 
     def _linked(self, image: list[int]) -> bool:
-        """Whether each call that is gone has one of its inputs in its place, for all readers."""
+        """Whether one input replaces each removed call, for all of its readers."""
         kept = {place: at for at, place in enumerate(image)}
         wanted: dict[int, int] = {}
         for at, place in enumerate(image):
@@ -182,7 +182,7 @@ def _ancestors(rows: list[_Row]) -> list[set[int]]:
 
 @rule("made of what was there", Stage.STRUCTURE)
 def made_of_what_was_there(evidence: Evidence) -> Iterable[Finding]:
-    """The result is the given graph without some calls, whose readers read one of their inputs."""
+    """The result must be the given graph without some calls, each replaced by one of its inputs."""
     origin = _Origin(evidence.traced_graph["nodes"], evidence.graph["nodes"])
     if not origin.exists:
         yield evidence.finding(*_what_is_new(origin))
@@ -220,7 +220,7 @@ def _what_is_new(origin: _Origin) -> tuple[str, str, str]:
 
 @rule("nothing left over", Stage.STRUCTURE)
 def nothing_left_over(evidence: Evidence) -> Iterable[Finding]:
-    """No `get_attr` node is left that nobody reads."""
+    """No `get_attr` node without readers may be left."""
     for row, users in zip(evidence.graph["nodes"], evidence.derived.users, strict=True):
         if row["op"] == "get_attr" and not users:
             yield evidence.finding(
@@ -234,7 +234,7 @@ def nothing_left_over(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("parameters shared", Stage.STRUCTURE)
 def parameters_shared(evidence: Evidence) -> Iterable[Finding]:
-    """Every parameter and buffer of the result is the given module's, the same object."""
+    """Parameters and buffers of the result must be the given module's own objects."""
     for row in evidence.graph["modules"]:
         for key, entry in (*row.get("params", {}).items(), *row.get("buffers", {}).items()):
             if entry is not None and entry["origin"] is None:
@@ -253,7 +253,7 @@ _COMPILE = fx.GraphModule.recompile
 
 
 class _Judged:
-    """The result's graph as the judge has it, and the question."""
+    """The result's graph as the judge rebuilt it, and the question."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
@@ -261,26 +261,26 @@ class _Judged:
 
     @property
     def graph(self) -> fx.Graph:
-        """The graph, to be read."""
+        """The rebuilt graph, for reading only."""
         assert self.evidence.rebuilt is not None
         return self.evidence.rebuilt.graph
 
     def is_bad(self, graph: fx.Graph) -> bool:
-        """What the question says of a graph with the result's parts."""
+        """The question's answer for a graph with the result's parts."""
         assert self.evidence.rebuilt is not None
         with nothing_compiled():
             gm = fx.GraphModule(self.evidence.rebuilt.root, graph)
             try:
                 return bool(self.bad.holds(gm, self._run))
             except Exception:
-                return False  # as the task says
+                return False  # the task defines an error as not bad
 
     def _run(self, gm: fx.GraphModule) -> Ran:
-        """A run, where graphs run."""
+        """Run a graph module in the process that runs graphs."""
         encoder = Encoder(self.evidence.trial.functions)
         value = {"graph_module": describe(gm, encoder)}
         outcome = Outcome(self.evidence.case.name, value=value, tensors=encoder.tensors)
-        with mock.patch.object(fx.GraphModule, "recompile", _COMPILE):  # the case's own objects
+        with mock.patch.object(fx.GraphModule, "recompile", _COMPILE):  # for the case's own objects
             found, tensors = self.evidence.done_with("results", outcome, 1)
         record, decoder = found[0], Decoder(tensors)
         args = decoder.decode(record["args"])
@@ -289,7 +289,7 @@ class _Judged:
         return Ran(decoder.decode(record["value"]), args)
 
     def smaller(self) -> Iterator[tuple[str, str, fx.Graph]]:
-        """Each graph with one call less: its name, what its readers read instead, the graph."""
+        """Each graph without one call: its name, the replacing input, and the graph."""
         for node in self.graph.nodes:
             if not node.op.startswith("call_"):
                 continue
@@ -316,12 +316,12 @@ def _is_judged(evidence: Evidence) -> bool:
     try:
         return evidence.rebuilt is not None
     except NotListed:
-        return False  # the verdict says so
+        return False  # the verdict reports it
 
 
 @rule("still bad", Stage.RUNS)
 def still_bad(evidence: Evidence) -> Iterable[Finding]:
-    """`bad` is true of the result, as the judge has it."""
+    """`bad` must be true for the result as the judge rebuilt it."""
     judged = _judged(evidence)
     if _is_judged(evidence) and not judged.is_bad(_without(judged.graph, _NO_NODE, None)):
         yield evidence.finding(
@@ -340,7 +340,7 @@ def _asks(judged: _Judged) -> str:
 
 @rule("nothing can be taken out", Stage.RESULT)
 def nothing_can_be_taken_out(evidence: Evidence) -> Iterable[Finding]:
-    """Without any one call of the result, `bad` is false."""
+    """`bad` must be false without any one call of the result."""
     if not _is_judged(evidence):
         return
     judged = _judged(evidence)
@@ -359,7 +359,7 @@ def nothing_can_be_taken_out(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("one computation", Stage.RESULT)
 def one_computation(evidence: Evidence) -> Iterable[Finding]:
-    """Calling the result, an Interpreter and the judge come to the same."""
+    """Calling the result, an Interpreter and the judge must give the same."""
     record, own = evidence.run_record(0), evidence.outcome.tensors
     want = record["forward"]
     ways: tuple[Way, ...] = ("interpreter", "rebuilt")
@@ -384,7 +384,7 @@ def one_computation(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("copies", Stage.COPY)
 def can_be_copied(evidence: Evidence) -> Iterable[Finding]:
-    """`copy.deepcopy` of the result works, as far as the result itself does."""
+    """`copy.deepcopy` of the result must work like the result itself."""
     if "error" not in evidence.outcome.runs[0]["forward"]:
         yield from copies.find(evidence)
 

@@ -1,4 +1,4 @@
-"""Graph modules on which something goes wrong, and questions whether it does: for `minimize`."""
+"""Graph modules on which something goes wrong, and questions that detect it: for `minimize`."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
 # ruff: noqa: B018, D101, D102, D103
@@ -16,24 +16,24 @@ from torch import fx, nn
 
 from autograder.authoring.models import Trial, arguments, bounded_output, fresh
 
-# ------------------------------------------------------------------ what a question is made of
+# ------------------------------------------------------------------ the parts of a question
 
 
 class Notes(list[Any]):
-    """What was wrong with modules that `bad` was asked about; running a result keeps it."""
+    """Faults of modules that `bad` was called with; running a result keeps them."""
 
     def clear(self) -> None:
-        """Keep all: the result runs after the questions were asked."""
+        """Keep all entries: the result runs after the questions."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a run.
+    """The outcome of a run.
 
     Attributes:
-        result: what came back.
-        args: the arguments afterwards.
-        error: the type of what was raised, or ``""``.
+        result: the returned value.
+        args: the arguments after the run.
+        error: the type of the exception, or ``""``.
     """
 
     result: Any
@@ -42,7 +42,7 @@ class Ran:
 
     @property
     def value(self) -> Any:
-        """What came back.
+        """The returned value.
 
         Raises:
             RuntimeError: the run raised.
@@ -56,12 +56,12 @@ Run = Callable[[fx.GraphModule], Ran]
 
 
 def calls(gm: fx.GraphModule, kind: str) -> list[fx.Node]:
-    """The calls of one kind: a function's or method's name, or that of a module's class."""
+    """The calls of one kind: the name of a function, a method, or a module's class."""
     return [node for node in gm.graph.nodes if kind_of(gm, node) == kind]
 
 
 def kind_of(gm: fx.GraphModule, node: fx.Node) -> str:
-    """What a node calls, as a word; ``""`` for nodes that are no calls."""
+    """The kind of a call, as a word; ``""`` for other nodes."""
     if node.op == "call_function":
         return str(node.target.__name__)
     if node.op == "call_module":
@@ -82,7 +82,7 @@ def needed_by_output(gm: fx.GraphModule) -> set[fx.Node]:
 
 
 class Bad:
-    """A question about a graph module: is it bad? It changes nothing."""
+    """A question: is a graph module bad? It does not change the module."""
 
     def __init__(self, *about: Any) -> None:
         self.about = about
@@ -94,7 +94,7 @@ class Bad:
         return f"{type(self).__name__}({', '.join(map(_word, self.about))})"
 
     def given(self, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> None:
-        """Take in the module that the question is about, and arguments for it."""
+        """Store the case's module and its arguments."""
         self.inputs, self._parameters = inputs, parameters_of(gm)
 
     def __call__(self, gm: fx.GraphModule) -> bool:
@@ -121,12 +121,12 @@ def _word(value: Any) -> str:
 
 
 def parameters_of(gm: fx.GraphModule) -> list[Any]:
-    """The parameters that the placeholders make."""
+    """The parameters that the placeholders define."""
     return [(n.target, n.args) for n in gm.graph.nodes if n.op == "placeholder"]
 
 
 def odd(gm: Any, parameters: list[Any]) -> str:
-    """What is wrong with a module that a question is asked about; ``""`` if nothing is."""
+    """The fault of a module that `bad` was called with; ``""`` if there is none."""
     if not isinstance(gm, fx.GraphModule):
         return f"a `{type(gm).__name__}`"
     try:
@@ -148,7 +148,7 @@ def odd(gm: Any, parameters: list[Any]) -> str:
 
 
 class Calls(Bad):
-    """Are there so many calls of this kind, or more?"""
+    """Are there at least this many calls of this kind?"""
 
     def holds(self, gm, run):
         kind, times = self.about
@@ -156,7 +156,7 @@ class Calls(Bad):
 
 
 class Listed(Bad):
-    """Which calls of this kind are there? An empty list is false."""
+    """Are there calls of this kind? The answer is their list, and an empty list is false."""
 
     def holds(self, gm, run):
         return calls(gm, self.about[0])
@@ -178,7 +178,7 @@ class Learns(Depends):
         self._gradients = torch.is_grad_enabled()
 
     def __call__(self, gm):
-        """Whether the module is bad; a judge sees no gradients, and goes by the graph alone."""
+        """Whether the module is bad; the judge has no gradients and decides by the graph alone."""
         if not super().__call__(gm):
             return False
         return not self._gradients or any(t.requires_grad for t in tensors_in(self._run(gm).value))
@@ -220,7 +220,7 @@ class Detour(Bad):
 
 
 class Begins(Bad):
-    """Does the first call of this kind read another call? Raises where there is none."""
+    """Does the first call of this kind read another call? Raises if there is none."""
 
     def holds(self, gm, run):
         node = next(n for n in gm.graph.nodes if kind_of(gm, n) == self.about[0])
@@ -229,14 +229,14 @@ class Begins(Bad):
 
 
 class Takes(Bad):
-    """Does it take so many arguments?"""
+    """Does it take this many arguments?"""
 
     def holds(self, gm, run):
         return len(parameters_of(gm)) == self.about[0]
 
 
 class EndsAs(Bad):
-    """Are its calls the last ones of these kinds, one or more?"""
+    """Are its calls, one or more, the last ones of these kinds?"""
 
     def holds(self, gm, run):
         kinds = [kind for node in gm.graph.nodes if (kind := kind_of(gm, node))]
@@ -244,7 +244,7 @@ class EndsAs(Bad):
 
 
 class BeginsAs(Bad):
-    """Are its calls the first ones of these kinds, one or more?"""
+    """Are its calls, one or more, the first ones of these kinds?"""
 
     def holds(self, gm, run):
         kinds = [kind for node in gm.graph.nodes if (kind := kind_of(gm, node))]
@@ -252,7 +252,7 @@ class BeginsAs(Bad):
 
 
 class Refuses(Bad):
-    """Raises, whatever it is asked about."""
+    """Raises for every module."""
 
     def holds(self, gm, run):
         raise LookupError("no answer")
@@ -311,7 +311,7 @@ class SameShapes(Bad):
 
 
 class PassChanges(Bad):
-    """Does the pass change what comes out?"""
+    """Does the pass change the result?"""
 
     def holds(self, gm, run):
         (change,) = self.about
@@ -320,7 +320,7 @@ class PassChanges(Bad):
 
 
 def clamp_to_relu(gm: fx.GraphModule) -> fx.GraphModule:
-    """Takes every `torch.clamp` for a ReLU."""
+    """Replace every `torch.clamp` by a ReLU."""
     for node in gm.graph.nodes:
         if node.op == "call_function" and node.target is torch.clamp:
             node.target, node.args, node.kwargs = torch.relu, node.args[:1], {}
@@ -367,7 +367,7 @@ class Skips(nn.Module):
 
 
 class Layers(nn.Module):
-    """A layer that is called twice, and layers in a container."""
+    """A layer that is called twice, and layers inside a container."""
 
     def __init__(self):
         super().__init__()
@@ -390,7 +390,7 @@ class Lone(nn.Module):
 
 
 class Weighted(nn.Module):
-    """Parameters and a buffer are read, one of them a layer's."""
+    """Reads parameters and a buffer, one of them a layer's."""
 
     def __init__(self):
         super().__init__()
@@ -404,7 +404,7 @@ class Weighted(nn.Module):
 
 
 class ReadForNothing(nn.Module):
-    """Its one call is needed, and nobody reads the parameter."""
+    """Its only call is needed, and nothing reads the parameter."""
 
     def __init__(self):
         super().__init__()
@@ -416,7 +416,7 @@ class ReadForNothing(nn.Module):
 
 
 class Table(nn.Module):
-    """A parameter has the shape of the result, and the input has not."""
+    """A parameter has the shape of the result, but the input does not."""
 
     def __init__(self):
         super().__init__()
@@ -427,7 +427,7 @@ class Table(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of its calls, one of which reads another."""
+    """Some calls have no reader except one another."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -437,7 +437,7 @@ class Unread(nn.Module):
 
 
 class Effects(nn.Module):
-    """Nobody reads some calls that FX itself would leave there: they draw, or may raise."""
+    """Calls without readers that FX keeps: they draw random numbers, or may raise."""
 
     def forward(self, x):
         torch.rand_like(x)
@@ -446,7 +446,7 @@ class Effects(nn.Module):
 
 
 class InPlace(nn.Module):
-    """Changes its argument, by a call that nobody reads."""
+    """Changes its argument by a call without readers."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -456,14 +456,14 @@ class InPlace(nn.Module):
 
 
 class Sliced(nn.Module):
-    """A size is read in a slice only."""
+    """Uses a size only in a slice."""
 
     def forward(self, x, y):
         return torch.sin(x)[:, : y.size(1)].neg()
 
 
 class Structured(nn.Module):
-    """Returns a dictionary with a list, a tuple and constants in it."""
+    """Returns a dictionary that contains a list, a tuple and constants."""
 
     def forward(self, x, y=2.0):
         a = torch.sin(x)
@@ -472,14 +472,14 @@ class Structured(nn.Module):
 
 
 class Unused(nn.Module):
-    """Nobody reads some of what it takes."""
+    """Does not read some of its inputs."""
 
     def forward(self, x, y, scale=2.0):
         return torch.cos(torch.sin(x) + 1)
 
 
 class Logs(nn.Module):
-    """Raises where shapes do not fit, and takes a logarithm of what is negative."""
+    """Raises if shapes do not fit, and takes logarithms of negative numbers."""
 
     def __init__(self):
         super().__init__()
@@ -526,7 +526,7 @@ class Twins(nn.Module):
 
 
 def kept_whole() -> fx.GraphModule:
-    """A graph that `symbolic_trace` does not give: names, a call in place, a whole container."""
+    """A graph unlike any trace: other names, an in-place call, a container as one call."""
     model = Layers()
     graph = fx.Graph()
     x = graph.placeholder("x")
@@ -538,7 +538,7 @@ def kept_whole() -> fx.GraphModule:
 
 
 def made() -> fx.GraphModule:
-    """A graph with a call that has no input."""
+    """A graph that contains a call without inputs."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     zeros = graph.call_function(torch.zeros, (3,))
@@ -551,19 +551,19 @@ def made() -> fx.GraphModule:
 
 
 def itself(gm: nn.Module) -> fx.GraphModule:
-    """The graph module as it is."""
+    """Return the graph module itself."""
     assert isinstance(gm, fx.GraphModule)
     return gm
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Builds a trial: a graph module, and the question whether one is bad.
+    """Builds a trial: a graph module, and the question that decides whether it is bad.
 
     Attributes:
         make: builds the model.
         kind: the question's class.
-        about: what it is about.
+        about: the question's arguments.
         inputs: arguments for the model, tensors as `T`.
         training: whether the model is in training mode.
     """
@@ -589,7 +589,7 @@ def asked(gm: fx.GraphModule, bad: Bad, inputs: tuple[Any, ...]) -> Trial:
 
 
 def with_question(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, and a question that is true of it."""
+    """Give the trial of a random model a question that is true for it."""
     model = trial.model
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     made = asked(gm, _true_of(gm, choice, trial.inputs[0]), trial.inputs[0])

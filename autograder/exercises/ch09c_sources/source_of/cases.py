@@ -43,7 +43,7 @@ def written(
     network: bool = False,
     training: bool = False,
 ) -> Case:
-    """A case: a model, and models that are asked about before; see `models.Written`."""
+    """A case: a model, and models for earlier calls; see `models.Written`."""
     return Case(name, aspect, models.Written(make, earlier, network, training))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `source_of`: file and line of each call, in the order of the graph."""
+"""The answer key of `source_of`: file and line of each call, in graph order."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from autograder.exercises.ch09c_sources.source_of.models import TORCH
 
 
 class _Sources(fx.Tracer):
-    """Notes the stack as text at each call, and looks through it afterwards."""
+    """Record the stack at each call, and search it afterwards."""
 
     def __init__(self) -> None:
         super().__init__()
         self.stacks: dict[str, list[traceback.FrameSummary]] = {}
 
     def create_node(self, kind: str, *args: Any, **kwargs: Any) -> fx.Node:
-        """Make a node, and note who asked for it; not each node has a Proxy."""
+        """Make a node and record the stack; not every node has a Proxy."""
         node = super().create_node(kind, *args, **kwargs)
         if kind.startswith("call"):
             self.stacks[node.name] = traceback.extract_stack()
@@ -46,14 +46,14 @@ class _Sources(fx.Tracer):
 
 
 def sources(model: nn.Module) -> dict[str, tuple[str, int]]:
-    """The right answer of `source_of`."""
+    """Compute the right answer of `source_of`."""
     tracer = _Sources()
     tracer.trace(model)
     return {name: _innermost(stack) for name, stack in tracer.stacks.items()}
 
 
 def _innermost(stack: list[traceback.FrameSummary]) -> tuple[str, int]:
-    # The innermost frame is the tracer's own.
+    # The innermost frame is the tracer's.
     outside = [
         frame
         for frame in stack
@@ -64,14 +64,14 @@ def _innermost(stack: list[traceback.FrameSummary]) -> tuple[str, int]:
 
 
 def where_written(trial: Trial) -> Reference:
-    """The value for the model, and for each that was asked about before."""
+    """The values for the model and for the models of earlier calls."""
     encoder = Encoder(trial.functions)
     runs = [_earlier(model, encoder) for model in trial.watch]
     return Reference(encoder.encode(sources(*trial.args)), runs, encoder.tensors)
 
 
 def _earlier(model: nn.Module, encoder: Encoder) -> CallResult:
-    """The value for a model that was asked about before, or the error if FX cannot trace it."""
+    """The value for a model of an earlier call, or the error if FX cannot trace it."""
     try:
         return {"value": encoder.encode(sources(model))}
     except TraceError as error:
@@ -80,11 +80,11 @@ def _earlier(model: nn.Module, encoder: Encoder) -> CallResult:
 
 @rule("places of calls", Stage.RESULT)
 def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
-    """Each call has its file and line, also those of models that were asked about before."""
+    """Each call must have its file and line, for models of earlier calls as well."""
     for i, want in enumerate(evidence.reference.runs):
         run = evidence.outcome.runs[i]["forward"]
         if "error" in want:
-            continue  # it fails, as it must; what counts is what comes after it
+            continue  # the expected failure; only later calls count
         if "error" in run:
             yield evidence.finding(
                 "crashed-before",
@@ -138,7 +138,7 @@ def _wrong_place(name: str, got: Encoded, file: str, line: int) -> tuple[str, st
     if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int:
         text = f"{name} has {show(got)}, which is not a tuple of a string and a whole number"
         return "wrong-kind", text, "A place is `(file, line)`."
-    # A model that is in the file of its tracer was in the solution's when it was stored.
+    # A model in its tracer's file was in the solution's file when the reference was stored.
     borrowed = file.startswith("<solution ")
     same = pair[0] == file or (borrowed and Path(pair[0]).name not in ("", "models.py"))
     if same and pair[1] == line:

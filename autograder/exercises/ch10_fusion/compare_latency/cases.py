@@ -1,4 +1,4 @@
-"""Exercise 10.3: two callables are measured against each other."""
+"""Exercise 10.3: compare the speed of two callables."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ ON, OFF = "gradients on", "gradients off"
 
 @dataclass(frozen=True)
 class Latency(Expect):
-    """What a case of `compare_latency` demands.
+    """The requirements of a case of `compare_latency`.
 
     Attributes:
-        fails: the exception that one of the callables raises, which must come through.
+        fails: the exception that one callable raises, and that must reach the caller.
     """
 
     fails: str = ""
@@ -59,7 +59,7 @@ def timed(
 
 FAST, SLOW = Plan(), Plan((5,))
 UNEVEN = Plan((50, 4, 4, 1, 4))
-"""After one call to warm up, neither the last call nor the one in the middle takes the median."""
+"""After one warm-up call, neither the last nor the middle call takes the median time."""
 
 EXERCISE = Exercise(
     number=3,

@@ -1,7 +1,7 @@
-"""What must come of `compare_latency`: what is measured, and in which order; never how fast it is.
+"""The answer key of `compare_latency`: the measured calls and their order, never the speed.
 
-The callables of a case note their own seconds. A median of these is what must come back, or a
-little more. So the busiest machine makes no right answer wrong.
+The callables of a case record their own seconds. The answer must return a median of these, or
+slightly more. So a busy machine does not make a right answer wrong.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
 DEFAULT = 20
 AT_LEAST, AT_MOST = 0.9, 1.5
 SLACK, SLACK_OF_FEW, FEW = 0.003, 0.008, 5
-"""Seconds that a call may take outside of what is noted; the median of a few may be one such."""
+"""Extra seconds that a call may take; the median of few calls may be such an outlier."""
 
 
 def nothing_to_compare(trial: Trial) -> Reference:
-    """What comes back is held against what the callables have noted."""
+    """No stored reference: rules compare the result with the callables' own records."""
     return Reference(None, [{} for _ in trial.inputs])
 
 
@@ -50,13 +50,13 @@ def _runs(evidence: Evidence) -> Iterator[tuple[RunRecord, int, bool]]:
 
 
 def _notes(run: RunRecord) -> list[list[Any]]:
-    """What the callables have noted: name, gradient mode, seconds, inputs; in order."""
+    """The records of the callables, in order: name, gradient mode, seconds, inputs."""
     return [row["list"] for row in run["forward"]["log"]["list"]]
 
 
 @rule("exceptions come through", Stage.KIND)
 def exceptions(evidence: Evidence) -> Iterable[Finding]:
-    """What a callable raises reaches the caller, and nothing else is raised."""
+    """An exception of a callable must reach the caller, and there must be no other one."""
     wanted = evidence.expects(Latency).fails
     for run, _, _ in _runs(evidence):
         error = run["forward"].get("error")
@@ -77,7 +77,7 @@ def exceptions(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("gradient mode kept", Stage.CALLER)
 def mode_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Gradients are on afterwards where they were on before."""
+    """The gradient mode must be the same afterwards."""
     for run, _, before in _runs(evidence):
         if run["afterwards"] is not before:
             words = ("on", "off") if before else ("off", "on")
@@ -92,7 +92,7 @@ def mode_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("two numbers", Stage.FORM)
 def two_numbers(evidence: Evidence) -> Iterable[Finding]:
-    """A tuple of two floats comes back."""
+    """The answer must return a tuple of two floats."""
     for run, _, _ in _runs(evidence):
         if "error" in run["forward"]:
             continue
@@ -118,7 +118,7 @@ def two_numbers(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("called as asked", Stage.STRUCTURE)
 def called_as_asked(evidence: Evidence) -> Iterable[Finding]:
-    """Each is called once to warm up and `repeats` times more, in turn, without gradients."""
+    """Each must run once to warm up and `repeats` times more, in turn, without gradients."""
     wanted = Encoder().encode(kinds_of(evidence.trial.args[2]))
     for run, repeats, _ in _runs(evidence):
         notes = _notes(run)
@@ -170,7 +170,7 @@ def _order(names: list[str]) -> str:
 
 @rule("median seconds", Stage.RESULT)
 def median_seconds(evidence: Evidence) -> Iterable[Finding]:
-    """Each number is the median of the seconds of its last `repeats` calls."""
+    """Each number must be the median of the seconds of the last `repeats` calls."""
     for run, repeats, _ in _runs(evidence):
         if "error" in run["forward"]:
             continue
@@ -179,7 +179,7 @@ def median_seconds(evidence: Evidence) -> Iterable[Finding]:
             noted = [note[2] for note in _notes(run) if note[0] == name][-repeats:]
             want = median(noted)
             number = got if isinstance(got, float) else float(got["float"])
-            # Of an even number of calls, some take one of the two in the middle for the median.
+            # For an even number of calls, either middle value may be the median.
             low, high = median_low(noted), median_high(noted)
             if not AT_LEAST * low <= number <= AT_MOST * high + slack:
                 calls = "the last call" if repeats == 1 else f"the last {repeats} calls"

@@ -1,4 +1,4 @@
-"""Callables that take a known time, and note each of their calls: for `compare_latency`."""
+"""Callables for `compare_latency` that take a known time and record each call."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from torch import nn
 from autograder.authoring.models import Trial
 
 UNIT = 0.001
-"""Seconds: callables sleep for multiples of it."""
+"""Seconds; callables sleep for multiples of it."""
 
 LARGE = (4096, 4096)
-"""Of an input of 64 MB: to copy it takes longer than a call may take outside of what is noted."""
+"""Shape of a 64 MB input: copying it takes longer than the slack of a call."""
 
 
 class TooWarm(Exception):
-    """What a callable raises that was told to."""
+    """The exception of a callable whose plan says that it raises."""
 
 
 def kinds_of(inputs: Iterable[Any]) -> list[Any]:
-    """A record of the inputs of a call: shapes, and the types of what is not a tensor."""
+    """A record of a call's inputs: shapes of tensors, and types of other values."""
     return [tuple(x.shape) if isinstance(x, torch.Tensor) else str(type(x)) for x in inputs]
 
 
 class Sleeper:
-    """A function that sleeps, and notes its name, the gradient mode, its seconds and its input."""
+    """A function that sleeps, and records its name, the gradient mode, its seconds and inputs."""
 
     def __init__(self, name: str, plan: Plan, log: list[Any]) -> None:
         self.name, self.plan, self.log = name, plan, log
@@ -42,11 +42,11 @@ class Sleeper:
 
     @property
     def in_short(self) -> str:
-        """One line for a card."""
+        """A short description for a card."""
         return f"a function that sleeps {self.plan}"
 
     def __call__(self, *inputs: Any) -> torch.Tensor:
-        """Sleep for as long as it is planned for this call."""
+        """Sleep for the planned time of this call."""
         start = time.perf_counter()
         self.calls += 1
         time.sleep(UNIT * next(self.units))
@@ -59,7 +59,7 @@ class Sleeper:
 
 
 class SleepingModule(nn.Module):
-    """A module in training mode around such a function; a part of it is in eval mode."""
+    """A module in training mode around such a function; one part is in eval mode."""
 
     def __init__(self, function: Sleeper) -> None:
         super().__init__()
@@ -68,12 +68,12 @@ class SleepingModule(nn.Module):
 
     @property
     def name(self) -> str:
-        """What the function is called, or its module."""
+        """The name of the callable."""
         return self.function.name
 
     @property
     def in_short(self) -> str:
-        """One line for a card."""
+        """A short description for a card."""
         return f"a module in training mode that sleeps {self.function.plan}"
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -82,14 +82,14 @@ class SleepingModule(nn.Module):
 
 
 class HookedModule(SleepingModule):
-    """A module that sleeps in a hook: it runs where the module is called, and not in `forward`."""
+    """A module that sleeps in a hook, which runs if the module is called, but not in `forward`."""
 
     def __init__(self, function: Sleeper) -> None:
         super().__init__(function)
         self.register_forward_pre_hook(_sleep)
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Nothing that takes time."""
+        """Return at once."""
         return torch.zeros(2)
 
 
@@ -99,12 +99,12 @@ def _sleep(module: nn.Module, args: tuple[Any, ...]) -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """How long each call takes, in units.
+    """The duration of each call, in units.
 
     Attributes:
-        often: these, again and again.
-        first: the first call, where it takes another time.
-        step: how much longer each call takes than the one before.
+        often: the durations, repeated in a cycle.
+        first: the duration of the first call, if different.
+        step: increase from one call to the next.
         raises_at: the number of the call that raises; 0 for none.
         module: whether the callable is a module, in training mode.
         hooked: whether it is a module that sleeps in a hook.
@@ -124,14 +124,14 @@ class Plan:
         return said + (f"; call {self.raises_at} raises" if self.raises_at else "")
 
     def units(self) -> Any:
-        """The time of one call after the other."""
+        """The durations of the calls, in order."""
         if self.first:
             yield self.first
         for number, units in zip(count(), cycle(self.often), strict=False):
             yield units + number * self.step
 
     def callable(self, name: str, log: list[Any]) -> Any:
-        """A fresh callable that follows this plan."""
+        """A new callable that follows this plan."""
         made = Sleeper(name, self, log)
         if self.hooked:
             return HookedModule(made)
@@ -144,10 +144,10 @@ class LatencyTrial:
 
     Attributes:
         a: the first one's plan.
-        b: the second one's.
+        b: the second one's plan.
         calls: the calls of the answer: ``gradients on`` or ``gradients off``, and keywords.
-        large: whether it takes a while to copy the first input.
-        nested: whether a number comes first, and the tensors in a list after it.
+        large: whether copying the first input takes long.
+        nested: whether the inputs are a number and a list of the tensors.
     """
 
     a: Plan
@@ -157,7 +157,7 @@ class LatencyTrial:
     nested: bool = False
 
     def __call__(self, seed: int) -> Trial:
-        """Fresh callables."""
+        """New callables."""
         log: list[Any] = []
         a, b = self.a.callable("a", log), self.b.callable("b", log)
         modules = tuple(each for each in (a, b) if isinstance(each, nn.Module))

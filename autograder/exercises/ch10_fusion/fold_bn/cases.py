@@ -1,4 +1,4 @@
-"""Exercise 10.1: a convolution and the BatchNorm after it become one convolution."""
+"""Exercise 10.1: fold a BatchNorm into the convolution before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `fold_bn`: a convolution of the same kind that does what the two do."""
+"""The answer key of `fold_bn`: a convolution of the same kind that computes what both do."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ TOLERANCE = {
     torch.float16: 2e-2,
     torch.bfloat16: 1.5e-1,
 }
-"""How far an entry may be off, absolutely and relatively: a half type has three digits, or two."""
+"""Absolute and relative tolerance; half types have three digits, or two."""
 
 
 def in_eval_mode(trial: Trial) -> Reference:
-    """Both layers, one after the other, in eval mode, computed in float64."""
+    """Compute both layers in eval mode, in float64."""
     pair = copy.deepcopy(trial.model)
     if pair is None:
         raise TypeError("a case of fold_bn has a model")
@@ -51,7 +51,7 @@ def in_eval_mode(trial: Trial) -> Reference:
 
 @rule("returns a layer", Stage.KIND)
 def returns_a_layer(evidence: Evidence) -> Iterable[Finding]:
-    """What comes back is a module, and not its parameters."""
+    """The result must be a module, not its parameters."""
     value = evidence.outcome.value
     if value is None:
         yield evidence.finding(
@@ -69,7 +69,7 @@ def returns_a_layer(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the same kind of convolution", Stage.FORM)
 def same_kind(evidence: Evidence) -> Iterable[Finding]:
-    """The layer has the class of the convolution that was given, and is in eval mode."""
+    """The layer must have the given convolution's class, and be in eval mode."""
     row = _layer(evidence)
     name = row["class"].rpartition(".")[2]
     wanted = type(evidence.trial.args[0])
@@ -90,7 +90,7 @@ def same_kind(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the settings of the convolution", Stage.RUNS)
 def same_settings(evidence: Evidence) -> Iterable[Finding]:
-    """A setting that is lost does no harm to the values; otherwise it is named."""
+    """Name a lost setting, if the values are wrong."""
     if not _differs(evidence):
         return
     conv, encoder = evidence.trial.args[0], Encoder()
@@ -123,7 +123,7 @@ def _layer(evidence: Evidence) -> ModuleRecord:
 
 @rule("same values", Stage.RESULT)
 def same_values(evidence: Evidence) -> Iterable[Finding]:
-    """The layer gives what both layers give in eval mode, to the precision of the dtype."""
+    """The layer must compute what both layers do in eval mode, to the precision of the dtype."""
     for i, want in enumerate(evidence.reference.runs):
         record = evidence.run_record(i)
         for how in (*ways_to_run(evidence), "rebuilt"):
@@ -147,7 +147,7 @@ def same_values(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _too_far(got: torch.Tensor, want: torch.Tensor) -> str:
-    """How far the entries are off, as a clause; ``""`` if that is within the tolerance."""
+    """The error of the entries, as a clause; ``""`` if it is within the tolerance."""
     tolerance = TOLERANCE[want.dtype]
     if torch.allclose(got.double(), want.double(), rtol=tolerance, atol=tolerance):
         return ""
@@ -160,7 +160,7 @@ def _too_far(got: torch.Tensor, want: torch.Tensor) -> str:
 
 @rule("caller untouched", Stage.CALLER)
 def layers_untouched(evidence: Evidence) -> Iterable[Finding]:
-    """Neither layer that was given is changed."""
+    """The answer must not change the given layers."""
     for finding in caller_untouched(evidence):
         text = finding.message.replace("the model it was given", "a layer that it was given")
         advice = (
@@ -172,7 +172,7 @@ def layers_untouched(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("runs", Stage.RUNS)
 def layer_runs(evidence: Evidence) -> Iterable[Finding]:
-    """The layer can be called. The graph around it is not the learner's."""
+    """The layer must be callable; the graph around it is the judge's."""
     for finding in runs(evidence):
         text = finding.message.partition(" It came from this line of the graph's code")[0]
         advice = "How many dimensions does its weight have, and which shape did the old one have?"

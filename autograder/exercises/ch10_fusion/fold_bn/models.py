@@ -1,4 +1,4 @@
-"""Convolutions, each with the BatchNorm after it: for `fold_bn`."""
+"""Pairs of a convolution and a BatchNorm for `fold_bn`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from autograder.authoring.models import T, Trial, arguments, fresh
 
 @dataclass(frozen=True, eq=False)
 class PairTrial:
-    """Builds a convolution and a BatchNorm, which are two parts of one model.
+    """Builds a convolution and a BatchNorm, the two parts of one model.
 
     Attributes:
-        dims: of the images: 1, 2 or 3.
+        dims: dimensions of the images: 1, 2 or 3.
         conv: positional arguments of the convolution.
         settings: its keyword arguments.
-        norm: keyword arguments of the BatchNorm; ``features`` where they do not fit the channels.
-        inputs: shapes on which the result is run.
+        norm: keyword arguments of the BatchNorm; ``features`` if not the number of channels.
+        inputs: shapes of the inputs of the result.
         dtype: of parameters and inputs.
         training: the mode of both.
-        variance: what the running variances are multiplied by.
-        evaluated: the layers that are in eval mode, whatever the mode of the other.
-        dead: whether the first channel is zero for every input, as it was in training.
+        variance: factor of the running variances.
+        evaluated: names of layers that are in eval mode in any case.
+        dead: whether the first channel is zero for every input, as in training.
     """
 
     dims: int
@@ -42,7 +42,7 @@ class PairTrial:
     dead: bool = False
 
     def __call__(self, seed: int) -> Trial:
-        """A fresh pair, with random weights and statistics."""
+        """A new pair, with random weights and statistics."""
         model = fresh(self._pair, seed, training=self.training, dtype=self.dtype)
         if self.variance != 1.0:
             model.get_submodule("bn").get_buffer("running_var").mul_(self.variance)

@@ -1,4 +1,4 @@
-"""Exercise 10.2: each convolution and its BatchNorm become one convolution, in any model."""
+"""Exercise 10.2: fuse each convolution with its BatchNorm, in any model."""
 
 from __future__ import annotations
 

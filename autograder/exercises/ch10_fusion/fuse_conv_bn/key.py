@@ -1,4 +1,4 @@
-"""What must come of `fuse_conv_bn`: each pair is one convolution, and all else is as it was."""
+"""The answer key of `fuse_conv_bn`: one convolution for each pair, and no other change."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Norm:
     """A call of a BatchNorm in the model.
 
     Attributes:
-        name: of its node.
-        conv: the name of the node that it is fused with; ``""`` where it must stay.
+        name: the name of its node.
+        conv: the name of the node that it is fused with; ``""`` if it must stay.
         why: why it stays, for a sentence that begins with the node's name.
         free: whether it may stay or go: it is after another BatchNorm, and forms a pair with the
             new convolution once that one is fused.
@@ -77,7 +77,7 @@ def _norm(gm: fx.GraphModule, node: fx.Node, earlier: dict[str, Norm]) -> Norm:
 
 @rule("pairs fused", Stage.STRUCTURE)
 def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
-    """Each pair is one convolution; no other BatchNorm is gone, and no other call is changed."""
+    """Each pair must be one convolution; no other BatchNorm may go, no other call may change."""
     norms = norms_of(evidence.traced)
     there = {name for name, kind in kinds_of_calls(evidence.graph) if kind == "a BatchNorm"}
     before = Counter(kind for _, kind in kinds_of_calls(evidence.traced_graph))
@@ -124,7 +124,7 @@ def _others(evidence: Evidence, before: Counter[str], after: Counter[str]) -> It
 
 @rule("no unused BatchNorm", Stage.STRUCTURE)
 def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
-    """BatchNorms that nothing calls or reads any more are gone."""
+    """BatchNorms that nothing calls or reads must be removed."""
     for path, cls in unused_modules(evidence.graph):
         if CONV_BN_CLASSES.get(cls) in NORM_CLASSES:
             yield evidence.finding(
@@ -138,7 +138,7 @@ def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("same result", Stage.RESULT)
 def result_as_before(evidence: Evidence) -> Iterable[Finding]:
-    """The result computes what the model computes; if a layer is shared, the look says so."""
+    """The result must compute what the model does; if a layer is shared, the advice says so."""
     advice = (
         "In this model, a layer or its weight is used at a second place, too. What is it there in "
         "your result?"

@@ -1,4 +1,4 @@
-"""The models of `fuse_conv_bn`: convolutions, BatchNorms, and who else uses them."""
+"""Models for `fuse_conv_bn`: convolutions, BatchNorms, and their other readers."""
 
 # A learner sees these as they are here; their names say what they are for.
 # ruff: noqa: D101
@@ -86,7 +86,7 @@ class NamesMislead(nn.Module):
 
 
 class NamesTaken(nn.Module):
-    """Names for what is new, which are taken already."""
+    """Names that an answer might give to a new layer exist already."""
 
     def __init__(self):
         super().__init__()
@@ -142,7 +142,7 @@ class AlsoReturned(nn.Module):
 
 
 class ShapeIsRead(nn.Module):
-    """The other readers of the convolutions want their shape, and none of their numbers."""
+    """The other readers of the convolutions read their shape only."""
 
     def __init__(self):
         super().__init__()
@@ -187,7 +187,7 @@ class NoStatistics(nn.Module):
 
 
 class NoPairs(nn.Module):
-    """Neighbours of what is meant: other layers, and other orders."""
+    """Similar combinations: other layers, and other orders."""
 
     def __init__(self):
         super().__init__()
@@ -208,7 +208,7 @@ class NoPairs(nn.Module):
 
 
 class CalledTwice(nn.Module):
-    """One convolution, and a BatchNorm of its own after each call."""
+    """One convolution, with a separate BatchNorm after each call."""
 
     def __init__(self):
         super().__init__()
@@ -273,7 +273,7 @@ class SharedNorm(nn.Module):
 
 
 class NormUsedElsewhere(nn.Module):
-    """The BatchNorm is called in another place, too."""
+    """The BatchNorm is also called in another place."""
 
     def __init__(self):
         super().__init__()
@@ -310,7 +310,7 @@ class StatisticsAreRead(nn.Module):
 
 
 class WrittenBetween(nn.Module):
-    """What the convolution reads is changed before the BatchNorm runs."""
+    """The input of the convolution is changed before the BatchNorm runs."""
 
     def __init__(self):
         super().__init__()
@@ -325,7 +325,7 @@ class WrittenBetween(nn.Module):
 
 
 class ReluBetween(nn.Module):
-    """The same, by a module in place."""
+    """The same, by a module that works in place."""
 
     def __init__(self):
         super().__init__()
@@ -402,16 +402,16 @@ class ThreeCalls(nn.Module):
 
 
 def one_trains(model: nn.Module) -> None:
-    """Put the BatchNorm of the first pair into training mode."""
+    """Put the first pair's BatchNorm into training mode."""
     model.get_submodule("left.1").train()
 
 
 @dataclass(frozen=True)
 class Traced:
-    """Makes a graph module: the trace of a fresh model."""
+    """Makes a graph module: the trace of a new model."""
 
     make: Callable[[], nn.Module]
 
     def __call__(self) -> fx.GraphModule:
-        """A fresh trace."""
+        """A new trace."""
         return fx.symbolic_trace(self.make())

@@ -1,4 +1,4 @@
-"""Exercise 10b.1: linear layers that read the same value become one."""
+"""Exercise 10b.1: merge linear layers that read the same value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ VOCABULARY = Vocabulary(
         "F.linear({x}, [nn.Parameter(torch.ones(D, D))])",
         "[nn.Bilinear(D, D, D)]({x}, {x})",
         "[nn.Linear(D, 2 * D)]({x}).chunk(2, dim=-1)[0] * [nn.Linear(D, D, bias=False)]({x})",
-        # Somebody writes between the two.
+        # A write between the two calls.
         "[nn.Linear(D, D)]({x}) - {x}.mul_({n}) * [nn.Linear(D, D)]({x})",
         "[nn.Linear(D, D)]({x}) - F.relu({x}, inplace=True) * [nn.Linear(D, D)]({x})",
         "[nn.Linear(D, D)]({x}) - [nn.ReLU(inplace=True)]({x}) * [nn.Linear(D, D)]({x})",
@@ -62,7 +62,7 @@ VOCABULARY = Vocabulary(
     + tuple(
         op
         for op in COMMON
-        # Steps from one value to another, where rounding differs; views, through which is written.
+        # Conversions between values, where rounding differs; views, which may be written through.
         if not any(word in op.text for word in ("torch.where", "reshape", "chunk", "[..., :1]"))
     ),
     shapes=((2, 3), (3,), (2, 1, 3)),

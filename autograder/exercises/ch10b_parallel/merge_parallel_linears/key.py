@@ -1,4 +1,4 @@
-"""What must come of `merge_parallel_linears`: as few linear layers run as the task allows."""
+"""The answer key of `merge_parallel_linears`: the fewest linear layers that the task allows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINEAR = "a linear layer"
 
 
 def groups_of(gm: fx.GraphModule) -> list[list[str]]:
-    """The names of the calls that become one, in a trace; each group has two or more."""
+    """The names of the calls to merge in a trace; each group has two or more."""
     modules = dict(gm.named_modules(remove_duplicate=False))
     calls = Counter(node.target for node in gm.graph.nodes if node.op == "call_module")
     writes: Counter[fx.Node] = Counter()
@@ -42,7 +42,7 @@ def groups_of(gm: fx.GraphModule) -> list[list[str]]:
 
 
 def _written_by(node: fx.Node, modules: dict[str, nn.Module]) -> Iterator[fx.Node]:
-    """The values that a node writes into; models of this exercise have no other writes."""
+    """The values that a node writes into; this exercise's models have no other writes."""
     by_name = node.op == "call_method" and str(node.target).endswith("_")
     by_module = node.op == "call_module" and getattr(modules[str(node.target)], "inplace", False)
     if by_name or by_module or node.kwargs.get("inplace"):
@@ -51,7 +51,7 @@ def _written_by(node: fx.Node, modules: dict[str, nn.Module]) -> Iterator[fx.Nod
 
 @rule("layers merged", Stage.STRUCTURE)
 def layers_merged(evidence: Evidence) -> Iterable[Finding]:
-    """Each group is one layer; no other layer is merged, and no other call is gone."""
+    """Each group must be one layer; no other layer may be merged, and no other call removed."""
     groups = groups_of(evidence.traced)
     before, after = _kinds(evidence.traced_graph), _kinds(evidence.graph)
     want = before[LINEAR] - sum(len(group) - 1 for group in groups)
@@ -82,7 +82,7 @@ def layers_merged(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _taken_apart(evidence: Evidence, groups: list[list[str]]) -> Iterator[Finding]:
-    """A finding if a call that belongs to no group runs another layer than in the model."""
+    """A finding if a call outside all groups runs another layer than in the model."""
     grouped = {name for group in groups for name in group}
     modules = dict(evidence.traced.named_modules(remove_duplicate=False))
     called = _called(evidence.graph)
@@ -100,7 +100,7 @@ def _taken_apart(evidence: Evidence, groups: list[list[str]]) -> Iterator[Findin
 
 
 def _called(data: GraphRecord) -> set[str]:
-    """The modules that a graph calls, by the names that they have there and in the model."""
+    """The modules that a graph calls, by their names in the graph and in the model."""
     modules = modules_by_path(data)
     targets = {target_path(node) for node in data["nodes"] if node["op"] == "call_module"}
     rows = [modules[target] for target in targets if target in modules]
@@ -108,7 +108,7 @@ def _called(data: GraphRecord) -> set[str]:
 
 
 def _left(evidence: Evidence, groups: list[list[str]]) -> list[str]:
-    """The group of which most calls are there still, by their names."""
+    """The group with the most remaining calls, by name."""
     there = {row["name"] for row in evidence.graph["nodes"] if row["op"] == "call_module"}
     return max(groups, key=lambda group: len(there & {*group}), default=[])
 
@@ -118,7 +118,7 @@ def _layers(count: int) -> str:
 
 
 def _kinds(data: GraphRecord) -> Counter[str]:
-    """How often each kind of call is in a graph."""
+    """The number of calls of each kind in a graph."""
     classes, found = classes_of(data), Counter[str]()
     for row in data["nodes"]:
         op, target = row["op"], row["target"]

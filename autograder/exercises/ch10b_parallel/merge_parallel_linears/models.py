@@ -1,4 +1,4 @@
-"""Linear layers that read the same value, and others: for `merge_parallel_linears`."""
+"""Models for `merge_parallel_linears`: linear layers that read one value, and others."""
 
 # A learner sees these as they are here; their names say what they are for.
 # ruff: noqa: D101
@@ -125,7 +125,7 @@ class Keywords(nn.Module):
 
 
 class Chained(nn.Module):
-    """One of the group is read before the other runs."""
+    """One layer of the group is read before the other runs."""
 
     def __init__(self):
         super().__init__()
@@ -172,7 +172,7 @@ class Tied(nn.Module):
 
 
 class OtherValues(nn.Module):
-    """Each reads something else."""
+    """Each layer reads a different value."""
 
     def __init__(self):
         super().__init__()
@@ -199,7 +199,7 @@ class Alone(nn.Module):
 
 
 class CalledTwice(nn.Module):
-    """The first is called for two values; two others for one."""
+    """The first layer is called for two values; two others for one."""
 
     def __init__(self):
         super().__init__()
@@ -238,7 +238,7 @@ class WrittenBetween(nn.Module):
 
 
 class BothSides(nn.Module):
-    """Two before the write, and two after it."""
+    """Two layers before the write, and two after it."""
 
     def __init__(self):
         super().__init__()
@@ -266,7 +266,7 @@ class WrittenByKeyword(nn.Module):
 
 
 class WrittenInput(nn.Module):
-    """A module that writes gets the value by keyword."""
+    """A module that writes gets the value as a keyword argument."""
 
     def __init__(self):
         super().__init__()
@@ -301,7 +301,7 @@ class OtherWrites(nn.Module):
 
 
 class InplaceIsFalse(nn.Module):
-    """A module and a function that could write, and do not."""
+    """A module and a function that could write in place, but do not."""
 
     def __init__(self):
         super().__init__()
@@ -315,7 +315,7 @@ class InplaceIsFalse(nn.Module):
 
 
 class DroppedInPlace(nn.Module):
-    """Dropout in place, which leaves nothing, so that it is the same each time."""
+    """In-place dropout with p=1, so the result is deterministic."""
 
     def __init__(self):
         super().__init__()
@@ -330,7 +330,7 @@ class DroppedInPlace(nn.Module):
 
 
 class OtherIsWritten(nn.Module):
-    """Something else is written between the two."""
+    """Another value is written between the two calls."""
 
     def __init__(self):
         super().__init__()
@@ -344,7 +344,7 @@ class OtherIsWritten(nn.Module):
 
 
 class WrittenFromAnother(nn.Module):
-    """Between the two, another value is added to what they read."""
+    """Between the two calls, another value is added to their input."""
 
     def __init__(self):
         super().__init__()
@@ -359,7 +359,7 @@ class WrittenFromAnother(nn.Module):
 
 
 class AddedToAnother(nn.Module):
-    """Between the two, what they read is added to another value."""
+    """Between the two calls, their input is added to another value."""
 
     def __init__(self):
         super().__init__()
@@ -374,7 +374,7 @@ class AddedToAnother(nn.Module):
 
 
 class NamesOfOthers(nn.Module):
-    """A layer has the name of an input, another that of a method that is called."""
+    """A layer has the name of an input, another the name of a called method."""
 
     def __init__(self):
         super().__init__()
@@ -386,7 +386,7 @@ class NamesOfOthers(nn.Module):
 
 
 class ReadBetween(nn.Module):
-    """A method between the two reads the value, and writes nothing."""
+    """A method between the two calls reads the value without writing."""
 
     def __init__(self):
         super().__init__()
@@ -399,7 +399,7 @@ class ReadBetween(nn.Module):
 
 
 class Unread(nn.Module):
-    """What one of them gives is not read."""
+    """The result of one layer is not read."""
 
     def __init__(self):
         super().__init__()
@@ -423,5 +423,5 @@ class ReadWeight(nn.Module):
 
 
 def traced() -> fx.GraphModule:
-    """A graph module that somebody else traced."""
+    """A graph module that was traced before."""
     return fx.symbolic_trace(TwoGroups())

@@ -1,4 +1,4 @@
-"""What must come of `CountingBackend`: figures after each run, and results as without it."""
+"""The answer key of `CountingBackend`: figures after each run, and unchanged results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Figures = tuple[dict[str, Encoded], dict[str, Encoded]]
 
 
 def _figures(evidence: Evidence) -> Iterator[tuple[str, Figures]]:
-    """What the backend says before and after each run, with what it should say."""
+    """The actual and expected figures of the backend, before and after each run."""
     for i, want in enumerate(evidence.reference.runs):
         got = _table(evidence.outcome.runs[i]["forward"]["value"])
         known = _table(want["value"])
@@ -39,7 +39,7 @@ def _figures(evidence: Evidence) -> Iterator[tuple[str, Figures]]:
 
 @rule("figures", Stage.STRUCTURE)
 def kinds_of_figures(evidence: Evidence) -> Iterable[Finding]:
-    """`graphs` is an `int`, `ops` a dictionary from names to numbers."""
+    """`graphs` must be an `int`, and `ops` a dictionary from names to numbers."""
     for _, (got, _) in _figures(evidence):
         if type(got["graphs"]) is not int:
             kind = "a method" if got["graphs"] == {"opaque": "graphs"} else kind_of(got["graphs"])
@@ -67,7 +67,7 @@ def kinds_of_figures(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("graphs counted", Stage.RESULT)
 def graphs_counted(evidence: Evidence) -> Iterable[Finding]:
-    """`graphs` is the number of graphs that were compiled so far."""
+    """`graphs` must be the number of graphs compiled so far."""
     for when, (got, want) in _figures(evidence):
         if got["graphs"] != want["graphs"]:
             yield evidence.finding(
@@ -88,7 +88,7 @@ _OF_THE_CLASS = (
 
 @rule("operations counted", Stage.RESULT)
 def operations_counted(evidence: Evidence) -> Iterable[Finding]:
-    """`ops` says how often each name was called in all graphs so far."""
+    """`ops` must count the calls of each name in all graphs so far."""
     for when, (got, want) in _figures(evidence):
         ours = {name: n for name, n in _table(got["ops"]).items() if n != 0}
         theirs = _table(want["ops"])
@@ -142,7 +142,7 @@ _SAYS = {
 
 @rule("nothing else happens", Stage.RESULT)
 def nothing_else_happens(evidence: Evidence) -> Iterable[Finding]:
-    """Calling the backend runs nothing, and changes neither the graph nor the example inputs."""
+    """Calling the backend must run nothing, and not change the graph or the example inputs."""
     for run, want in zip(evidence.outcome.runs, evidence.reference.runs, strict=True):
         said, known = _table(run["forward"]["value"]), _table(want["value"])
         for key, (code, text, advice) in _SAYS.items():
@@ -160,7 +160,7 @@ _GRADIENTS_TOO = (
 
 @rule("same results", Stage.RESULT)
 def same_results(evidence: Evidence) -> Iterable[Finding]:
-    """What is compiled gives what the model gives, gradients included."""
+    """Compiled code must compute what the model does, including gradients."""
     for i, want in enumerate(evidence.reference.runs):
         got = evidence.outcome.runs[i]["forward"]
         tables = evidence.outcome.tensors, evidence.reference.tensors
@@ -182,7 +182,7 @@ def same_results(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("figures of another backend", Stage.RESULT)
 def figures_of_another(evidence: Evidence) -> Iterable[Finding]:
-    """A second backend says what it has seen itself."""
+    """A second backend must count only its own graphs."""
     if not evidence.trial.args[0].says.startswith("two"):
         return
     for i, want in enumerate(evidence.reference.runs):

@@ -1,4 +1,4 @@
-"""Models for `CountingBackend`, and the ways in which it is put to work."""
+"""Models for `CountingBackend`, and the ways to run its backends."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -16,12 +16,12 @@ from torch import fx, nn
 from autograder.exercises.ch11_pytorch2.models import Compiled, Run, with_gradients
 
 NOTES: list[str] = []
-"""Grows by a word whenever `noted` runs."""
+"""`noted` appends a word whenever it runs."""
 
 
 @fx.wrap
 def noted(x: torch.Tensor) -> torch.Tensor:
-    """Return `x + 1`, and note that it has run."""
+    """Return `x + 1`, and record that it ran."""
     NOTES.append("ran")
     return x + 1
 
@@ -32,7 +32,7 @@ class ThreeCalls(nn.Module):
 
 
 class Repeated(nn.Module):
-    """The same operations several times, as functions and as methods; one that nobody reads."""
+    """The same operations several times, as functions and as methods; one result is not read."""
 
     def forward(self, x):
         x.cos()
@@ -42,7 +42,7 @@ class Repeated(nn.Module):
 
 
 class Layers(nn.Module):
-    """Dynamo records what layers do, and not that they are layers; two pieces are taken out."""
+    """Dynamo records the operations of layers, not the layers; two pieces are unpacked."""
 
     def __init__(self):
         super().__init__()
@@ -55,7 +55,7 @@ class Layers(nn.Module):
 
 
 class Break(nn.Module):
-    """Dynamo ends a graph in the middle, and begins another one."""
+    """Dynamo ends a graph in the middle and begins another one."""
 
     def forward(self, x):
         y = torch.relu(x)
@@ -78,7 +78,7 @@ class Attributes(nn.Module):
 
 
 class Block(nn.Module):
-    """Modules within modules, called twice; a parameter that is read."""
+    """Nested modules, called twice; a parameter is read."""
 
     def __init__(self):
         super().__init__()
@@ -92,7 +92,7 @@ class Block(nn.Module):
 
 
 class Alike(nn.Module):
-    """Paths that end alike lead to modules of two classes; names end in `_`, or hold a dot."""
+    """Paths with equal ends lead to modules of two classes; names end in `_` or contain a dot."""
 
     def __init__(self):
         super().__init__()
@@ -111,7 +111,7 @@ class WritesItsInput(nn.Module):
 
 
 class Notes(nn.Module):
-    """A function that notes when it runs, and a value that nobody reads."""
+    """A function that records its runs, and a value that is not read."""
 
     def forward(self, x, y):
         x.exp()
@@ -119,24 +119,24 @@ class Notes(nn.Module):
 
 
 def figures(backend: Any) -> dict[str, Any]:
-    """What a backend says."""
+    """The figures of a backend."""
     return {"graphs": backend.graphs, "ops": copy.copy(backend.ops)}
 
 
 @dataclass(frozen=True)
 class Counting(Compiled):
-    """The model compiled with one backend; each result comes with the backend's counts."""
+    """The model compiled with one backend; each result comes with the backend's figures."""
 
     says = "torch.compile(model, backend={name}())"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the model with a new backend."""
         backend = answer()
         return noting(backend, torch.compile(self.model, backend=backend))
 
 
 def noting(backend: Any, call: Run) -> Run:
-    """A call, with what the backend says before and after it."""
+    """A call that also returns the backend's figures before and after it."""
 
     def run(*inputs: Any) -> dict[str, Any]:
         before = figures(backend)
@@ -146,22 +146,22 @@ def noting(backend: Any, call: Run) -> Run:
 
 
 class Training(Counting):
-    """The same with gradients."""
+    """The same, with gradients."""
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the model with a new backend, and compute gradients."""
         backend = answer()
         compiled = torch.compile(self.model, backend=backend)
         return noting(backend, with_gradients(compiled, self.model))
 
 
 class TwoBackends(Counting):
-    """Two backends, one for the model and one for a function; each says what it has seen."""
+    """Two backends, one for the model and one for a function; each reports its own figures."""
 
     says = "two backends, {name}() each, one for the model and one for torch.cos"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the model and the function, and call both."""
         first, second = answer(), answer()
         model = torch.compile(self.model, backend=first)
         function = torch.compile(lambda x: torch.cos(x), backend=second)
@@ -173,12 +173,12 @@ class TwoBackends(Counting):
 
 
 class TwoModels(Counting):
-    """One backend for the model and for a function."""
+    """One backend for the model and a function."""
 
     says = "one backend, {name}(), for the model and for torch.cos"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the model and the function, and call both."""
         backend = answer()
         model = torch.compile(self.model, backend=backend)
         function = torch.compile(lambda x: torch.cos(x), backend=backend)
@@ -186,12 +186,12 @@ class TwoModels(Counting):
 
 
 class CountingByHand(Counting):
-    """The backend is called by hand, as often as the result is run; what changes is noted."""
+    """Calls the backend directly in each run, and records what the call changes."""
 
     says = "{name}()(fx.symbolic_trace(model), example_inputs)"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Call the backend with a trace, and then its result."""
         gm = fx.symbolic_trace(copy.deepcopy(self.model)).train()
         backend = answer()
 
@@ -211,12 +211,12 @@ class CountingByHand(Counting):
 
 
 class TrainingByHand(Counting):
-    """The backend is called by hand; gradients are those of the graph module that it was given."""
+    """Calls the backend directly; gradients are those of the graph module that it gets."""
 
     says = "{name}()(gm, example_inputs), gm = fx.symbolic_trace(model)"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Call the backend once, and compute gradients of its result."""
         gm = fx.symbolic_trace(copy.deepcopy(self.model))
         backend = answer()
         call = backend(gm, copy.deepcopy(list(self.examples)))
@@ -224,6 +224,6 @@ class TrainingByHand(Counting):
 
 
 def _looks_of(gm: fx.GraphModule) -> tuple[Any, ...]:
-    """The graph, its code, what is in the nodes' `meta`, and the modes of the modules."""
+    """A snapshot: the graph, its code, the keys in the nodes' `meta`, and the modules' modes."""
     metas = [sorted(map(str, node.meta)) for node in gm.graph.nodes]
     return str(gm.graph), gm.code, metas, [module.training for module in gm.modules()]

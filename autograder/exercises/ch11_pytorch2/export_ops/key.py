@@ -1,4 +1,4 @@
-"""What must come of `export_ops`: the overloads of ATen operators, and how often each appears."""
+"""The answer key of `export_ops`: the overloads of ATen operators, and their counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.authoring.key import (
 
 @rule("right operators", Stage.RESULT)
 def right_operators(evidence: Evidence) -> Iterable[Finding]:
-    """Each ATen operator of the program is a key, and no other; its value is how often."""
+    """The keys must be exactly the program's ATen operators, and the values their counts."""
     got = {show(key): value for key, value in evidence.outcome.value["dict"]}
     want = {show(key): value for key, value in evidence.reference.value["dict"]}
     extra = [key for key in got if key not in want and got[key] != 0]

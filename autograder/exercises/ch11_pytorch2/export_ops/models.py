@@ -1,4 +1,4 @@
-"""Models whose exported programs hold branches, other libraries and dead code: for `export_ops`."""
+"""Models for `export_ops` whose programs contain branches, other libraries and dead code."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -25,13 +25,13 @@ def scale(x: torch.Tensor, by: float) -> torch.Tensor:
 
 @library.custom_op("aten_vendor::twice", mutates_args=(), schema=_TENSOR)
 def twice(x: torch.Tensor) -> torch.Tensor:
-    """An operator of another library, whose name begins as that of PyTorch's own."""
+    """An operator of another library whose name starts like PyTorch's own."""
     return x * 2
 
 
 @library.custom_op("my_aten::half", mutates_args=(), schema=_TENSOR)
 def half(x: torch.Tensor) -> torch.Tensor:
-    """An operator of another library, whose name ends as that of PyTorch's own."""
+    """An operator of another library whose name ends like PyTorch's own."""
     return x / 2
 
 
@@ -77,7 +77,7 @@ class OneCond(nn.Module):
 
 
 class NestedCond(nn.Module):
-    """Conditions within conditions; one has a choice between two equal branches."""
+    """Nested conditions; one chooses between two equal branches."""
 
     def forward(self, x):
         def third(z):
@@ -91,7 +91,7 @@ class NestedCond(nn.Module):
 
 
 class WithoutGradients(nn.Module):
-    """What runs without gradients becomes a graph of its own."""
+    """The lines without gradients become a separate graph."""
 
     def __init__(self):
         super().__init__()
@@ -109,7 +109,7 @@ class Vendors(nn.Module):
 
 
 class Pieces(nn.Module):
-    """Three `getitem` for one `chunk`, one of which nobody reads."""
+    """Three `getitem` for one `chunk`, one of which is not read."""
 
     def forward(self, x):
         first, _, last = x.chunk(3, dim=1)
@@ -117,7 +117,7 @@ class Pieces(nn.Module):
 
 
 class Break(nn.Module):
-    """Export by itself does not mind a graph break; with `strict=True` it would refuse."""
+    """Export accepts a graph break; with `strict=True` it would refuse."""
 
     def forward(self, x):
         y = x.sin()
@@ -126,7 +126,7 @@ class Break(nn.Module):
 
 
 class Constant(nn.Module):
-    """Export itself adds operators for a constant; one value is computed twice."""
+    """Export adds operators for a constant; one value is computed twice."""
 
     def forward(self, x):
         y = x.detach() + torch.tensor(1.0)
@@ -148,7 +148,7 @@ class DeadInPlace(nn.Module):
 
 
 class Norms(nn.Module):
-    """In training mode, a BatchNorm counts its batches, and a dropout is active."""
+    """In training mode, a BatchNorm counts batches, and a dropout is active."""
 
     def __init__(self):
         super().__init__()
@@ -162,7 +162,7 @@ class Norms(nn.Module):
 
 
 def frozen_norm(model: nn.Module) -> None:
-    """One part is in eval mode, whatever mode the rest is in."""
+    """Put one part into eval mode, regardless of the others."""
     model.norm.eval()
 
 
@@ -177,7 +177,7 @@ class Exported(ModelTrial):
 
 
 class ExportedWithGradients(Exported):
-    """The same, with arguments that ask for gradients."""
+    """The same, with arguments that require gradients."""
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""

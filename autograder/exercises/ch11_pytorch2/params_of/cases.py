@@ -1,4 +1,4 @@
-"""Exercise 11.4: what the placeholders of a program are."""
+"""Exercise 11.4: the kinds of a program's placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `params_of`: five lists of names."""
+"""The answer key of `params_of`: five lists of names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYS = ("parameters", "buffers", "constants", "inputs", "mutated")
 
 @rule("five lists", Stage.FORM)
 def five_lists(evidence: Evidence) -> Iterable[Finding]:
-    """The keys are the five, and under each is a list of names."""
+    """The keys must be the five, each with a list of names."""
     got = {show(key): value for key, value in evidence.value["dict"]}
     missing = [key for key in KEYS if repr(key) not in got]
     extra = [key for key in got if key not in map(repr, KEYS)]
@@ -61,7 +61,7 @@ def _what(value: Encoded) -> str:
 
 @rule("right placeholders", Stage.RESULT)
 def right_placeholders(evidence: Evidence) -> Iterable[Finding]:
-    """Each list holds the names that belong there, in graph order."""
+    """Each list must contain the right names, in graph order."""
     got: dict[str, list[Any]] = {str(key): value["list"] for key, value in evidence.value["dict"]}
     want: dict[str, list[Any]] = {
         str(key): value["list"] for key, value in evidence.reference.value["dict"]

@@ -1,4 +1,4 @@
-"""Models with every kind of state and of input: for `params_of`."""
+"""Models for `params_of`, with every kind of state and input."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -26,7 +26,7 @@ class NoState(nn.Module):
 
 
 class Stepwise(nn.Module):
-    """What is registered last is read first."""
+    """The last registered parameter is read first."""
 
     def __init__(self):
         super().__init__()
@@ -39,7 +39,7 @@ class Stepwise(nn.Module):
 
 
 class Masks(nn.Module):
-    """One buffer is saved with the model, one is not."""
+    """One buffer is saved with the model, the other is not."""
 
     def __init__(self):
         super().__init__()
@@ -51,14 +51,14 @@ class Masks(nn.Module):
 
 
 class NamedAsMasks(nn.Module):
-    """The same code, and all of it comes from the caller."""
+    """The same code, but the caller passes all tensors."""
 
     def forward(self, b_kept, b_mask, x):
         return x * b_mask + b_kept
 
 
 class Constants(nn.Module):
-    """A tensor that is not a buffer, and one that is written down in `forward`."""
+    """A tensor that is not a buffer, and one created in `forward`."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +70,7 @@ class Constants(nn.Module):
 
 
 class Unread(nn.Module):
-    """Constants in lines whose values nobody reads."""
+    """Constants in lines whose values are not read."""
 
     def __init__(self):
         super().__init__()
@@ -84,7 +84,7 @@ class Unread(nn.Module):
 
 
 class Misleading(nn.Module):
-    """Inputs whose names begin as those of parameters, buffers and constants do."""
+    """Inputs whose names begin like those of parameters, buffers and constants."""
 
     def __init__(self):
         super().__init__()
@@ -96,7 +96,7 @@ class Misleading(nn.Module):
 
 
 class Numbers(nn.Module):
-    """Inputs that are not tensors, some of which nothing reads."""
+    """Inputs that are not tensors, some of which are not read."""
 
     def __init__(self):
         super().__init__()
@@ -108,14 +108,14 @@ class Numbers(nn.Module):
 
 
 class Times(nn.Module):
-    """The number may be another one in each call."""
+    """The number may differ in each call."""
 
     def forward(self, x, times):
         return x * times
 
 
 class CountComesBack(nn.Module):
-    """What is written into a buffer, and into an input, comes back, too."""
+    """Also returns the values that it writes into a buffer and an input."""
 
     def __init__(self):
         super().__init__()
@@ -129,7 +129,7 @@ class CountComesBack(nn.Module):
 
 
 class Centred(nn.Module):
-    """The lines without gradients become a graph of their own, with placeholders of its own."""
+    """The lines without gradients become a separate graph, with its own placeholders."""
 
     def __init__(self):
         super().__init__()
@@ -143,7 +143,7 @@ class Centred(nn.Module):
 
 
 class Capitals(nn.Module):
-    """Names with capital letters; those of placeholders have none."""
+    """Names with capital letters, while placeholders have lower-case names."""
 
     def __init__(self):
         super().__init__()
@@ -156,7 +156,7 @@ class Capitals(nn.Module):
 
 
 class Held(nn.Module):
-    """Inputs within a dictionary of lists."""
+    """Inputs in a dictionary of lists."""
 
     def forward(self, state, x):
         first, second = state["parts"]
@@ -164,7 +164,7 @@ class Held(nn.Module):
 
 
 class Tied(nn.Module):
-    """One layer under two names."""
+    """One layer with two names."""
 
     def __init__(self):
         super().__init__()
@@ -176,7 +176,7 @@ class Tied(nn.Module):
 
 
 class Counts(nn.Module):
-    """Buffers and inputs that are changed; the buffer and the input `seen` have the same name."""
+    """Changes buffers and inputs; the buffer and the input `seen` have the same name."""
 
     def __init__(self):
         super().__init__()
@@ -209,7 +209,7 @@ class OwnNames(nn.Module):
 
 
 class SameEnds(nn.Module):
-    """Names that end alike: of the buffers, one is changed; of the inputs, one is, too."""
+    """Names with equal ends: one of the buffers is changed, and one of the inputs."""
 
     def __init__(self):
         super().__init__()
@@ -225,7 +225,7 @@ class SameEnds(nn.Module):
 
 
 def without_products(program: ExportedProgram) -> ExportedProgram:
-    """The same program without its products, which nobody reads; what they read stays."""
+    """Remove the unread products from the program, but not their inputs."""
     for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.mul.Tensor):
         program.graph.erase_node(node)
     program.graph_module.recompile()
@@ -233,7 +233,7 @@ def without_products(program: ExportedProgram) -> ExportedProgram:
 
 
 def from_last_to_first(program: ExportedProgram) -> ExportedProgram:
-    """The same program, with its mutated values in another order among the outputs."""
+    """Reorder the mutated values among the program's outputs."""
     signature = program.graph_signature
     specs, output = signature.output_specs, program.graph.output_node()
     count = len(signature.buffers_to_mutate) + len(signature.user_inputs_to_mutate)

@@ -1,4 +1,4 @@
-"""Exercise 11.2: a backend in which every ReLU is a GELU."""
+"""Exercise 11.2: a backend that replaces every ReLU by GELU."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def case(
     *inputs: tuple[Any, ...],
     drive: Callable[..., Any] = Compiled,
 ) -> Case:
-    """A case in which the answer is the backend of a model."""
+    """A case that compiles a model with the answer as the backend."""
     return Case(name, aspect, Driven(drive, make, inputs))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `relu_to_gelu_backend`: what the model computes, with GELU for every ReLU."""
+"""The answer key of `relu_to_gelu_backend`: the model's result with GELU for every ReLU."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ SPELLINGS: dict[Callable[..., Any], str] = {
 
 
 class Exchanging(TorchFunctionMode):
-    """While it is on, these functions are another one.
+    """While active, replaces calls of these functions.
 
     Attributes:
-        functions: the functions.
-        gelu: what they are.
-        in_place: whether calls with ``inplace=True`` are exchanged, too.
+        functions: the functions to replace.
+        gelu: the function to call instead.
+        in_place: whether to replace calls with ``inplace=True``, too.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Exchanging(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """Call a function, or the other one."""
+        """Call a function or its replacement."""
         kwargs = kwargs or {}
         left = not self.in_place and (kwargs.get("inplace") or args[1:] == (True,))
         if func in self.functions and not left:
@@ -67,12 +67,12 @@ class Exchanging(TorchFunctionMode):
 
 @dataclass(frozen=True)
 class Mistake:
-    """What a result is like, in words, and the model that gives it.
+    """A common mistake, in words, and a mode that reproduces its result.
 
     Attributes:
         says: the words that follow "It is as if".
-        mode: which functions are exchanged.
-        in_branches: whether those of branches are, too.
+        mode: replaces the functions.
+        in_branches: whether to replace functions in branches, too.
     """
 
     says: str
@@ -98,7 +98,7 @@ MISTAKES = (
 
 
 def as_if(evidence: Evidence) -> str:
-    """Which of the usual mistakes gives the result of the answer; ``""`` if none of them does."""
+    """The common mistake that gives the answer's result; ``""`` if none does."""
     return next((m.says for m in MISTAKES if _gives_the_same(m, evidence)), "")
 
 
@@ -134,7 +134,7 @@ _SAME = same_result_by("forward")
 
 @rule("same result", Stage.RESULT)
 def same_result(evidence: Evidence) -> Iterable[Finding]:
-    """What is returned is the model's result, with every ReLU a GELU."""
+    """The returned value must be the model's result with GELU for every ReLU."""
     for finding in _SAME(evidence):
         says = as_if(evidence)
         text = f"{finding.message} It is as if {says}." if says else finding.message

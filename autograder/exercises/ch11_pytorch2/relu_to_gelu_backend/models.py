@@ -1,4 +1,4 @@
-"""Models with ReLU in every spelling, and what only resembles it: for `relu_to_gelu_backend`."""
+"""Models for `relu_to_gelu_backend`: ReLU in every spelling, and similar functions."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -21,7 +21,7 @@ class OneRelu(nn.Module):
 
 
 class WrittenLater(nn.Module):
-    """A call that changes its input, and whose result nobody reads."""
+    """A call that changes its input, and whose result is not read."""
 
     def forward(self, x):
         y = torch.relu(x)
@@ -40,7 +40,7 @@ class Method(nn.Module):
 
 
 class InPlace(nn.Module):
-    """In place, by keyword and by position, on values that nothing else reads."""
+    """In place, by keyword and by position, on values without other readers."""
 
     def forward(self, x):
         y = F.relu(F.relu(x - 0.3, True) - 0.1, inplace=True) - 0.2
@@ -60,7 +60,7 @@ class TorchInPlace(nn.Module):
 
 
 class Keywords(nn.Module):
-    """By keyword only; a dictionary comes back."""
+    """Keyword arguments only; returns a dictionary."""
 
     def forward(self, x):
         y = F.relu(inplace=True, input=x - 1)
@@ -82,7 +82,7 @@ class Shift(nn.Module):
 
 
 class OtherNames(nn.Module):
-    """An input and a buffer have names of methods; a part has nothing but a parameter."""
+    """An input and a buffer are named like methods; a part has only a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -94,7 +94,7 @@ class OtherNames(nn.Module):
 
 
 class Layers(nn.Module):
-    """Layers, which Dynamo inlines; one of them is called twice."""
+    """Dynamo inlines the layers; one of them is called twice."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +107,7 @@ class Layers(nn.Module):
 
 
 class Relatives(nn.Module):
-    """ReLU is part of their names, and they are something else."""
+    """Other functions whose names contain ReLU."""
 
     def __init__(self):
         super().__init__()
@@ -120,7 +120,7 @@ class Relatives(nn.Module):
 
 
 class Clamps(nn.Module):
-    """They give what a ReLU gives, and are none."""
+    """Other calls that compute the same as a ReLU."""
 
     def forward(self, x):
         y = torch.clamp(x, min=0) - x.clamp(min=0) * 2 + x.clamp_min(0)
@@ -128,14 +128,14 @@ class Clamps(nn.Module):
 
 
 class WholeNumbers(nn.Module):
-    """What comes in are whole numbers; what a ReLU reads is not."""
+    """The inputs are integers, the inputs of ReLU are not."""
 
     def forward(self, n):
         return torch.relu(n.double() / 3)
 
 
 class Masked(nn.Module):
-    """A ReLU reads what is zero in many places."""
+    """A ReLU reads a value with many zeros."""
 
     def forward(self, x):
         return torch.relu(x * (x > 0)) + x
@@ -171,24 +171,24 @@ class NoRelu(nn.Module):
 
 
 class AfterAnother(Compiled):
-    """The answer is the backend of a function first, and then of the model."""
+    """The answer compiles a function first, and then the model."""
 
     says = "torch.compile(torch.tanh, backend={name}), then torch.compile(model, backend={name})"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Compile the function and the model, and call both."""
         other = torch.compile(lambda x: torch.tanh(F.relu(x)), backend=answer)
         model = torch.compile(self.model, backend=answer)
         return lambda x: (other(x), model(x))
 
 
 class AfterItsDouble(ByHand):
-    """The answer is called with a model of the same code first, whose numbers are others."""
+    """The answer is first called with a model of the same code and other parameters."""
 
     says = "{name}(gm, example_inputs) for two models with the same code and other parameters"
 
     def __call__(self, answer: Any) -> Run:
-        """What is run."""
+        """Call the answer for both models, and then both results."""
         double = copy.deepcopy(self.model)
         for tensor in (*double.parameters(), *double.buffers()):
             tensor.data.mul_(-2)

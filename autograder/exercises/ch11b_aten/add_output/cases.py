@@ -1,4 +1,4 @@
-"""Exercise 11b.1: one more output of an exported program."""
+"""Exercise 11b.1: add an output to an exported program."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def refused(
     args: tuple[Any, ...],
     node: str,
 ) -> Case:
-    """A case in which the name is that of no call node."""
+    """A case whose name is not the name of a call node."""
     return case(name, "refused", make, args, node, expect=REFUSED)
 
 
 def of_recipe(recipe: Recipe) -> Expect:
-    """What is expected of a random model: where it does nothing, there is no call node."""
+    """The expectation for a random model: without operations there is no call node."""
     return Expect() if recipe.steps or recipe.part else REFUSED
 
 

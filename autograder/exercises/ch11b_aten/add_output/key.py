@@ -1,4 +1,4 @@
-"""What must come of `add_output`: a program that says and gives one value more."""
+"""The answer key of `add_output`: a program that declares and returns one more value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
 
 
 def table(data: Encoded) -> dict[str, Encoded]:
-    """A dictionary of plain data with texts as keys."""
+    """A dictionary of plain data with strings as keys."""
     return {show(key).strip("'"): value for key, value in data["dict"]}
 
 
@@ -40,13 +40,13 @@ def _said(evidence: Evidence, i: int = 0) -> dict[str, Encoded]:
 
 
 def _wanted(evidence: Evidence) -> dict[str, Encoded]:
-    """The record of the program that was given."""
+    """The record of the given program."""
     return table(Encoder().encode(facts_of(evidence.trial.args[0].program)))
 
 
 @rule("returns a program", Stage.KIND)
 def returns_program(evidence: Evidence) -> Iterable[Finding]:
-    """The result is an `ExportedProgram`."""
+    """The result must be an `ExportedProgram`."""
     said = _said(evidence)
     if "outputs" in said and isinstance(said["kind"], dict) and all(said["kind"].values()):
         yield from incomplete(
@@ -69,7 +69,7 @@ def returns_program(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("signature", Stage.FORM)
 def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
-    """One user output more, the last, with the node's name; nothing else is changed."""
+    """The signature must have one more user output, at the end, and no other change."""
     said, known = _said(evidence), _wanted(evidence)
     name = evidence.trial.args[0].name
     got, old = said["outputs"]["list"], known["outputs"]["list"]
@@ -92,7 +92,7 @@ def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("nodes as before", Stage.STRUCTURE)
 def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
-    """All nodes but the output are as they were, in the same order."""
+    """All nodes except the output must be unchanged, in the same order."""
     got = _said(evidence)["rows"]["list"][:-1]
     want = _wanted(evidence)["rows"]["list"][:-1]
     if got == want:
@@ -118,7 +118,7 @@ def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("output node", Stage.STRUCTURE)
 def output_reads_it(evidence: Evidence) -> Iterable[Finding]:
-    """The output node reads what it read, then the value."""
+    """The output node must read its old values, then the new one."""
     last = [rows["rows"]["list"][-1]["tuple"] for rows in (_said(evidence), _wanted(evidence))]
     got, want = (_items(row[3]) for row in last)
     want = [*want, {"node": evidence.trial.args[0].name}]
@@ -132,7 +132,7 @@ def output_reads_it(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _items(args: Encoded) -> list[Encoded]:
-    """What an output node returns, if that is one flat tuple or list."""
+    """The items of an output node, if it returns one flat tuple or list."""
     inner = args["tuple"][0] if isinstance(args, dict) and len(args.get("tuple", ())) == 1 else None
     if not isinstance(inner, dict):
         return [inner]
@@ -147,13 +147,13 @@ def _names(items: list[Encoded]) -> str:
 
 @rule("recompiled", Stage.STRUCTURE)
 def is_recompiled(evidence: Evidence) -> Iterable[Finding]:
-    """The graph module's code is what the graph says, and `lint` accepts the graph."""
+    """The graph module must be recompiled, and `lint` must accept the graph."""
     yield from unsound(evidence, _said(evidence))
 
 
 @rule("state and sizes", Stage.STRUCTURE)
 def state_and_sizes(evidence: Evidence) -> Iterable[Finding]:
-    """Parameters, buffers and constants are there, and sizes may change as before."""
+    """Parameters, buffers and constants must be kept, and dynamic sizes must stay dynamic."""
     said, known = _said(evidence), _wanted(evidence)
     if said["ranges"] != known["ranges"]:
         yield evidence.finding(
@@ -178,7 +178,7 @@ _WHERE = {
 
 @rule("same result, and the value", Stage.RESULT)
 def result_and_value(evidence: Evidence) -> Iterable[Finding]:
-    """The new program gives the old result and the value; loaded again, too."""
+    """The new program must return the old result and the value, also after saving and loading."""
     for i, want in enumerate(evidence.reference.runs):
         record = evidence.outcome.runs[i]["forward"]
         said = _said(evidence, i)
@@ -221,7 +221,7 @@ def _is_pair(value: Encoded) -> bool:
 
 
 class _Keeping(fx.Interpreter):
-    """Runs a module, and keeps a copy of one node's value."""
+    """Runs a module and keeps a copy of one node's value."""
 
     def __init__(self, gm: fx.GraphModule, name: str) -> None:
         super().__init__(gm)
@@ -236,11 +236,11 @@ class _Keeping(fx.Interpreter):
 
 
 def _old_and_value(trial: Trial) -> Reference:
-    """What the program gives, with the value of the node, by an Interpreter."""
+    """The program's result and the node's value, computed by an Interpreter."""
     program, name = trial.args[0].program, trial.args[0].name
 
     def call(*inputs: Any) -> Any:
-        # Buffers of the module are the program's own, and change.
+        # The module's buffers belong to the program, and change.
         module = copy.deepcopy(program).module()
         keeping = _Keeping(module, name)
         flat = keeping.run(*inputs)

@@ -1,4 +1,4 @@
-"""Programs with outputs of every kind, and what is reported of a program: for `add_output`."""
+"""Programs for `add_output` with outputs of every kind, and the report about a program."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -36,14 +36,14 @@ class Small(nn.Module):
 
 
 class Names(nn.Module):
-    """An input is called as an operation is; two nodes begin alike."""
+    """An input is named like an operation; two node names begin alike."""
 
     def forward(self, relu, x):
         return torch.relu(relu - 0.5) * torch.relu(x) + 1
 
 
 class Unread(nn.Module):
-    """Two values that nobody reads."""
+    """Two values that are not read."""
 
     def forward(self, x):
         torch.tanh(x)
@@ -63,7 +63,7 @@ class OneInTuple(nn.Module):
 
 
 class Nested(nn.Module):
-    """A dictionary with a list; an input and a number come back, too."""
+    """Returns a dictionary with a list, an input and a number."""
 
     def forward(self, parts, x):
         y = torch.sigmoid(x) * parts["scale"]
@@ -71,7 +71,7 @@ class Nested(nn.Module):
 
 
 class Constants(nn.Module):
-    """A buffer that is not saved, and a tensor that is written down in `forward`."""
+    """A buffer that is not saved, and a tensor created in `forward`."""
 
     def __init__(self):
         super().__init__()
@@ -82,7 +82,7 @@ class Constants(nn.Module):
 
 
 class Counting(nn.Module):
-    """In training mode the BatchNorm changes its buffers; one more is counted up."""
+    """In training mode, the BatchNorm changes its buffers; another buffer is a counter."""
 
     def __init__(self):
         super().__init__()
@@ -97,7 +97,7 @@ class Counting(nn.Module):
 
 
 class ChangesInput(nn.Module):
-    """An input is changed; after `run_decompositions`, the new value is an output before others."""
+    """An input is changed; after `run_decompositions`, its new value is the first output."""
 
     def forward(self, cache, x):
         cache.mul_(2)
@@ -105,7 +105,7 @@ class ChangesInput(nn.Module):
 
 
 class ChangesBoth(nn.Module):
-    """An input is changed, and a buffer; the result depends on how often it was called."""
+    """An input and a buffer are changed; the result depends on the number of calls."""
 
     def __init__(self):
         super().__init__()
@@ -118,7 +118,7 @@ class ChangesBoth(nn.Module):
 
 
 class Condition(nn.Module):
-    """The program holds two more graphs."""
+    """The program contains two more graphs."""
 
     def forward(self, x):
         y = torch.cond(x.sum() > 0, lambda z: z.sin(), lambda z: z.cos(), (x,))
@@ -126,7 +126,7 @@ class Condition(nn.Module):
 
 
 class Batches(nn.Module):
-    """The first size may change."""
+    """The first size is dynamic."""
 
     def __init__(self):
         super().__init__()
@@ -138,7 +138,7 @@ class Batches(nn.Module):
 
 
 class SizeComesBack(nn.Module):
-    """A size that may change is an output: its line in the signature is that of no tensor."""
+    """A dynamic size is an output: its line in the signature is not a tensor's."""
 
     def forward(self, x):
         return x.sin(), x.shape[0]
@@ -146,11 +146,11 @@ class SizeComesBack(nn.Module):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a program is exported.
+    """The options for exporting a program.
 
     Attributes:
         make: builds the model.
-        args: what it is exported with, tensors as `T`; a `T` in a `Parts` lies in a dictionary.
+        args: arguments for export, tensors as `T`; a `Parts` becomes a dictionary.
         training: the mode of the model.
         decomposed: whether `run_decompositions` is called, with an empty table.
         batches: whether the first size of the first input is symbolic.
@@ -165,14 +165,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Parts:
-    """A dictionary of tensors, as an argument: it can be hashed."""
+    """A dictionary of tensors as an argument, in a hashable form."""
 
     scale: T
 
 
 @lru_cache(maxsize=64)
 def exported(recipe: Recipe) -> ExportedProgram:
-    """The program of a recipe; callers that pass it on copy it."""
+    """Export the program of a recipe; callers that pass it on must copy it."""
     with torch.random.fork_rng(devices=[]):
         model = fresh(recipe.make, training=recipe.training, dtype=torch.float32)
         dims = {0: Dim("batch", min=2, max=512)} if recipe.batches else None
@@ -182,7 +182,7 @@ def exported(recipe: Recipe) -> ExportedProgram:
 
 
 def made(specs: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
-    """Inputs from their specs."""
+    """Make inputs from their specs."""
     generator = torch.Generator().manual_seed(seed)
 
     def one(spec: Any) -> Any:
@@ -199,9 +199,9 @@ class Extended:
     """Builds the objects of a case of ``add_output(ep, name)``.
 
     Attributes:
-        recipe: how the program is exported.
+        recipe: the options for exporting the program.
         name: the node whose value becomes an output.
-        more: argument tuples for further runs, besides the one of the recipe.
+        more: argument tuples for further runs, after the recipe's.
         saved: whether the new program is also saved and loaded.
     """
 
@@ -225,7 +225,7 @@ class Extended:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer with a program and a name, and reports what comes back.
+    """Calls the answer with a program and a name, and reports on the result.
 
     Attributes:
         program: the program.
@@ -243,7 +243,7 @@ class Asked:
         return f"{{name}}(ep, {self.name!r})"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: the new program, on each input."""
+        """Call the answer; each run then calls the new program."""
         new = answer(self.program, self.name)
         if not is_exported(new):
             return lambda *_: {"kind": type(new)}
@@ -260,9 +260,9 @@ class Asked:
 
 
 def keeping_state(run: Callable[..., Any], program: ExportedProgram) -> Callable[..., Any]:
-    """The same call; what it changes of the program's tensors is put back.
+    """Wrap a call so that it restores the program's tensors afterwards.
 
-    A new program may share them with the old one, and counts its runs in them.
+    A new program may share tensors with the old one, and may count its runs in them.
     """
 
     def kept(*inputs: Any) -> Any:
@@ -304,7 +304,7 @@ def spec_text(spec: Any) -> str:
 
 
 def loaded(program: ExportedProgram) -> nn.Module:
-    """The module of a program that was saved and loaded."""
+    """Save and load a program, and return its module."""
     file = io.BytesIO()
     torch.export.save(program, file)
     file.seek(0)
@@ -315,7 +315,7 @@ def loaded(program: ExportedProgram) -> nn.Module:
 
 
 def of_random_model(trial: Trial, choice: int) -> Trial:
-    """A trial about the program of a random model, and one of its values."""
+    """A trial with the program of a random model and one of its values."""
     program = copy.deepcopy(_random_program(SameTrial(trial)))
     tensors = [
         node.name

@@ -1,4 +1,4 @@
-"""Exercise 11b.3: the operators of the forward and of the backward graph."""
+"""Exercise 11b.3: the operators of the forward and the backward graph."""
 
 from __future__ import annotations
 

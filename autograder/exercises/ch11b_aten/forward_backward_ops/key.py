@@ -1,4 +1,4 @@
-"""What must come of `forward_backward_ops`: two tables, and a model as it was."""
+"""The answer key of `forward_backward_ops`: two tables, and an unchanged model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _said(evidence: Evidence) -> dict[str, Encoded]:
 
 @rule("two counters", Stage.KIND)
 def two_counters(evidence: Evidence) -> Iterable[Finding]:
-    """What comes back is a tuple of two dictionaries."""
+    """The answer must return a tuple of two dictionaries."""
     value = _said(evidence)["result"]
     items = value.get("tuple") if isinstance(value, dict) else None
     if items is None:
@@ -51,7 +51,7 @@ def two_counters(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("gradients and needs", Stage.CALLER)
 def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
-    """No `.grad` and no `requires_grad` of the caller's is changed."""
+    """The answer must not change `.grad` or `requires_grad` of the caller's tensors."""
     said, known = _said(evidence), _table(evidence.reference.runs[0]["value"])
     before, now = _table(said["before"]), _table(said["now"])
     tensors = evidence.outcome.tensors
@@ -98,7 +98,7 @@ _LOOK = {
 
 @rule("operators counted", Stage.RESULT)
 def operators_counted(evidence: Evidence) -> Iterable[Finding]:
-    """Each ATen overload of the two graphs is a key, and no other; its value is how often."""
+    """The keys must be exactly the ATen overloads of each graph, and the values their counts."""
     known = _table(evidence.reference.runs[0]["value"])["result"]["tuple"]
     for side, got, want in zip(_SIDES, _said(evidence)["result"]["tuple"], known, strict=True):
         ours, theirs = _table(got), _table(want)

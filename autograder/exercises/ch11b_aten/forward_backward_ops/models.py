@@ -1,4 +1,4 @@
-"""Models whose forward and backward graphs differ in kind: for `forward_backward_ops`."""
+"""Models for `forward_backward_ops` with different kinds of forward and backward graphs."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -27,7 +27,7 @@ class TwoLayers(nn.Module):
 
 
 class OneNumber(nn.Module):
-    """The result has no dimensions, and two inputs come."""
+    """Takes two inputs; the result has no dimensions."""
 
     def __init__(self):
         super().__init__()
@@ -38,7 +38,7 @@ class OneNumber(nn.Module):
 
 
 class Pieces(nn.Module):
-    """`chunk` gives several values, which `getitem` takes apart; one is not read."""
+    """`getitem` unpacks the values of `chunk`; one is not read."""
 
     def __init__(self):
         super().__init__()
@@ -60,7 +60,7 @@ class Image(nn.Module):
 
 
 class Norms(nn.Module):
-    """In training mode the BatchNorm and `calls` change, which is not saved with the model."""
+    """In training mode, the BatchNorm and the unsaved buffer `calls` change."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +79,7 @@ class NoParameters(nn.Module):
 
 
 class Shared(nn.Module):
-    """One layer twice; a value that is detached."""
+    """One layer is called twice; one value is detached."""
 
     def __init__(self):
         super().__init__()
@@ -91,7 +91,7 @@ class Shared(nn.Module):
 
 
 class NoneUsed(nn.Module):
-    """Its parameters need gradients, and the result depends on none of them."""
+    """Its parameters require gradients, but the result depends on none of them."""
 
     def __init__(self):
         super().__init__()
@@ -102,7 +102,7 @@ class NoneUsed(nn.Module):
 
 
 class OneUnused(nn.Module):
-    """One of two layers is not called: nothing depends on its parameters."""
+    """One of two layers is not called, so its parameters do not affect the result."""
 
     def __init__(self):
         super().__init__()
@@ -114,7 +114,7 @@ class OneUnused(nn.Module):
 
 
 class WithConstant(nn.Module):
-    """A tensor is made in `forward`; the graph reads it as an attribute."""
+    """`forward` makes a tensor, which the graph reads as an attribute."""
 
     def __init__(self):
         super().__init__()
@@ -137,22 +137,22 @@ class ChangesItsInput(nn.Module):
 
 
 def frozen(model: nn.Module) -> None:
-    """No parameter needs a gradient."""
+    """Let no parameter require gradients."""
     model.requires_grad_(False)
 
 
 def half_frozen(model: nn.Module) -> None:
-    """The first parameters need no gradient."""
+    """Let the first parameters require no gradients."""
     next(model.children()).requires_grad_(False)
 
 
 def frozen_norm(model: nn.Module) -> None:
-    """One part is in eval mode, whatever mode the rest is in."""
+    """Put one part into eval mode, regardless of the others."""
     model.norm.eval()
 
 
 def with_gradients(model: nn.Module) -> None:
-    """Somebody has computed gradients before; one parameter has none so far."""
+    """Set gradients as after an earlier backward pass, except for one parameter."""
     _, *others = model.parameters()
     for parameter in others:
         parameter.grad = torch.full_like(parameter, 0.5)
@@ -166,7 +166,7 @@ class Differentiated:
         make: builds the model.
         args: its arguments, tensors as `T`.
         training: the mode of the model.
-        prepare: last touches on the model.
+        prepare: changes the model in the end.
     """
 
     make: Callable[[], nn.Module]
@@ -186,7 +186,7 @@ class Differentiated:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer with a model and its arguments, and reports what is left of them."""
+    """Calls the answer with a model and its arguments, and reports their state afterwards."""
 
     model: nn.Module
     args: tuple[Any, ...]
@@ -194,7 +194,7 @@ class Asked:
     says = "{name}(model, args)"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: nothing more; the report is what it gives."""
+        """Call the answer; each run then returns the same report."""
         before = left_of(self.model, self.args)
         with torch.enable_grad():
             result = answer(self.model, self.args)
@@ -203,7 +203,7 @@ class Asked:
 
 
 def left_of(model: nn.Module, args: tuple[Any, ...]) -> dict[str, Any]:
-    """The gradients of a model and its arguments, and who needs one."""
+    """The `requires_grad` and the gradient of each parameter and argument."""
     named = dict(model.named_parameters())
     named.update((f"argument {i + 1}", arg) for i, arg in enumerate(args))
     return {

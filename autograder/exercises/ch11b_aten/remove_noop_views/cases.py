@@ -1,4 +1,4 @@
-"""Exercise 11b.2: views that do nothing."""
+"""Exercise 11b.2: remove views that do nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `remove_noop_views`: by rows of the graph, each view told by what it gives."""
+"""The answer key of `remove_noop_views`: it compares rows of graphs by their values."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def _views(evidence: Evidence) -> Views:
 
 
 def _after(evidence: Evidence) -> tuple[list[Row], Views, dict[str, Value]]:
-    """The rows of the result, what views give before, and what each row gives now.
+    """The rows of the result, the given graph's views, and the value of each row.
 
     Raises:
-        Strange: they do not fit together.
+        Strange: the rows do not fit the given graph.
     """
     rows, views = rows_of(_said(evidence)["rows"]), _views(evidence)
     return rows, views, views.after(rows)
@@ -57,7 +57,7 @@ def _after(evidence: Evidence) -> tuple[list[Row], Views, dict[str, Value]]:
 
 @rule("returns a number", Stage.KIND)
 def returns_number(evidence: Evidence) -> Iterable[Finding]:
-    """What comes back is an `int`."""
+    """The answer must return an `int`."""
     count = _said(evidence)["count"]
     if type(count) is not int:
         yield evidence.finding(
@@ -71,13 +71,13 @@ def returns_number(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("sound graph", Stage.FORM)
 def sound_graph(evidence: Evidence) -> Iterable[Finding]:
-    """`lint` accepts the graph, and its code is what it says."""
+    """`lint` must accept the graph, and the code must match it."""
     yield from unsound(evidence, _said(evidence))
 
 
 @rule("no guard", Stage.FORM)
 def no_guard(evidence: Evidence) -> Iterable[Finding]:
-    """Nothing new is noted about symbolic sizes."""
+    """The answer must add no guards on symbolic sizes."""
     before, after = (item["list"] for item in _said(evidence)["known"]["tuple"])
     new = [text for text in after if text not in before]
     if new:
@@ -91,7 +91,7 @@ def no_guard(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("other nodes", Stage.STRUCTURE)
 def other_nodes(evidence: Evidence) -> Iterable[Finding]:
-    """Nodes of other kinds are as they were, with the same values as arguments."""
+    """Nodes of other kinds must be unchanged, with the same values as arguments."""
     after = rows_of(_said(evidence)["rows"])
     ours = [row for row in after if not row.is_kind]
     theirs = [row for row in _before(evidence) if not row.is_kind]
@@ -145,7 +145,7 @@ def other_nodes(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _in_values(data: Encoded, values: dict[str, Value]) -> Encoded:
-    """Arguments, with what each node gives in its place."""
+    """Arguments, with each node replaced by its value."""
     if isinstance(data, dict):
         if len(data) == 1 and "node" in data:
             return values.get(str(data["node"]), ("nothing", str(data["node"])))
@@ -162,7 +162,7 @@ def _of_four_kinds(evidence: Evidence) -> Iterator[tuple[Row, Views, dict[str, V
 
 @rule("nothing does nothing", Stage.STRUCTURE)
 def no_noops(evidence: Evidence) -> Iterable[Finding]:
-    """No node of the four kinds yields its input's shape."""
+    """No node of the four kinds may give its input's shape."""
     for row, views, values, _ in _known(evidence):
         if views.does_nothing(row, values):
             yield evidence.finding(
@@ -185,12 +185,12 @@ def _known(evidence: Evidence) -> list[tuple[Row, Views, dict[str, Value], list[
     try:
         return list(_of_four_kinds(evidence))
     except Strange:
-        return []  # another rule says so
+        return []  # another rule reports it
 
 
 @rule("no view reads a view", Stage.STRUCTURE)
 def no_views_of_views(evidence: Evidence) -> Iterable[Finding]:
-    """No view or reshape reads a view or reshape."""
+    """No view or reshape may read another view or reshape."""
     for row, _, _, after in _known(evidence):
         shapes = {each.name for each in after if each.is_shape}
         if row.is_shape and row.source in shapes:
@@ -206,7 +206,7 @@ def no_views_of_views(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("none without a reader", Stage.STRUCTURE)
 def none_without_reader(evidence: Evidence) -> Iterable[Finding]:
-    """No node of the four kinds is left without a reader."""
+    """No node of the four kinds may lack a reader."""
     for row, _, _, after in _known(evidence):
         if not readers(after)[row.name]:
             yield evidence.finding(
@@ -220,10 +220,10 @@ def none_without_reader(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("works wherever both did", Stage.STRUCTURE)
 def works_wherever(evidence: Evidence) -> Iterable[Finding]:
-    """A node that replaces a reshape is a reshape."""
+    """A node that replaces a reshape must be a reshape."""
     for row, views, values, after in _known(evidence):
         if any(each.name == row.source and each.is_shape for each in after):
-            continue  # it reads what it has read, and another rule says so
+            continue  # it reads its old input, which another rule reports
         if row.target == VIEW and values[row.name] not in views.plain:
             yield evidence.finding(
                 "view-fails",
@@ -238,7 +238,7 @@ def works_wherever(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right val", Stage.STRUCTURE)
 def right_val(evidence: Evidence) -> Iterable[Finding]:
-    """Every node of the four kinds has a right `val`."""
+    """Every node of the four kinds must have a right `val`."""
     for row, views, values, _ in _known(evidence):
         wanted = views.vals[values[row.name]]
         if row.val not in wanted:
@@ -255,7 +255,7 @@ def right_val(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right number", Stage.RESULT)
 def right_number(evidence: Evidence) -> Iterable[Finding]:
-    """The number is how many nodes of the four kinds the graph has fewer."""
+    """The number must be how many nodes of the four kinds were removed."""
     after = rows_of(_said(evidence)["rows"])
     counts = [sum(row.is_kind for row in rows) for rows in (_before(evidence), after)]
     want, got = counts[0] - counts[1], _said(evidence)["count"]
@@ -270,7 +270,7 @@ def right_number(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("same result", Stage.RESULT)
 def gives_the_same(evidence: Evidence) -> Iterable[Finding]:
-    """The graph gives what it gave."""
+    """The graph must still compute the same."""
     for i, want in enumerate(evidence.reference.runs):
         how, value = _said(evidence, i)["result"]["tuple"]
         on = evidence.inputs_text(i)

@@ -1,4 +1,4 @@
-"""Graphs of ATen operators in which views do nothing, or seem to: for `remove_noop_views`."""
+"""Graphs of ATen operators for `remove_noop_views`: views that do nothing, or seem to."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -39,7 +39,7 @@ class SameShape(nn.Module):
 
 
 class FourKinds(nn.Module):
-    """`x` has the shape (2, 3); the last one of four is the result."""
+    """`x` has the shape (2, 3); the last of four views is the result."""
 
     def forward(self, x):
         a = aten.reshape.default(aten.sin.default(x), [2, -1])
@@ -58,7 +58,7 @@ class ManyReaders(nn.Module):
 
 
 class WholeSlices(nn.Module):
-    """`x` has the shape (1, 3): slices of all of it, from the end, in steps, and of nothing."""
+    """`x` has the shape (1, 3): full slices, from the end, with steps, and empty ones."""
 
     def forward(self, x):
         a = aten.slice.Tensor(x, 1, -3, 9)
@@ -76,7 +76,7 @@ class ViewOfView(nn.Module):
 
 
 class DeadFromTheStart(nn.Module):
-    """`x` has the shape (2, 3); nobody reads these views."""
+    """`x` has the shape (2, 3); nothing reads these views."""
 
     def forward(self, x):
         y = aten.view.default(x, [6])
@@ -86,7 +86,7 @@ class DeadFromTheStart(nn.Module):
 
 
 class Transposed(nn.Module):
-    """`x` has the shape (2, 6): the reshape copies, and a view could not."""
+    """`x` has the shape (2, 6): the reshape copies, as a view is impossible."""
 
     def forward(self, x):
         y = aten.permute.default(x, [1, 0])
@@ -94,7 +94,7 @@ class Transposed(nn.Module):
 
 
 class AnyInput(nn.Module):
-    """`x` has the shape (2, 6); the next input may not be contiguous."""
+    """`x` has the shape (2, 6); later inputs may not be contiguous."""
 
     def forward(self, x):
         return aten.view.default(aten.reshape.default(x, [12]), [3, 4])
@@ -108,7 +108,7 @@ class ReshapeOfView(nn.Module):
 
 
 class StillRead(nn.Module):
-    """`x` has the shape (2, 6); another operator reads the value in the middle, a slice another."""
+    """`x` has the shape (2, 6); another operator reads the middle value; a slice reads another."""
 
     def forward(self, x):
         y = aten.view.default(x, [12])
@@ -118,7 +118,7 @@ class StillRead(nn.Module):
 
 
 class ReadByDeadCode(nn.Module):
-    """`x` has the shape (2, 6); what reads the value in the middle is read by nobody."""
+    """`x` has the shape (2, 6); the reader of the middle value has no reader."""
 
     def forward(self, x):
         y = aten.view.default(x, [12])
@@ -136,7 +136,7 @@ class ThereAndBack(nn.Module):
 
 
 class ThereBackAndOn(nn.Module):
-    """`x` has the shape (2, 6). Whether the last one stays a view of `x` is free."""
+    """`x` has the shape (2, 6). The last one may or may not stay a view of `x`."""
 
     def forward(self, x):
         y = aten.reshape.default(x, [12])
@@ -154,7 +154,7 @@ class NothingBetween(nn.Module):
 
 
 class TransposedBack(nn.Module):
-    """`x` has the shape (2, 6); what comes back has other strides than what went in."""
+    """`x` has the shape (2, 6); the result has other strides than the input."""
 
     def forward(self, x):
         y = aten.permute.default(x, [1, 0])
@@ -163,7 +163,7 @@ class TransposedBack(nn.Module):
 
 
 class TransposedBackAndOn(nn.Module):
-    """`x` has the shape (2, 6): the second of three gives the shape of what the first one reads."""
+    """`x` has the shape (2, 6): the second of three restores the shape of the first one's input."""
 
     def forward(self, x):
         y = aten.permute.default(x, [1, 0])
@@ -182,7 +182,7 @@ class LongChain(nn.Module):
 
 
 class ReshapeThenViews(nn.Module):
-    """`x` has the shape (2, 6): the reshape copies, is still read, and has two views after it."""
+    """`x` has the shape (2, 6): the reshape copies, is still read, and is followed by two views."""
 
     def forward(self, x):
         y = aten.reshape.default(aten.permute.default(x, [1, 0]), [12])
@@ -212,7 +212,7 @@ class Needed(nn.Module):
 
 
 class OneDimensionMore(nn.Module):
-    """`x` has the shape (2, 3): the sizes of two shapes agree, as far as the shorter one goes."""
+    """`x` has the shape (2, 3): the sizes of two shapes agree, up to the end of the shorter."""
 
     def forward(self, x):
         a = aten.sin.default(aten.view.default(x, [2, 3, 1]))
@@ -225,7 +225,7 @@ class OneDimensionMore(nn.Module):
 
 
 class SliceOfSlice(nn.Module):
-    """`x` has the shape (6, 3): slices and expands are not put together."""
+    """`x` has the shape (6, 3): slices and expands are not merged."""
 
     def forward(self, x):
         y = aten.slice.Tensor(aten.slice.Tensor(x, 0, 1, END), 0, 1, END)
@@ -234,7 +234,7 @@ class SliceOfSlice(nn.Module):
 
 
 class Relatives(nn.Module):
-    """`x` has the shape (2, 3); all of these stay, though some give the shape that they get."""
+    """`x` has the shape (2, 3); all of these stay, though some keep the shape of their input."""
 
     def forward(self, x):
         a = aten.view.dtype(x, torch.int32)
@@ -253,7 +253,7 @@ class Relatives(nn.Module):
 
 
 class Namesakes(Relatives):
-    """`x` has the shape (2, 3); the names of two more begin as those of a slice and an expand."""
+    """`x` has the shape (2, 3); two more have names that begin like a slice and an expand."""
 
     def forward(self, x):
         first = aten.sum.dim_IntList(x, [0], True)
@@ -262,7 +262,7 @@ class Namesakes(Relatives):
 
 
 class TwoSizes(nn.Module):
-    """`x` has the sizes s0 and s1. The example is (4, 4), and nobody knows that they are equal."""
+    """`x` has the sizes s0 and s1. They are 4 in the example, but not known to be equal."""
 
     def forward(self, x):
         rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
@@ -289,7 +289,7 @@ class SizeComesLater(nn.Module):
 
 
 class SizeAndNumber(nn.Module):
-    """`x` has the sizes s0 and 3. The example has 4 rows, others may have more."""
+    """`x` has the sizes s0 and 3. It has 4 rows in the example, but may have more."""
 
     def forward(self, x):
         y = aten.slice.Tensor(x, 0, 0, 4)
@@ -336,7 +336,7 @@ class SymbolicSlices(nn.Module):
 
 
 def of_random_model(trial: Trial, choice: int) -> Trial:
-    """A trial about the graph that `make_fx` records of a random model."""
+    """A trial with the graph that `make_fx` records of a random model."""
     gm = copy.deepcopy(_recorded(SameTrial(trial)))
     return Trial(args=(Asked(gm),), model=trial.model, inputs=trial.inputs)
 
@@ -349,7 +349,7 @@ def _recorded(same: SameTrial) -> fx.GraphModule:
     model, inputs = copy.deepcopy((trial.model, trial.inputs[0]))
     record = make_fx(
         model, tracing_mode="fake", pre_dispatch=True, _allow_non_fake_inputs=True
-    )  # parameters stay what they are
+    )  # parameters keep their values
     with torch.no_grad():
         return record(*inputs)
 
@@ -363,8 +363,8 @@ class Graphs:
 
     Attributes:
         make: builds a module whose `forward` calls ATen operators.
-        inputs: of the example, and of the run.
-        symbolic: for each input, which of its sizes are symbols.
+        inputs: for recording the example, and for the run.
+        symbolic: for each input, the indices of its symbolic sizes.
         more: inputs of further runs.
     """
 
@@ -387,14 +387,14 @@ class Graphs:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer with a graph module, and reports what has become of it."""
+    """Calls the answer with a graph module, and reports on the changed module."""
 
     gm: fx.GraphModule
 
     says = "{name}(gm), where gm is the graph of the model"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: the changed graph module, on each input."""
+        """Call the answer; each run then calls the changed graph module."""
         before = known_of(self.gm)
         count = answer(self.gm)
         found = {

@@ -1,7 +1,7 @@
-"""What views compute, whatever way they are written: the judge's own look at rows of a graph.
+"""The values of views, however they are written: the judge's own analysis of a graph's rows.
 
-Each node of the four kinds is recognized by what it gives: a shape of some value, a slice, or an
-expansion. Views of views are one shape of the first value, and what does nothing is the value.
+Each node of the four kinds is identified by its value: a shape of some value, a slice, or an
+expansion. Views of views are one shape of the first value; a view that does nothing is the value.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ SHAPES = (VIEW, RESHAPE)
 KINDS = (*SHAPES, SLICE, EXPAND)
 
 Value = tuple[Any, ...]
-"""What a node gives, so that two nodes give the same if these are equal."""
+"""The value of a node; two nodes give the same if their values are equal."""
 
 
 class Strange(Exception):
-    """A row is none that can come of the graph that was given; its text says why."""
+    """A row that cannot result from the given graph; the message says why."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A node, as it is described."""
+    """A described node."""
 
     op: str
     name: str
@@ -54,7 +54,7 @@ class Row:
 
     @property
     def given(self) -> list[Encoded]:
-        """The arguments of one of the four kinds, in the operator's order; `None` at the end."""
+        """The arguments of one of the four kinds, in the operator's order, padded with `None`."""
         names = {"slice": ("self", "dim", "start", "end", "step"), "expand": ("self", "size")}
         key = "slice" if self.target == SLICE else "expand"
         found = list(self.args["tuple"])
@@ -63,7 +63,7 @@ class Row:
 
     @property
     def source(self) -> str:
-        """The name of the node that one of the four kinds reads."""
+        """The name of the input of one of the four kinds."""
         first = (self.given or [None])[0]
         if not isinstance(first, dict) or "node" not in first:
             raise Strange(f"`{self.name}` does not read a node")
@@ -71,12 +71,12 @@ class Row:
 
 
 def rows_of(data: Encoded) -> list[Row]:
-    """The nodes of a description."""
+    """Make rows from a description."""
     return [Row(*row["tuple"]) for row in data["list"]]
 
 
 def readers(rows: list[Row]) -> dict[str, list[str]]:
-    """By name, the nodes that read each node."""
+    """The readers of each node, by name."""
     found: dict[str, list[str]] = {row.name: [] for row in rows}
     for row in rows:
         for name in dict.fromkeys(_names([row.args, row.kwargs])):
@@ -97,13 +97,13 @@ def _names(data: Encoded) -> Iterator[str]:
 
 @dataclass
 class Views:
-    """The values of a graph, as the judge knows it.
+    """The values of a given graph, computed by the judge.
 
     Attributes:
-        gm: a fresh copy of the graph module that was given.
-        values: what each node of the given graph gives.
-        plain: shapes of values that a chain of views alone gives, without a reshape.
-        vals: what the given graph's nodes that give a value say in their `meta`.
+        gm: a fresh copy of the given graph module.
+        values: the value of each node of the given graph.
+        plain: values that a chain of views without a reshape can give.
+        vals: the `meta` texts of the given graph's nodes with a value.
     """
 
     gm: fx.GraphModule
@@ -125,15 +125,15 @@ class Views:
                 chain = by_views.get(row.source, True)
                 by_views[row.name] = chain if nothing else row.target != RESHAPE and chain
                 if value[0] != "shape":
-                    by_views[row.name] = True  # what is read from here on
+                    by_views[row.name] = True  # a slice or an expand begins a new chain
                 elif row.is_shape and by_views[row.name]:
                     self.plain.add(value)
 
     def after(self, rows: list[Row]) -> dict[str, Value]:
-        """What each node gives in the graph that has become of the given one.
+        """The value of each node in the changed graph.
 
         Raises:
-            Strange: a view in it is none of the given values.
+            Strange: the value of a view is not in the given graph.
         """
         found: dict[str, Value] = {}
         known = set(self.values.values())
@@ -161,7 +161,7 @@ class Views:
         return (word, source, str(self._plain_args(row)), self._number(shape))
 
     def _plain_args(self, row: Row) -> list[Encoded]:
-        """The arguments of a slice or an expansion, with defaults in their places."""
+        """The arguments of a slice or an expansion, with defaults filled in."""
         args = row.given[1:]
         if row.target == SLICE:
             dim, start, end, step = args
@@ -175,7 +175,7 @@ class Views:
         return self._shapes[value[-1]]
 
     def _shape(self, row: Row, source: Value) -> tuple[Any, ...]:
-        """The shape that a node's arguments say, which may have changed."""
+        """The shape given by a node's arguments, which the answer may have changed."""
         if row.target == SLICE:
             return self._of_a_slice(row, source)
         sizes = self._sizes(row)
@@ -195,7 +195,7 @@ class Views:
         return tuple(sizes)
 
     def _of_a_slice(self, row: Row, source: Value) -> tuple[Any, ...]:
-        """Slices do not change, so the given graph has one like it."""
+        """The shape of a slice, taken from an equal one in the given graph."""
         wanted = str(self._plain_args(row))
         for known in self.values.values():
             if known[0] == "slice" and known[1] == source and known[2] == wanted:
@@ -222,7 +222,7 @@ class Views:
         return found
 
     def _number(self, shape: tuple[Any, ...]) -> int:
-        """The place of a shape among those that are known to differ from each other, or may."""
+        """The index of a shape among those that are not known to be equal."""
         for i, known in enumerate(self._shapes):
             if self._is_same(shape, known):
                 return i
@@ -230,7 +230,7 @@ class Views:
         return len(self._shapes) - 1
 
     def does_nothing(self, row: Row, after: dict[str, Value]) -> bool:
-        """Whether a node yields the shape of what it reads."""
+        """Whether a node gives the shape of its input."""
         return self._is_same(self.shape_of(after[row.name]), self.shape_of(after[row.source]))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Exercise 12.1: a pass that exchanges functions, and says whether it did."""
+"""Exercise 12.1: a pass that replaces functions, and reports whether it did."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def case(
     how: Any = models.Once,
     inputs: tuple[Any, ...] = (T(2, 3),),
 ) -> Case:
-    """A case: a model, and what is exchanged in it."""
+    """A case: a model, and the table of functions to replace."""
     return Case(name, aspect, models.Swapping(make, pairs, inputs, how))
 
 

@@ -1,4 +1,4 @@
-"""What must come of `OpSwap`: the same module, other targets, and an honest `modified`."""
+"""The answer key of `OpSwap`: the same module, new targets, and a true `modified`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ENDINGS = ("value", "raised")
 
 
 def _calls(evidence: Evidence) -> Iterator[tuple[str, Said, Said]]:
-    """For each call: its name, what was reported of it, and what must be."""
+    """For each call: its name, the answer's report and the expected report."""
     got, want = (each["calls"]["list"] for each in said_in(evidence))
     for i, (ours, theirs) in enumerate(zip(got, want, strict=True)):
         where = f"Call {i + 1}" if len(want) > 1 else "The call"
@@ -46,7 +46,7 @@ def _calls(evidence: Evidence) -> Iterator[tuple[str, Said, Said]]:
 
 @rule("a pass", Stage.KIND)
 def a_pass(evidence: Evidence) -> Iterable[Finding]:
-    """It is a `PassBase`, and each call returns a `PassResult`."""
+    """The class must be a `PassBase`, and each call must return a `PassResult`."""
     got, want = said_in(evidence)
     ends = got.get("result", {}).get("tuple", [""])[0]
     if ends not in ENDINGS or len(got["calls"]["list"]) != len(want["calls"]["list"]):
@@ -69,7 +69,7 @@ def a_pass(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the same module", Stage.FORM)
 def the_same_module(evidence: Evidence) -> Iterable[Finding]:
-    """The module in the result is the one that was given."""
+    """The result's module must be the given one."""
     for where, call, _ in _calls(evidence):
         if call["same module"] is not True:
             yield evidence.finding(
@@ -82,7 +82,7 @@ def the_same_module(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("targets", Stage.STRUCTURE)
 def targets(evidence: Evidence) -> Iterable[Finding]:
-    """Each function of the table is exchanged, at once, and nothing else is changed."""
+    """Every function of the table must be replaced in one call, and nothing else changed."""
     for where, call, known in _calls(evidence):
         odd = other_row(call["rows"], known["rows"])
         if odd is None:
@@ -131,7 +131,7 @@ def _lower(where: str) -> str:
 
 @rule("the same nodes", Stage.STRUCTURE)
 def the_same_nodes(evidence: Evidence) -> Iterable[Finding]:
-    """The node objects are those that were there."""
+    """The node objects must be the same."""
     for where, call, known in _calls(evidence):
         if call["same nodes"] is not True and other_row(call["rows"], known["rows"]) is None:
             yield evidence.finding(
@@ -144,7 +144,7 @@ def the_same_nodes(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("recompiled", Stage.STRUCTURE)
 def recompiled(evidence: Evidence) -> Iterable[Finding]:
-    """The code is what the graph says."""
+    """The code must match the graph."""
     for where, call, _ in _calls(evidence):
         if call["recompiled"] is not True:
             yield evidence.finding(
@@ -157,7 +157,7 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("an honest modified", Stage.RESULT)
 def an_honest_modified(evidence: Evidence) -> Iterable[Finding]:
-    """`modified` is a `bool`, and true exactly if a target is another one now."""
+    """`modified` must be a `bool` that is true if and only if a target changed."""
     for where, call, known in _calls(evidence):
         got, want = call["modified"], known["modified"]
         if type(got) is not bool:
@@ -180,7 +180,7 @@ def an_honest_modified(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("same result", Stage.RESULT)
 def same_result(evidence: Evidence) -> Iterable[Finding]:
-    """The module computes what its new targets say."""
+    """The module must compute what its new targets do."""
     got, want = ([*each["result"]["tuple"]] for each in said_in(evidence))
     if got[0] == "raised" and want[0] == "value":
         yield evidence.finding(
@@ -202,13 +202,13 @@ def same_result(evidence: Evidence) -> Iterable[Finding]:
 
 
 class _Ours(PassBase):
-    """The pass, as an interpreter of the table."""
+    """The pass, implemented as an interpreter of the table."""
 
     def __init__(self, table: dict[Callable[..., Any], Callable[..., Any]]) -> None:
         self.table = table
 
     def call(self, graph_module: fx.GraphModule) -> PassResult:
-        """Exchange the functions."""
+        """Replace the functions."""
         functions = [n for n in graph_module.graph.nodes if n.op == "call_function"]
         wanted = [(n, self.table[n.target]) for n in functions if n.target in self.table]
         changes = [(n, new) for n, new in wanted if n.target is not new]

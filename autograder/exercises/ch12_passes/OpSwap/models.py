@@ -1,4 +1,4 @@
-"""Graph modules whose functions are exchanged, and what is reported of it: for `OpSwap`."""
+"""Graph modules for `OpSwap`, and the reports about its calls."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -28,10 +28,10 @@ Pair = tuple[Callable[..., Any] | str, Callable[..., Any] | str]
 
 
 def relu(x):
-    """Has the name of `torch.relu`, and does something else.
+    """Do something else than `torch.relu`, under the same name.
 
-    It is a leaf of every trace, and not by `fx.wrap`: that is noted in a node's `meta`, and if the
-    node calls another function later, no trace in the process works any more.
+    Every trace treats it as a leaf, but not by `fx.wrap`: that adds an entry to a node's `meta`,
+    and if the node calls another function later, all traces in the process fail.
     """
     if has_torch_function_unary(x):
         return handle_torch_function(relu, (x,), x)
@@ -39,7 +39,7 @@ def relu(x):
 
 
 def power(exponent, written):
-    """Makes functions that share their name and their place; leaves of a trace, as `relu` is."""
+    """Make functions with equal names and qualified names; they are leaves of a trace."""
 
     def powered(x):
         if has_torch_function_unary(x):
@@ -55,7 +55,7 @@ squared, cubed = power(2, "squared"), power(3, "cubed")
 
 @functools.wraps(squared)
 def guarded(x):
-    """Calls `squared`, and has its name; a leaf of a trace, as `relu` is."""
+    """Call `squared`, under its name; a leaf of every trace, like `relu`."""
     if has_torch_function_unary(x):
         return handle_torch_function(guarded, (x,), x)
     return squared(x.clamp(-1, 1))
@@ -63,7 +63,7 @@ def guarded(x):
 
 guarded.written = "guarded"
 
-# These names stand for operators in the table of a case.
+# Names for operators in the table of a case.
 aten = torch.ops.aten
 aten_sin, aten_cos, aten_exp = aten.sin.default, aten.cos.default, aten.exp.default
 aten_sin_packet, aten_cos_packet = aten.sin, aten.cos
@@ -75,7 +75,7 @@ class Waves(nn.Module):
 
 
 class ManyWaves(nn.Module):
-    """The same functions are called several times, nested, by keywords; one result is unread."""
+    """Calls the same functions repeatedly, nested, with keywords; one result is not read."""
 
     def forward(self, x):
         a = torch.sin(input=x)
@@ -85,7 +85,7 @@ class ManyWaves(nn.Module):
 
 
 class Alike(nn.Module):
-    """Functions, a method, a module and a function of its own that are all called `relu`."""
+    """Functions, a method, a module and a function of this file that are all called `relu`."""
 
     def __init__(self):
         super().__init__()
@@ -97,21 +97,21 @@ class Alike(nn.Module):
 
 
 class FromOneFactory(nn.Module):
-    """Two functions that only share their name and their place."""
+    """Two functions with equal names and qualified names."""
 
     def forward(self, x):
         return squared(x) + cubed(x)
 
 
 class Guarded(nn.Module):
-    """A function, and another one that is put around it with `functools.wraps`."""
+    """A function, and a wrapper around it made with `functools.wraps`."""
 
     def forward(self, x):
         return squared(x) + guarded(x)
 
 
 class AtenWaves(nn.Module):
-    """Overloads of ATen operators are functions, too."""
+    """Overloads of ATen operators are functions as well."""
 
     def forward(self, x):
         return aten.cos.default(aten.sin.default(x)) + aten.sin.default(x)
@@ -123,7 +123,7 @@ class Squared(nn.Module):
 
 
 class Operators(nn.Module):
-    """Operators of Python are functions, too."""
+    """Python operators are functions as well."""
 
     def __init__(self):
         super().__init__()
@@ -140,9 +140,9 @@ class Swapping:
 
     Attributes:
         make: builds the model.
-        pairs: the table, as pairs; functions from one factory by their names here.
-        inputs: what the module is run on, tensors as `T`.
-        how: how the pass is put to work.
+        pairs: the table, as pairs; functions from one factory by their names in this file.
+        inputs: inputs of the module, tensors as `T`.
+        how: the way to call the pass.
     """
 
     make: Callable[[], nn.Module]
@@ -160,12 +160,12 @@ class Swapping:
 
 
 def _function(said: Callable[..., Any] | str) -> Any:
-    """A function, or the one that has this name here."""
+    """A function, or the one with this name in this file."""
     return globals()[said] if isinstance(said, str) else said
 
 
 def noted(model: nn.Module) -> fx.GraphModule:
-    """The trace of a model whose nodes carry something in their `meta`."""
+    """Trace a model, and set `meta` entries on its nodes."""
     gm = fx.symbolic_trace(model)
     for i, node in enumerate(gm.graph.nodes):
         node.meta["number"] = i
@@ -175,11 +175,11 @@ def noted(model: nn.Module) -> fx.GraphModule:
 
 @dataclass(frozen=True, eq=False)
 class Once:
-    """The pass is called once on a graph module.
+    """Calls the pass once on a graph module.
 
     Attributes:
         gm: the graph module.
-        table: what is exchanged.
+        table: the functions to replace.
     """
 
     gm: fx.GraphModule
@@ -192,12 +192,12 @@ class Once:
 
     @property
     def listed(self) -> str:
-        """The table, as a reader would write it, for `str.format`."""
+        """The table as Python code, for `str.format`."""
         pairs = [f"{target_text(old)}: {target_text(new)}" for old, new in self.table.items()]
         return "{{" + ", ".join(pairs) + "}}"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: the module as the pass left it."""
+        """Make and call the pass; each run then calls the module."""
         gm = copy.deepcopy(self.gm)
         swap = answer(dict(self.table))
         said = {"is a PassBase": isinstance(swap, PassBase)}
@@ -205,12 +205,12 @@ class Once:
         return lambda *inputs: {**said, "result": attempt(gm, *inputs)}
 
     def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
-        """What is reported of each call."""
+        """The report on each call."""
         return [call_of(swap, gm)]
 
 
 class Again(Once):
-    """The same pass is called three times on one module."""
+    """Calls the same pass three times on one module."""
 
     @property
     def says(self) -> str:
@@ -218,12 +218,12 @@ class Again(Once):
         return f"swap = {{name}}({self.listed}), then swap(gm) three times"
 
     def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
-        """What is reported of each call."""
+        """The report on each call."""
         return [call_of(swap, gm) for _ in range(3)]
 
 
 class Between(Once):
-    """Before and after the call, the pass is called on a module in which there is nothing to do."""
+    """Calls the pass on an unaffected module before and after the main call."""
 
     @property
     def says(self) -> str:
@@ -231,13 +231,13 @@ class Between(Once):
         return f"swap = {{name}}({self.listed}); swap(other), swap(gm), swap(other)"
 
     def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
-        """What is reported of each call."""
+        """The report on each call."""
         other = noted(nn.Sequential(nn.Tanh(), nn.Linear(3, 2)))
         return [call_of(swap, other), call_of(swap, gm), call_of(swap, other)]
 
 
 class TwoPasses(Once):
-    """A second pass, with a table of its own, is made before the first is called."""
+    """Makes a second pass with its own table before calling the first."""
 
     @property
     def says(self) -> str:
@@ -245,13 +245,13 @@ class TwoPasses(Once):
         return f"swap = {{name}}({self.listed}); {{name}}({{{{torch.neg: torch.exp}}}}); swap(gm)"
 
     def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
-        """What is reported of each call."""
+        """The report on each call."""
         answer({torch.neg: torch.exp})
         return [call_of(swap, gm)]
 
 
 class Managed(Once):
-    """A `PassManager` runs the pass after another one that has nothing to do."""
+    """Runs the pass in a `PassManager`, after a pass with an empty table."""
 
     @property
     def says(self) -> str:
@@ -259,17 +259,17 @@ class Managed(Once):
         return f"PassManager([{{name}}({{{{}}}}), {{name}}({self.listed})], steps=3)(gm)"
 
     def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
-        """What is reported of each call."""
+        """The report on each call."""
         return [call_of(PassManager([answer({}), swap], steps=3), gm)]
 
 
 def call_of(swap: Any, gm: fx.GraphModule) -> dict[str, Any]:
-    """What is reported of one call of a pass."""
+    """Call a pass once, and report on the call."""
     nodes = [*gm.graph.nodes]
     result = swap(gm)
     ours = isinstance(result, PassResult)
     return {
-        "kind": PassResult if ours else type(result),  # a class of one's own will do
+        "kind": PassResult if ours else type(result),  # a subclass is accepted
         "same module": ours and result.graph_module is gm,
         "modified": result.modified if ours else None,
         "same nodes": [id(n) for n in gm.graph.nodes] == [id(n) for n in nodes],
@@ -282,12 +282,12 @@ def call_of(swap: Any, gm: fx.GraphModule) -> dict[str, Any]:
 
 _OF_ONE = (torch.sin, torch.cos, torch.tanh, torch.exp, torch.abs, torch.relu)
 _OF_TWO = (torch.add, torch.maximum, torch.mul, torch.sub)
-_OPERATORS = (operator.add, operator.mul, operator.sub)  # what calls them has no keywords
+_OPERATORS = (operator.add, operator.mul, operator.sub)  # calls of these have no keywords
 _HOWS = (Once, Once, Again, Between, TwoPasses, Managed)
 
 
 def with_table(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, with a table of functions of one argument, and of two."""
+    """Give the trial of a random model a table of functions with one and two arguments."""
     assert trial.model is not None
     draw = random.Random(choice)
     gm = noted(copy.deepcopy(trial.model))

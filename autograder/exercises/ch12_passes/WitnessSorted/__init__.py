@@ -1,1 +1,1 @@
-"""Exercise 12.3: what an order by inputs alone moves."""
+"""Exercise 12.3: calls that a sort by inputs alone moves."""

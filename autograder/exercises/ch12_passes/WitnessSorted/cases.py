@@ -1,4 +1,4 @@
-"""Exercise 12.3: what an order by inputs alone moves."""
+"""Exercise 12.3: calls that a sort by inputs alone moves."""
 
 from __future__ import annotations
 

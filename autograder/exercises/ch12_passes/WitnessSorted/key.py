@@ -1,4 +1,4 @@
-"""What must come of `WitnessSorted`: orders that keep what a model does, and one that does not."""
+"""The answer key of `WitnessSorted`: sorts that keep the results, and one that does not."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
 
 
 def stable(gm: fx.GraphModule) -> fx.GraphModule:
-    """Keeps the old order wherever inputs allow it."""
+    """Keep the old order wherever the inputs allow it."""
     return stable_topological_sort(gm)
 
 
 def where_all_is_pure(gm: fx.GraphModule) -> fx.GraphModule:
-    """Sorts as the suspect does, but only graphs in which the order makes no difference."""
+    """Sort like the suspect, but only graphs whose order does not matter."""
     return suspects.inputs_first(gm) if all_pure(gm) else gm
 
 

@@ -1,4 +1,4 @@
-"""Exercise 12.3: a pipeline of passes that undoes what breaks a check."""
+"""Exercise 12.3: a pipeline that undoes passes that break a check."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def piped(
     training: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
-    """A case: a model, and passes for it."""
+    """A case: a model and its passes."""
     return Case(name, aspect, models.Piped(make, passes, checks, limit, training), expect)
 
 

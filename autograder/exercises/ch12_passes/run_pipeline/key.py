@@ -1,4 +1,4 @@
-"""What must come of `run_pipeline`: what the passes made that held, and a report of the others."""
+"""The answer key of `run_pipeline`: the result of the sound passes, and a report of the others."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from autograder.exercises.ch12_passes.keys import (
 )
 
 FREE = "(any text)"
-"""What our report says where the text is free."""
+"""Marks free text in the expected report."""
 
 
 @rule("ends as it must", Stage.KIND)
 def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
-    """A pair of a graph module and a list of texts comes back; an interrupt passes through."""
+    """The answer must return a graph module and a list of texts; an interrupt must pass through."""
     got, want = said_in(evidence)
     if got.get("ended") not in ("returned", "interrupted"):
         yield unrecorded(evidence)
@@ -73,7 +73,7 @@ def _returned(evidence: Evidence) -> tuple[dict[str, Encoded], dict[str, Encoded
 
 @rule("the caller's lists", Stage.FORM)
 def the_callers_lists(evidence: Evidence) -> Iterable[Finding]:
-    """Passes and checks are lists of the caller, and stay as they were."""
+    """The answer must not change the caller's lists of passes and checks."""
     pair = _returned(evidence)
     if pair and pair[0]["lists"] is not True:
         yield evidence.finding(
@@ -85,7 +85,7 @@ def the_callers_lists(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the report", Stage.STRUCTURE)
 def the_report(evidence: Evidence) -> Iterable[Finding]:
-    """One text for each pass that was undone, in order."""
+    """The report must have one text for each undone pass, in order."""
     pair = _returned(evidence)
     if not pair:
         return
@@ -141,7 +141,7 @@ def _items(count: int) -> str:
 
 @rule("the graph", Stage.STRUCTURE)
 def the_graph(evidence: Evidence) -> Iterable[Finding]:
-    """The graph is what the passes made of it that held."""
+    """The graph must be the result of the passes that were kept."""
     pair = _returned(evidence)
     if not pair:
         return
@@ -176,7 +176,7 @@ _MODES = {True: "training mode", False: "eval mode"}
 
 @rule("layers and weights", Stage.STRUCTURE)
 def layers_and_weights(evidence: Evidence) -> Iterable[Finding]:
-    """What a pass has done to layers and tensors is undone with it."""
+    """Changes of an undone pass to layers and tensors must be undone."""
     pair = _returned(evidence)
     if not pair:
         return
@@ -213,7 +213,7 @@ def layers_and_weights(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("recompiled", Stage.STRUCTURE)
 def recompiled(evidence: Evidence) -> Iterable[Finding]:
-    """The code is what the graph says, and the module runs."""
+    """The code must match the graph, and the module must run."""
     pair = _returned(evidence)
     if not pair:
         return
@@ -251,7 +251,7 @@ def _result_finding(
 def ours(
     gm: fx.GraphModule, passes: Sequence[Any], checks: Sequence[Any] = (), limit: int = 20
 ) -> tuple[fx.GraphModule, list[str]]:
-    """Each pass is given a copy, which is kept if all goes well."""
+    """Give each pass a copy, and keep it if all checks succeed."""
     current, undone, report = copy.deepcopy(gm), set(), []
     for _ in range(limit):
         modified = False

@@ -1,4 +1,4 @@
-"""Graph modules, passes and checks of every kind, and what is reported: for `run_pipeline`."""
+"""Graph modules, passes and checks for `run_pipeline`, and the report about its result."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -50,7 +50,7 @@ class OnlyTanh(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of the values."""
+    """Some values are not read."""
 
     def forward(self, x):
         torch.cos(torch.cos(x))
@@ -58,7 +58,7 @@ class Unread(nn.Module):
 
 
 class WithBuffers(nn.Module):
-    """Layers in layers, a parameter that is read, a BatchNorm with buffers."""
+    """Nested layers, a parameter that is read, a BatchNorm with buffers."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +70,7 @@ class WithBuffers(nn.Module):
 
 
 class UnreadLayer(WithBuffers):
-    """Nobody reads what one of the layers gives."""
+    """The result of one layer is not read."""
 
     def __init__(self):
         super().__init__()
@@ -81,7 +81,7 @@ class UnreadLayer(WithBuffers):
         return super().forward(x)
 
 
-# ------------------------------------------------------------------ passes that are in order
+# ------------------------------------------------------------------ sound passes
 
 
 def calls_of(gm: fx.GraphModule, *functions: Callable[..., Any]) -> list[fx.Node]:
@@ -90,7 +90,7 @@ def calls_of(gm: fx.GraphModule, *functions: Callable[..., Any]) -> list[fx.Node
 
 
 def exchange(nodes: list[fx.Node], gm: fx.GraphModule, new: Callable[..., Any]) -> PassResult:
-    """Make nodes call another function, and say so."""
+    """Let nodes call another function, and report it."""
     for node in nodes:
         node.target = new
     gm.recompile()
@@ -98,28 +98,28 @@ def exchange(nodes: list[fx.Node], gm: fx.GraphModule, new: Callable[..., Any]) 
 
 
 def sin_to_cos(gm: fx.GraphModule) -> PassResult:
-    """Each sine becomes a cosine."""
+    """Turn each sine into a cosine."""
     return exchange(calls_of(gm, torch.sin), gm, torch.cos)
 
 
 def cos_to_tanh(gm: fx.GraphModule) -> PassResult:
-    """Each cosine becomes a tanh."""
+    """Turn each cosine into a tanh."""
     return exchange(calls_of(gm, torch.cos), gm, torch.tanh)
 
 
 def first_sin_to_cos(gm: fx.GraphModule) -> PassResult:
-    """The first sine becomes a cosine, the others wait for another round."""
+    """Turn the first sine into a cosine, one per round."""
     return exchange(calls_of(gm, torch.sin)[:1], gm, torch.cos)
 
 
 def quiet_tanh_to_sin(gm: fx.GraphModule) -> PassResult:
-    """Each tanh becomes a sine, and that is not said."""
+    """Turn each tanh into a sine without reporting it."""
     exchange(calls_of(gm, torch.tanh), gm, torch.sin)
     return PassResult(gm, False)
 
 
 def one_more(gm: fx.GraphModule) -> PassResult:
-    """One more `neg` at the end, with each call; that is said."""
+    """Append one more `neg` in each call, and report it."""
     (output,) = (node for node in gm.graph.nodes if node.op == "output")
     with gm.graph.inserting_before(output):
         output.args = (gm.graph.call_function(torch.neg, output.args),)
@@ -128,29 +128,29 @@ def one_more(gm: fx.GraphModule) -> PassResult:
 
 
 def one_more_quietly(gm: fx.GraphModule) -> PassResult:
-    """One more `neg` at the end, with each call; that is not said."""
+    """Append one more `neg` in each call without reporting it."""
     return PassResult(one_more(gm).graph_module, False)
 
 
 def in_a_copy(gm: fx.GraphModule) -> PassResult:
-    """Another module comes back, in which each sine is a cosine; the given one is left alone."""
+    """Turn each sine into a cosine in a copy; the given module stays unchanged."""
     return sin_to_cos(copy.deepcopy(gm))
 
 
 def tidy(gm: fx.GraphModule) -> PassResult:
-    """Takes out what nobody reads."""
+    """Remove nodes that nothing reads."""
     modified = gm.graph.eliminate_dead_code()
     gm.recompile()
     return PassResult(gm, modified)
 
 
 def quiet_tidy(gm: fx.GraphModule) -> PassResult:
-    """Takes out what nobody reads, and that is not said; layers stay, called or not."""
+    """Remove unread nodes without reporting it; layers stay, called or not."""
     return PassResult(tidy(gm).graph_module, False)
 
 
 def other_tidy(gm: fx.GraphModule) -> PassResult:
-    """Bears the name of another pass, and trips in the middle of its work."""
+    """Fail halfway, under the name of another pass."""
     one_more(gm)
     raise KeyError("nothing to tidy up")
 
@@ -159,7 +159,7 @@ other_tidy.__name__ = "tidy"
 
 
 def again_tidy(gm: fx.GraphModule) -> PassResult:
-    """Bears the same name, and says the same when it trips."""
+    """Fail with the same message, under the same name."""
     one_more(gm)
     raise KeyError("nothing to tidy up")
 
@@ -168,45 +168,45 @@ again_tidy.__name__ = "tidy"
 
 
 class Swap(PassBase):
-    """One function for another."""
+    """Replaces one function by another."""
 
     def __init__(self, old: Callable[..., Any], new: Callable[..., Any]) -> None:
         self.old, self.new = old, new
 
     def call(self, graph_module: fx.GraphModule) -> PassResult:
-        """Exchange the function."""
+        """Replace the function."""
         return exchange(calls_of(graph_module, self.old), graph_module, self.new)
 
 
 class Noting:
-    """Each sine becomes a cosine; the object notes that it was called."""
+    """Turns each sine into a cosine, and records that it was called."""
 
     def __init__(self) -> None:
         self.called = False
 
     def __call__(self, gm: fx.GraphModule) -> PassResult:
-        """Exchange the function."""
+        """Replace the function."""
         self.called = True
         return sin_to_cos(gm)
 
 
-# ------------------------------------------------------------------ passes that are not
+# ------------------------------------------------------------------ unsound passes
 
 
 @dataclass(frozen=True)
 class Needed:
-    """One function for another, which must be there; two of these may be equal.
+    """Replaces a function that must be present; two of these may be equal.
 
     Attributes:
-        old: the function that is exchanged.
-        new: what is called instead.
+        old: the function to replace.
+        new: the function to call instead.
     """
 
     old: Callable[..., Any]
     new: Callable[..., Any]
 
     def __call__(self, gm: fx.GraphModule) -> PassResult:
-        """Exchange the function, or raise."""
+        """Replace the function, or raise."""
         nodes = calls_of(gm, self.old)
         if not nodes:
             raise LookupError("nothing to exchange")
@@ -214,7 +214,7 @@ class Needed:
 
 
 def half_done(gm: fx.GraphModule) -> PassResult:
-    """Edits the graph, a layer and all weights, then raises."""
+    """Edit the graph, a layer and all weights, then raise."""
     one_more(gm)
     gm.add_module("layer", nn.Identity())
     with torch.no_grad():
@@ -224,45 +224,45 @@ def half_done(gm: fx.GraphModule) -> PassResult:
 
 
 def trips_over_a_layer(gm: fx.GraphModule) -> PassResult:
-    """Puts another layer into a block of layers, then raises."""
+    """Replace a layer in a block of layers, then raise."""
     gm.set_submodule("block.1", nn.Identity())
     raise ValueError("a half is enough")
 
 
 class Refused(ValueError):
-    """An exception of a pass's own."""
+    """A pass's own exception."""
 
 
 class Torn:
-    """A pass and an exception, whose classes are in a class."""
+    """A pass and an exception as nested classes."""
 
     class InTwo(Exception):
-        """What is torn."""
+        """Raised by the nested pass."""
 
     class Swap(Swap):
-        """Trips over what it has torn."""
+        """A pass that edits, then raises."""
 
         def call(self, graph_module: fx.GraphModule) -> PassResult:
-            """Exchange the function, then raise."""
+            """Replace the function, then raise."""
             super().call(graph_module)
             raise Torn.InTwo("a half is enough")
 
 
 def refuses_tanh(gm: fx.GraphModule) -> PassResult:
-    """Raises as long as there is a tanh."""
+    """Raise if there is a tanh."""
     if calls_of(gm, torch.tanh):
         raise Refused("tanh")
     return one_more_quietly(gm)
 
 
 def asserts(gm: fx.GraphModule) -> PassResult:
-    """Trips over an assertion that says nothing."""
+    """Fail an assertion without a message."""
     one_more(gm)
     raise AssertionError
 
 
 def out_of_order(gm: fx.GraphModule) -> PassResult:
-    """Puts the last call in front of all others, and says that nothing was changed."""
+    """Move the last call to the front, and report no change."""
     *_, last, _ = gm.graph.nodes
     next(iter(gm.graph.nodes)).prepend(last)
     gm.recompile()
@@ -270,22 +270,22 @@ def out_of_order(gm: fx.GraphModule) -> PassResult:
 
 
 def to_exp(gm: fx.GraphModule) -> PassResult:
-    """Each function of one argument becomes `exp`."""
+    """Turn each function of one argument into `exp`."""
     return exchange(calls_of(gm, torch.sin, torch.cos, torch.tanh), gm, torch.exp)
 
 
 def to_exp_in_a_copy(gm: fx.GraphModule) -> PassResult:
-    """The same in another module; nothing of it is said."""
+    """Turn the functions into `exp` in a copy, without reporting it."""
     return PassResult(to_exp(copy.deepcopy(gm)).graph_module, False)
 
 
 def to_exp_and_a_copy(gm: fx.GraphModule) -> PassResult:
-    """The same in the module that is given, and a copy of that comes back."""
+    """Turn the functions into `exp` in the given module, but return a copy."""
     return PassResult(copy.deepcopy(to_exp(gm).graph_module), True)
 
 
 def large_weights(gm: fx.GraphModule) -> PassResult:
-    """Writes into the weights."""
+    """Change the weights."""
     with torch.no_grad():
         for parameter in gm.parameters():
             parameter.fill_(1000)
@@ -293,31 +293,31 @@ def large_weights(gm: fx.GraphModule) -> PassResult:
 
 
 def gives_nothing(gm: fx.GraphModule) -> None:
-    """Edits, and returns nothing."""
+    """Edit, and return nothing."""
     one_more(gm)
 
 
 def gives_the_module(gm: fx.GraphModule) -> fx.GraphModule:
-    """Edits, and returns the module alone."""
+    """Edit, and return the module alone."""
     return one_more(gm).graph_module
 
 
 def gives_a_pair(gm: fx.GraphModule) -> tuple[fx.GraphModule, bool]:
-    """Edits, and returns a tuple instead of a `PassResult`."""
+    """Edit, and return a tuple instead of a `PassResult`."""
     return one_more(gm).graph_module, True
 
 
 def gives_what_looks_like_one(gm: fx.GraphModule) -> Any:
-    """Edits, and returns an object with the attributes of a `PassResult`."""
+    """Edit, and return an object with the attributes of a `PassResult`."""
     return SimpleNamespace(graph_module=one_more(gm).graph_module, modified=False)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody presses Ctrl-C, or the kernel is interrupted."""
+    """The user presses Ctrl-C, or interrupts the kernel."""
 
 
 def is_interrupted(gm: fx.GraphModule) -> PassResult:
-    """Ctrl-C is pressed while it runs."""
+    """Simulate Ctrl-C while the pass runs."""
     raise Interrupted
 
 
@@ -325,7 +325,7 @@ def is_interrupted(gm: fx.GraphModule) -> PassResult:
 
 
 def in_order(gm: fx.GraphModule) -> None:
-    """`lint` accepts the graph; its own words are many."""
+    """Run `lint`; its own message is long."""
     try:
         gm.graph.lint()
     except RuntimeError:
@@ -333,32 +333,32 @@ def in_order(gm: fx.GraphModule) -> None:
 
 
 def no_exp(gm: fx.GraphModule) -> None:
-    """There is no `exp`."""
+    """Raise if there is an `exp`."""
     if calls_of(gm, torch.exp):
         raise ValueError("no exp, please")
 
 
 def small_weights(gm: fx.GraphModule) -> None:
-    """No weight is above 100."""
+    """Raise if a weight is above 100."""
     if any(parameter.max() > 100 for parameter in gm.parameters()):
         raise OverflowError("a weight is too large:\nabove 100")
 
 
 def two_negs_at_most(gm: fx.GraphModule) -> None:
-    """At most two calls of `neg`."""
+    """Raise if there are more than two calls of `neg`."""
     if len(calls_of(gm, torch.neg)) > 2:
         raise MemoryError("three times neg")
 
 
 def is_interrupted_without_sin(gm: fx.GraphModule) -> None:
-    """Ctrl-C is pressed while it runs on a module without a sine."""
+    """Simulate Ctrl-C on a module without a sine."""
     if not calls_of(gm, torch.sin):
         raise Interrupted
 
 
 @dataclass(frozen=True)
 class WasCalled:
-    """Looks at what a pass has noted.
+    """Checks that a pass was called.
 
     Attributes:
         noting: the pass.
@@ -367,13 +367,13 @@ class WasCalled:
     noting: Noting
 
     def __call__(self, gm: fx.GraphModule) -> None:
-        """The pass was called, and not a copy of it."""
+        """Raise if the pass itself, not a copy of it, was not called."""
         if not self.noting.called:
             raise ValueError("the pass in the list was not called")
 
 
 def says_no(gm: fx.GraphModule) -> bool:
-    """Raises nothing, so that all is in order; what it gives means nothing."""
+    """Return `False` but raise nothing: the check succeeds, as its result does not matter."""
     return False
 
 
@@ -386,7 +386,7 @@ class Piped:
 
     Attributes:
         make: builds the model.
-        passes: the passes, in their order.
+        passes: the passes, in order.
         checks: the checks.
         limit: the limit, if one is given.
         training: the mode of the model.
@@ -410,7 +410,7 @@ class Piped:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer, and reports what comes back.
+    """Calls the answer, and reports on the result.
 
     Attributes:
         gm: the graph module.
@@ -433,8 +433,8 @@ class Asked:
         return f"{{name}}({', '.join(words)})"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: the module that came back."""
-        # Passes may keep notes, and what they note is of this call.
+        """Call the answer; each run then calls the returned module."""
+        # Passes may store state; copies keep it separate for each call.
         passes, checks = copy.deepcopy(([*self.passes], [*self.checks]))
         given = [*passes], [*checks]
         options: dict[str, Any] = {"checks": checks} if checks else {}
@@ -455,7 +455,7 @@ class Asked:
 
 
 def facts_of(gm: fx.GraphModule) -> dict[str, Any]:
-    """The report about a module: its nodes, without their names, its layers and its tensors."""
+    """A report about a module: its nodes without names, its layers and its tensors."""
     number = {node: f"%{i}" for i, node in enumerate(gm.graph.nodes)}
     rows = [
         (
@@ -470,7 +470,7 @@ def facts_of(gm: fx.GraphModule) -> dict[str, Any]:
         "layers": sorted(f"{path}: {type(layer).__name__}" for path, layer in gm.named_modules()
                          if path),
         "modes": {path: layer.training for path, layer in gm.named_modules()
-                  if type(layer) is not nn.Module},  # what a trace puts layers into has no mode
+                  if type(layer) is not nn.Module},  # the containers that a trace adds have no mode
         "tensors": {name: tensor for name, tensor in sorted(gm.state_dict().items())},
         "recompiled": is_recompiled(gm),
     }  # fmt: skip
@@ -492,7 +492,7 @@ _CHECKS: tuple[Check, ...] = (in_order, no_exp, two_negs_at_most)
 
 
 def with_passes(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, with some passes, and at times some checks."""
+    """Give the trial of a random model some passes, and sometimes checks."""
     draw = random.Random(choice)
     gm = fx.symbolic_trace(copy.deepcopy(trial.model))
     passes = draw.sample(_PASSES, draw.randint(3, 7))

@@ -1,4 +1,4 @@
-"""Exercise 12.2: a graph in which some nodes are before their inputs."""
+"""Exercise 12.2: sort a graph in which some nodes precede their inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `sort_graph`: one order, or the nodes of one cycle."""
+"""The answer key of `sort_graph`: a unique order, or the nodes of one cycle."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from autograder.exercises.ch12_passes.sort_graph.models import shortened
 
 
 def _graph(evidence: Evidence) -> fx.Graph:
-    """The graph as it is given."""
+    """The given graph."""
     asked = evidence.trial.args[0]
     graph: fx.Graph = asked.make(asked.root).graph
     return graph
@@ -40,7 +40,7 @@ def _names(evidence: Evidence) -> str:
 
 @rule("ends as it must", Stage.KIND)
 def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
-    """A graph without a cycle is sorted, and nothing is returned; one with a cycle is refused."""
+    """A graph without a cycle must be sorted and `None` returned; one with a cycle refused."""
     got, want = said_in(evidence)
     if not got.keys() >= (want.keys() if got.get("ended") == want["ended"] else {"ended"}):
         yield unrecorded(evidence)
@@ -70,7 +70,7 @@ def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the nodes of one cycle", Stage.STRUCTURE)
 def the_nodes_of_one_cycle(evidence: Evidence) -> Iterable[Finding]:
-    """The message names exactly the nodes of one cycle."""
+    """The message must name exactly the nodes of one cycle."""
     got, _ = said_in(evidence)
     if got["ended"] != "refused":
         return
@@ -91,7 +91,7 @@ def the_nodes_of_one_cycle(evidence: Evidence) -> Iterable[Finding]:
 
 
 def is_cycle(nodes: list[fx.Node]) -> bool:
-    """Whether there is a circle that leads through each of these nodes once, from input to user."""
+    """Whether one cycle, from input to user, visits each of these nodes once."""
     if not nodes:
         return False
     start, count = nodes[0], len(nodes)
@@ -107,7 +107,7 @@ def is_cycle(nodes: list[fx.Node]) -> bool:
 
 @rule("the order", Stage.STRUCTURE)
 def the_order(evidence: Evidence) -> Iterable[Finding]:
-    """The nodes are in the order of the task; if there is a cycle, in the old one."""
+    """The nodes must be in the task's order, or in the old one if there is a cycle."""
     got, want = said_in(evidence)
     ours, theirs = (each["order"]["list"] for each in (got, want))
     if ours == theirs:
@@ -147,7 +147,7 @@ def _where(ours: list[Encoded], theirs: list[Encoded]) -> str:
 
 @rule("the same nodes", Stage.STRUCTURE)
 def the_same_nodes(evidence: Evidence) -> Iterable[Finding]:
-    """The node objects are those that were there, with all that they have."""
+    """The node objects must be the same, with all of their fields."""
     got, want = said_in(evidence)
     if got["order"] != want["order"]:
         return
@@ -176,7 +176,7 @@ def the_same_nodes(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("recompiled", Stage.STRUCTURE)
 def recompiled(evidence: Evidence) -> Iterable[Finding]:
-    """The code is what the graph says; of a graph with a cycle, it is the old one."""
+    """The code must match the graph; if there is a cycle, it must be the old code."""
     got, _ = said_in(evidence)
     key = "code" if got["ended"] == "refused" else "recompiled"
     if got[key] is not True:
@@ -190,7 +190,7 @@ def recompiled(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("same result", Stage.RESULT)
 def same_result(evidence: Evidence) -> Iterable[Finding]:
-    """The sorted module can be called."""
+    """The sorted module must run."""
     got, want = said_in(evidence)
     if got["ended"] == "returned":
         tables = evidence.outcome.tensors, evidence.reference.tensors
@@ -206,7 +206,7 @@ def same_result(evidence: Evidence) -> Iterable[Finding]:
 
 
 def ours(gm: fx.GraphModule) -> None:
-    """A heap of the nodes that are ready, by the places that they had."""
+    """Sort with a heap of ready nodes, ordered by their old positions."""
     nodes = list(gm.graph.nodes)
     place = {node: i for i, node in enumerate(nodes)}
     waits = {node: len(node.all_input_nodes) for node in nodes}

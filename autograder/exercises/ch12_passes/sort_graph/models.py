@@ -1,4 +1,4 @@
-"""Graphs in which some nodes are before their inputs, and what is reported: for `sort_graph`."""
+"""Graphs for `sort_graph` in which some nodes precede their inputs, and the report."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -22,12 +22,12 @@ from autograder.exercises.ch12_passes.models import attempt, is_recompiled, rows
 
 @dataclass(frozen=True)
 class Entry:
-    """One node, at the place where it is in the graph.
+    """One node at its position in the graph.
 
     Attributes:
-        name: of the node; ``output`` is the output node.
+        name: the node's name; ``output`` is the output node.
         target: the function, or the name of a method, layer or attribute.
-        args: its arguments, other nodes by their names.
+        args: its arguments, with other nodes by name.
         kwargs: its keyword arguments, as pairs.
         op: its opcode.
     """
@@ -55,12 +55,12 @@ def output(*reads: Any) -> Entry:
 
 
 def total(parts):
-    """The sum of tensors that come in a dictionary."""
+    """The sum of the tensors in a dictionary."""
     return sum(parts["all"])
 
 
 class Parts(nn.Module):
-    """What the graphs call and read."""
+    """The modules and tensors that the graphs call and read."""
 
     def __init__(self):
         super().__init__()
@@ -69,9 +69,9 @@ class Parts(nn.Module):
 
 
 def graph_module(root: nn.Module, entries: tuple[Entry, ...]) -> fx.GraphModule:
-    """The graph module of a graph with these nodes, in this order, after two placeholders.
+    """Build a graph module with these nodes, in this order, after two placeholders.
 
-    Its code is that of a graph without nodes: nobody has recompiled it.
+    It is not recompiled, so its code is that of a graph without nodes.
     """
     gm = fx.GraphModule(root, fx.Graph())
     gm.layer, gm.weight = root.layer, root.weight
@@ -92,7 +92,7 @@ def graph_module(root: nn.Module, entries: tuple[Entry, ...]) -> fx.GraphModule:
 
 @dataclass(frozen=True)
 class ByHand:
-    """Makes a graph module of entries."""
+    """Makes a graph module from entries."""
 
     entries: tuple[Entry, ...]
 
@@ -106,7 +106,7 @@ class Sorting:
     """Builds the objects of a case.
 
     Attributes:
-        entries: the nodes after the placeholders, in their order.
+        entries: the nodes after the placeholders, in order.
     """
 
     entries: tuple[Entry, ...]
@@ -124,7 +124,7 @@ class Sorting:
 
 
 def shortened(names: list[str]) -> str:
-    """Names for a sentence; of many, the first and the last."""
+    """Names for a sentence; only the first and the last of many."""
     if len(names) > 16:
         names = [*names[:8], "...", *names[-4:]]
     return ", ".join(names)
@@ -132,11 +132,11 @@ def shortened(names: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer with a graph module, and reports what has become of it.
+    """Calls the answer with a graph module, and reports on the changed module.
 
     Attributes:
         make: makes the graph module.
-        root: what it is made of.
+        root: the modules and tensors for it.
     """
 
     make: Callable[[nn.Module], fx.GraphModule]
@@ -144,7 +144,7 @@ class Asked:
 
     @property
     def listed(self) -> str:
-        """The names of the nodes, in the order of the graph that is given."""
+        """The names of the nodes in the order of the given graph."""
         return shortened([node.name for node in self.make(self.root).graph.nodes])
 
     @property
@@ -153,7 +153,7 @@ class Asked:
         return f"{{name}}(gm), with the nodes {self.listed}"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: the module, if it was put into order."""
+        """Call the answer; each run then calls the module, if it was sorted."""
         gm = self.make(self.root)
         nodes, code = {node.name: node for node in gm.graph.nodes}, gm.code
         said: dict[str, Any] = {"ended": "returned", "message": ""}
@@ -176,10 +176,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Makes a trace of a model, and puts its nodes after the placeholders into another order.
+    """Traces a model, and shuffles the nodes after the placeholders.
 
     Attributes:
-        choice: says which order; some of them close a circle, too.
+        choice: seed of the order; some choices also add a cycle.
     """
 
     choice: int
@@ -206,7 +206,7 @@ class Shuffled:
 
 
 def _close_a_circle(nodes: list[fx.Node], draw: random.Random) -> None:
-    """One of the calls reads itself, or a value that is made of its own."""
+    """Let one call read its own value, or a value computed from it."""
     calls = [node for node in nodes if node.op == "call_function" and node.all_input_nodes]
     if not calls:
         return
@@ -219,7 +219,7 @@ def _close_a_circle(nodes: list[fx.Node], draw: random.Random) -> None:
 
 
 def shuffled(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, with its nodes in another order."""
+    """Shuffle the nodes in the trial of a random model."""
     assert trial.model is not None
     return replace(trial, args=(Asked(Shuffled(choice), trial.model),), inputs=trial.inputs[:1])
 
@@ -228,7 +228,7 @@ def shuffled(trial: Trial, choice: int) -> Trial:
 
 
 def backwards(count: int) -> tuple[Entry, ...]:
-    """A chain of calls, each of which is before the one that it reads."""
+    """A chain of calls, each of which precedes its input."""
     links = [sin(f"n{i}", f"n{i - 1}" if i > 1 else "x1") for i in range(count, 0, -1)]
     return (*links, output(f"n{count}"))
 

@@ -1,4 +1,4 @@
-"""Exercise 12b.2: nodes whose metadata contradicts that of their inputs."""
+"""Exercise 12b.2: find nodes whose metadata contradicts their inputs' metadata."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def case(
     symbolic: tuple[tuple[int, ...], ...] = (),
     **edits: Edit,
 ) -> Case:
-    """A case with the graph of one class, in which something is done to some nodes."""
+    """A case with the graph of one class, in which some nodes are edited."""
     given = inputs if isinstance(inputs, tuple) else (inputs,)
     build = models.Graphs(make, given, tuple(edits.items()), symbolic)
     return Case(name, aspect, build)
@@ -88,7 +88,7 @@ def recorded(
     *shapes: T,
     **edits: Edit,
 ) -> Case:
-    """A case with what `make_fx` records of a model."""
+    """A case with the graph that `make_fx` records of a model."""
     return Case(name, aspect, models.Recorded(make, shapes, tuple(edits.items())))
 
 
@@ -106,7 +106,7 @@ VOCABULARY = Vocabulary(
     )
     + ops("{x}.transpose(0, -1).softmax(-1).transpose(0, -1)", dims=(1, 4))
     + COMMON,
-    # Of a layer and a single row `make_fx` records a call in place.
+    # For a layer and a single row, `make_fx` records an in-place call.
     shapes=((2, 3), (1, 3), (2, 1, 3), (1, 2, 4, 4)),
     dtypes=(torch.float32, torch.float64),
     traced=False,

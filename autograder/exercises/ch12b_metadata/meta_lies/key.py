@@ -1,4 +1,4 @@
-"""What must come of `meta_lies`: the nodes that say something else than their inputs do."""
+"""The answer key of `meta_lies`: the nodes whose `val` contradicts their inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from autograder.exercises.ch12b_metadata.models import nothing_logged
 
 @rule("a list of names", Stage.KIND)
 def a_list_of_names(evidence: Evidence) -> Iterable[Finding]:
-    """What comes back is a list of texts."""
+    """The answer must return a list of strings."""
     got, want = said_in(evidence)
     if got.keys() != want.keys():
         yield unrecorded(evidence)
@@ -50,7 +50,7 @@ def a_list_of_names(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("no guard", Stage.CALLER)
 def no_guard(evidence: Evidence) -> Iterable[Finding]:
-    """Nothing new is noted about symbolic sizes."""
+    """The answer must add no guards on symbolic sizes."""
     got, want = (each["known"]["list"] for each in said_in(evidence))
     if got != want:
         new = [text for text in got if text not in want]
@@ -66,7 +66,7 @@ def no_guard(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("meta is unchanged", Stage.CALLER)
 def meta_is_unchanged(evidence: Evidence) -> Iterable[Finding]:
-    """Every `val` and every other note is as before."""
+    """The answer must not change any entry of `meta`."""
     got, want = said_in(evidence)
     for key, what in (("vals", "`val`"), ("notes", "`meta`")):
         pairs = zip(got[key]["list"], want[key]["list"], strict=True)
@@ -84,7 +84,7 @@ def meta_is_unchanged(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the right names", Stage.RESULT)
 def the_right_names(evidence: Evidence) -> Iterable[Finding]:
-    """Exactly the nodes that contradict their inputs, in the order of the graph."""
+    """The names must be exactly the nodes that contradict their inputs, in graph order."""
     got, want = (each["lies"]["list"] for each in said_in(evidence))
     gm = evidence.trial.args[0].gm
     said = judged(gm)
@@ -124,7 +124,7 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
 
 
 def got_list(names: list[Encoded]) -> Encoded:
-    """Names as one value, to be shown."""
+    """Names as one value, for display."""
     return {"list": names}
 
 
@@ -144,11 +144,11 @@ def _why_not(node: fx.Node | None, said: dict[str, str]) -> str:
     return said.get(node.name, "It says what its inputs' `val`s lead to.")
 
 
-# ------------------------------------------------------------------ our own look
+# ------------------------------------------------------------------ the key's own check
 
 
 def judged(gm: fx.GraphModule) -> dict[str, str]:
-    """For each call and attribute, if there is one: what is wrong, or why nothing is."""
+    """For each call and attribute: its fault, or the reason why it has none, if there is one."""
     return {
         node.name: why
         for node in gm.graph.nodes
@@ -166,7 +166,7 @@ def lies_of(gm: fx.GraphModule) -> list[str]:
 
 
 def _judge(node: fx.Node, gm: fx.GraphModule) -> tuple[bool, str]:
-    """Whether a node is a lie, and a sentence about that."""
+    """Whether a node's `val` is wrong, and a sentence about it."""
     if "val" not in node.meta:
         return True, _WITHOUT
     said = node.meta["val"]
@@ -187,7 +187,7 @@ def _judge(node: fx.Node, gm: fx.GraphModule) -> tuple[bool, str]:
 
 
 def _run(node: fx.Node, gm: fx.GraphModule) -> Any:
-    """What a call gives on what its inputs say, without a guard."""
+    """The result of a call on its inputs' `val`s, without adding guards."""
     modes = {id(mode): mode for each in gm.graph.nodes for mode in _modes(each.meta.get("val"))}
     args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     with contextlib.ExitStack() as stack:
@@ -215,7 +215,7 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _same(said: Any, found: Any) -> bool:
-    """Whether as many results are said as there are, with the same shapes and dtypes."""
+    """Whether both have the same number of results, with the same shapes and dtypes."""
     ours, theirs = _leaves(said), _leaves(found)
     if not any(isinstance(leaf, torch.Tensor) for leaf in (*ours, *theirs)):
         return True
@@ -232,7 +232,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def words(value: Any) -> str:
-    """A value in words: of tensors dtype and shape."""
+    """A value as text: dtype and shape for tensors."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')} {[*value.shape]}"
     if isinstance(value, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Graphs of ATen operators in which not all that `meta` says is true: for `meta_lies`."""
+"""Graphs of ATen operators for `meta_lies`, with some false `meta` entries."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -25,11 +25,11 @@ END = 9223372036854775807
 Edit = Callable[[fx.Node], None]
 
 
-# ------------------------------------------------------------------ what is done to a node
+# ------------------------------------------------------------------ edits of a node
 
 
 def _like(node: fx.Node, **other: Any) -> torch.Tensor:
-    """A fake tensor like a node's `val`, and of its mode, with something else."""
+    """A fake tensor with one difference from a node's `val`, in the same mode."""
     val = node.meta["val"]
     facts = {"size": val.shape, "dtype": val.dtype, "device": val.device} | other
     with val.fake_mode:
@@ -38,7 +38,7 @@ def _like(node: fx.Node, **other: Any) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Size:
-    """Which size another node's value has: in a shape that may be symbolic."""
+    """The size of another node's value, for a shape that may be symbolic."""
 
     name: str
     dim: int
@@ -46,7 +46,7 @@ class Size:
 
 @dataclass(frozen=True, init=False)
 class Shape:
-    """Another shape."""
+    """Sets a different shape."""
 
     sizes: tuple[Any, ...]
 
@@ -54,7 +54,7 @@ class Shape:
         object.__setattr__(self, "sizes", sizes)
 
     def __call__(self, node: fx.Node) -> None:
-        """Note it."""
+        """Edit the node."""
         nodes = {each.name: each for each in node.graph.nodes}
         sizes = [
             nodes[size.name].meta["val"].shape[size.dim] if isinstance(size, Size) else size
@@ -65,50 +65,50 @@ class Shape:
 
 @dataclass(frozen=True)
 class Dtype:
-    """Another dtype."""
+    """Sets a different dtype."""
 
     dtype: torch.dtype
 
     def __call__(self, node: fx.Node) -> None:
-        """Note it."""
+        """Edit the node."""
         node.meta["val"] = _like(node, dtype=self.dtype)
 
 
 def no_val(node: fx.Node) -> None:
-    """Nothing is noted."""
+    """Remove the `val`."""
     del node.meta["val"]
 
 
 def one_less(node: fx.Node) -> None:
-    """The last of several results is not noted."""
+    """Drop the last of several results."""
     node.meta["val"] = node.meta["val"][:-1]
 
 
 def one_more(node: fx.Node) -> None:
-    """The last of several results is noted twice."""
+    """Repeat the last of several results."""
     val = node.meta["val"]
     node.meta["val"] = (*val, val[-1])
 
 
 def only_first(node: fx.Node) -> None:
-    """Of several results only the first is noted, by itself."""
+    """Keep only the first of several results, outside a tuple."""
     node.meta["val"] = node.meta["val"][0]
 
 
 def as_a_list(node: fx.Node) -> None:
-    """Several results are noted in a list."""
+    """Turn several results into a list."""
     node.meta["val"] = list(node.meta["val"])
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something is done to one of several results."""
+    """Edits one of several results."""
 
     place: int
     edit: Edit
 
     def __call__(self, node: fx.Node) -> None:
-        """Note it."""
+        """Edit the node."""
         parts = node.meta["val"]
         node.meta["val"] = parts[self.place]
         self.edit(node)
@@ -117,7 +117,7 @@ class Part:
 
 
 def turned(node: fx.Node) -> None:
-    """The same shape, with other strides."""
+    """Set the same shape with other strides."""
     val = node.meta["val"]
     with val.fake_mode:
         node.meta["val"] = torch.empty(val.shape[::-1], dtype=val.dtype).permute(
@@ -126,18 +126,18 @@ def turned(node: fx.Node) -> None:
 
 
 def elsewhere(node: fx.Node) -> None:
-    """On another device."""
+    """Set another device."""
     node.meta["val"] = _like(node, device="meta")
 
 
 @dataclass(frozen=True)
 class Number:
-    """Another value that is not a tensor."""
+    """Sets another value that is not a tensor."""
 
     number: Any
 
     def __call__(self, node: fx.Node) -> None:
-        """Note it."""
+        """Edit the node."""
         node.meta["val"] = self.number
 
 
@@ -150,9 +150,9 @@ class Graphs:
 
     Attributes:
         make: builds a module whose `forward` calls ATen operators.
-        inputs: of the example.
-        edits: what is done to nodes, by their names.
-        symbolic: for each input, which of its sizes are symbols.
+        inputs: inputs of the example.
+        edits: edits of nodes, by name.
+        symbolic: for each input, the indices of its symbolic sizes.
     """
 
     make: Callable[[], nn.Module]
@@ -171,12 +171,12 @@ class Graphs:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Builds the objects of a case about what `make_fx` records of a model.
+    """Builds the objects of a case with the graph that `make_fx` records of a model.
 
     Attributes:
         make: builds the model.
-        inputs: of the example.
-        edits: what is done to nodes, by their names.
+        inputs: inputs of the example.
+        edits: edits of nodes, by name.
     """
 
     make: Callable[[], nn.Module]
@@ -201,7 +201,7 @@ def recorded(model: nn.Module, inputs: tuple[Any, ...]) -> fx.GraphModule:
 
 
 def edited(gm: fx.GraphModule, edits: dict[str, Edit]) -> fx.GraphModule:
-    """The graph module, after something was done to some of its nodes."""
+    """Edit some nodes of a graph module."""
     nodes = {node.name: node for node in gm.graph.nodes}
     for name, edit in edits.items():
         edit(nodes[name])
@@ -209,7 +209,7 @@ def edited(gm: fx.GraphModule, edits: dict[str, Edit]) -> fx.GraphModule:
 
 
 def about(model: nn.Module, gm: fx.GraphModule) -> Trial:
-    """The trial of a graph; its nodes carry something else, too."""
+    """The trial of a graph; its nodes get another `meta` entry as well."""
     for i, node in enumerate(gm.graph.nodes):
         node.meta["mark"] = f"made as number {i}"
     return Trial(args=(Asked(gm),), model=model, inputs=((),), watch=(gm,))
@@ -217,14 +217,14 @@ def about(model: nn.Module, gm: fx.GraphModule) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer with a graph module, and reports what comes back, and what was changed."""
+    """Calls the answer with a graph module, and reports the result and changes."""
 
     gm: fx.GraphModule
 
     says = "{name}(gm), where gm is the graph of the model, after other passes"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: nothing more; the report is what it gives."""
+        """Call the answer; the run then returns the report."""
         entered = modes_entered()
         try:
             with nothing_logged():
@@ -252,7 +252,7 @@ class Chain(nn.Module):
 
 
 class Sums(nn.Module):
-    """`x` and `y` have the shape (2, 3); values are read in lists and keywords, too."""
+    """`x` and `y` have the shape (2, 3); some calls read values in lists and keywords."""
 
     def forward(self, x, y):
         a = aten.exp.default(x)
@@ -263,7 +263,7 @@ class Sums(nn.Module):
 
 
 class Products(nn.Module):
-    """`x` has the shape (2, 3); parameters and buffers are read where they lie deeper."""
+    """`x` has the shape (2, 3); reads parameters and buffers of submodules."""
 
     def __init__(self):
         super().__init__()
@@ -322,7 +322,7 @@ class ListByKeyword(nn.Module):
 
 
 class MadeOfASize(nn.Module):
-    """`x` has the shape (4, 3), and its rows are a symbol."""
+    """`x` has the shape (4, 3); its number of rows is a symbol."""
 
     def forward(self, x):
         rows = aten.sym_size.int(x, 0)
@@ -330,14 +330,14 @@ class MadeOfASize(nn.Module):
 
 
 class Made(nn.Module):
-    """Some tensors are made of no other tensor."""
+    """Some tensors are made without other tensors."""
 
     def forward(self, x):
         return x + torch.arange(3) + torch.zeros(2, 1)
 
 
 class OfNoInputs(nn.Module):
-    """Takes nothing: all comes from a parameter."""
+    """Takes no inputs: everything comes from a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -348,7 +348,7 @@ class OfNoInputs(nn.Module):
 
 
 class Asserted(nn.Module):
-    """`x` has the shape (2, 3); the assertion gives `None`, and that is its `val`."""
+    """`x` has the shape (2, 3); the assertion returns `None`, which is its `val`."""
 
     def forward(self, x):
         aten._assert_tensor_metadata.default(x, None, None, torch.float32)
@@ -356,7 +356,7 @@ class Asserted(nn.Module):
 
 
 class Symbols(nn.Module):
-    """`x` has the sizes s0 and s1, `y` the sizes s2 and 4. In the example all of them are 4."""
+    """`x` has the sizes s0 and s1, `y` the sizes s2 and 4. All are 4 in the example."""
 
     def forward(self, x, y):
         a = aten.sin.default(x)
@@ -375,7 +375,7 @@ class OneSymbol(nn.Module):
 
 
 class Halves(nn.Module):
-    """`x` has the sizes s0 and s1. How many parts there are depends on the first size."""
+    """`x` has the sizes s0 and s1. The first size decides the number of parts."""
 
     def forward(self, x):
         parts = aten.split.Tensor(aten.relu.default(x), 2)
@@ -393,8 +393,8 @@ class TwoRows(nn.Module):
 class Network(nn.Module):
     """A small network of layers.
 
-    It has no BatchNorm: what that gives besides its result depends on the device, and an answer
-    may use tensors of another device.
+    It has no BatchNorm: its extra results depend on the device, and an answer may use tensors on
+    another device.
     """
 
     def __init__(self):
@@ -411,7 +411,7 @@ class Network(nn.Module):
 
 
 def of_random_model(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model's graph, after something was done to some of its nodes."""
+    """Edit some nodes of a random model's graph, and make its trial."""
     assert trial.model is not None
     gm = recorded(trial.model, trial.inputs[0])
     draw = random.Random(choice)
@@ -423,7 +423,7 @@ def of_random_model(trial: Trial, choice: int) -> Trial:
 
 
 def _edit(node: fx.Node, draw: random.Random, may_go: bool) -> None:
-    """Do something to a node's `val`. Only one of a graph loses it."""
+    """Edit a node's `val`. At most one node in a graph loses it."""
     if may_go and draw.random() < 0.2:
         no_val(node)
         return

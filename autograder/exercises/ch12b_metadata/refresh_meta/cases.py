@@ -1,4 +1,4 @@
-"""Exercise 12b.1: what each value is, noted again without computing anything."""
+"""Exercise 12b.1: record each value's metadata again without computing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `refresh_meta`: at each node the fake value that it has when the graph runs."""
+"""The answer key of `refresh_meta`: for each node, the fake value of its result in a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _vals(data: Encoded) -> Vals:
 
 @rule("returns nothing", Stage.KIND)
 def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
-    """Nothing comes back, and what is reported is whole."""
+    """The answer must return nothing and keep the nodes; the report must be complete."""
     got, want = said_in(evidence)
     ours = evidence.outcome.runs[0]["forward"]["args"]
     theirs = evidence.reference.runs[0]["args"]
@@ -62,7 +62,7 @@ def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("random state", Stage.CALLER)
 def random_state(evidence: Evidence) -> Iterable[Finding]:
-    """The next random number is the one that it would have been."""
+    """The answer must not draw random numbers."""
     got, want = said_in(evidence)
     if got["random"] != want["random"]:
         yield evidence.finding(
@@ -75,7 +75,7 @@ def random_state(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("other entries of meta", Stage.CALLER)
 def other_entries(evidence: Evidence) -> Iterable[Finding]:
-    """What else is in the `meta` of a node stays."""
+    """The other entries in the `meta` of a node must stay."""
     got, want = said_in(evidence)
     names = [node.name for node in evidence.trial.args[0].gm.graph.nodes]
     for name, ours, theirs in zip(names, got["notes"]["list"], want["notes"]["list"], strict=True):
@@ -94,7 +94,7 @@ def other_entries(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("every node has a val", Stage.STRUCTURE)
 def every_node(evidence: Evidence) -> Iterable[Finding]:
-    """No node but the output is without a `val`."""
+    """Every node except the output must have a `val`."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     missing = [name for name in want if got[name] is None]
     if missing:
@@ -110,7 +110,7 @@ def every_node(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("old values are replaced", Stage.STRUCTURE)
 def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
-    """What was noted before of another graph, or of another example, is not there any more."""
+    """Values from another graph or another example must not be left."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     for name, old in _stale(evidence).items():
         if name not in want or _differ(got[name], old):
@@ -129,7 +129,7 @@ def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("fake tensors of one mode", Stage.RUNS)
 def fakes_of_one_mode(evidence: Evidence) -> Iterable[Finding]:
-    """All tensors are fake ones, and of the same mode."""
+    """All tensors must be fake and have the same mode."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     modes: dict[int, str] = {}
     for name in want:
@@ -157,7 +157,7 @@ def fakes_of_one_mode(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right values", Stage.RESULT)
 def right_values(evidence: Evidence) -> Iterable[Finding]:
-    """Each `val` is what the value was when it was computed."""
+    """Each `val` must describe the value at the time it was computed."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     for name in want:
         found = differs(got[name], want[name], name)
@@ -175,7 +175,7 @@ def right_values(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
-# ------------------------------------------------------------------ comparing what is told
+# ------------------------------------------------------------------ comparing reports
 
 
 class Tensor(NamedTuple):
@@ -190,13 +190,13 @@ class Tensor(NamedTuple):
 
     @property
     def words(self) -> str:
-        """It in words."""
+        """The report as text."""
         real = {"fake": "a fake", "tensor": "a real"}[self.kind]
         place = "" if self.device == "cpu" else f" on {self.device}"
         return f"{real} {self.dtype} tensor of shape {_shape(self.sizes)}{place}"
 
     def stride_of(self) -> list[Encoded]:
-        """The strides that say where an entry is; of a size of one, only the type of its stride."""
+        """The relevant strides; for a size of one, only the type of its stride."""
         empty = 0 in self.sizes
         pairs = zip(self.sizes, self.strides, strict=True)
         return [type(stride) if empty or size == 1 else stride for size, stride in pairs]
@@ -207,7 +207,7 @@ def _shape(sizes: list[Encoded]) -> str:
 
 
 def _parts(told: Encoded) -> tuple[str, list[Any]]:
-    """The word for a value's kind, and what belongs to it."""
+    """The word for a value's kind, and its details."""
     word, *more = told["tuple"]
     return str(word), more
 
@@ -216,7 +216,7 @@ def _tensor(told: Encoded) -> Tensor:
     """The report about a tensor.
 
     Raises:
-        ValueError: it does not have the form that `Teller` gives it.
+        ValueError: it does not have the form of a `Teller` report.
     """
     kind, (dtype, sizes, strides, device, mode) = _parts(told)
     found = Tensor(kind, dtype, sizes["list"], strides["list"], device, mode)
@@ -240,7 +240,7 @@ def _tensors(told: Encoded) -> list[Tensor]:
 
 
 def words(told: Encoded) -> str:
-    """A value in words, short ones."""
+    """A value as a short text."""
     word, more = _parts(told)
     if word in ("fake", "tensor"):
         return _tensor(told).words
@@ -267,10 +267,10 @@ _LOOKS = {
 
 
 def differs(got: Encoded, want: Encoded, name: str) -> tuple[str, str, str] | None:
-    """The first difference between the reports about two values, modes left out.
+    """The first difference of two reports about values, except in their modes.
 
     Returns:
-        Its code, a sentence that says it, and where to look.
+        Its code, a sentence about it, and advice.
     """
     found = _difference(got, want, f"the `val` of `{name}`")
     if found is None:
@@ -331,14 +331,14 @@ def _of_tensors(got: Tensor, want: Tensor, place: str) -> tuple[str, str] | None
     return None
 
 
-# ------------------------------------------------------------------ our own run
+# ------------------------------------------------------------------ the key's own run
 
 
 class _OnFakes(fx.Interpreter):
-    """Runs a graph module on fake tensors, and says at once of each value what it is.
+    """Runs a graph module on fake tensors, and records each value when it is computed.
 
-    What the module holds is exchanged for fake tensors before, so that the graph module is of no
-    use for anything else.
+    It first replaces the module's tensors by fake ones, so the graph module cannot be used for
+    anything else.
     """
 
     def __init__(self, gm: fx.GraphModule) -> None:
@@ -355,13 +355,13 @@ class _OnFakes(fx.Interpreter):
                     setattr(module, name, self.mode.from_tensor(tensor))
 
     def on(self, *inputs: Any) -> None:
-        """Run it on inputs like these."""
+        """Run the module on fake versions of these inputs."""
         given = _each_tensor(inputs, self.mode.from_tensor)
         with self.mode, torch.no_grad():
             self.run(*given)
 
     def run_node(self, n: fx.Node) -> Any:
-        """Run a node, and keep its value, and a tensor like it."""
+        """Run a node, keep its value, and record a tensor like it."""
         value = super().run_node(n)
         self.kept[n] = value
         if n.op != "output":
@@ -376,7 +376,7 @@ def _like(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _each_tensor(value: Any, change: Any) -> Any:
-    """A value with each of its tensors changed; a `Size` stays one."""
+    """A value with each of its tensors converted; a `Size` stays a `Size`."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if isinstance(value, (tuple, list)) and not isinstance(value, torch.Size):
@@ -388,17 +388,17 @@ def _each_tensor(value: Any, change: Any) -> Any:
 
 
 def ours(gm: fx.GraphModule, *inputs: Any) -> None:
-    """Write down what each value is, in a graph module of which nobody wants anything else."""
+    """Record each value in a graph module, which is not usable afterwards."""
     _OnFakes(gm).on(*inputs)
 
 
 def _stale(evidence: Evidence) -> Vals:
-    """What was in `meta` before."""
+    """The `meta` before the answer ran."""
     return _vals(Encoder().encode(vals_of(evidence.trial.args[0].gm)))
 
 
 def _in_the_end(evidence: Evidence) -> Vals:
-    """What the values of our own run are when it has ended."""
+    """The reports about the values at the end of the key's own run."""
     asked = evidence.case.make(0).args[0]
     run = _OnFakes(asked.gm)
     run.on(*asked.inputs)

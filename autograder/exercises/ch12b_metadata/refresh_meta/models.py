@@ -1,4 +1,4 @@
-"""Graph modules whose values are of every kind, and what is reported of `refresh_meta`."""
+"""Graph modules for `refresh_meta` with all kinds of values, and the report."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -37,11 +37,11 @@ class Refreshing:
 
     Attributes:
         make: builds the model, or a graph module.
-        inputs: what the graph module is run on, tensors as `T`.
+        inputs: inputs of the graph module, tensors as `T`.
         training: whether the model is in training mode.
-        prepare: makes other inputs of these.
-        worn: whether there is something in `meta` before.
-        times: how often the answer is called.
+        prepare: converts the inputs.
+        worn: whether `meta` has entries before.
+        times: number of calls of the answer.
     """
 
     make: Make
@@ -63,12 +63,12 @@ class Refreshing:
 
 
 def graph_module_of(model: nn.Module) -> fx.GraphModule:
-    """A model's trace; of a graph module, itself."""
+    """The trace of a model, or a graph module unchanged."""
     return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
 
 
 def about(model: nn.Module, gm: fx.GraphModule, inputs: tuple[Any, ...], times: int = 1) -> Trial:
-    """The trial of a graph module, the model that it is of, and inputs."""
+    """The trial of a graph module, its model and inputs."""
     return Trial(
         args=(Asked(gm, inputs, times),),
         model=model,
@@ -78,7 +78,7 @@ def about(model: nn.Module, gm: fx.GraphModule, inputs: tuple[Any, ...], times: 
 
 
 def wear(gm: fx.GraphModule, number: int) -> None:
-    """Note something in the `meta` of each node; some have a `val` that is of no use any more."""
+    """Add entries to the `meta` of each node; some get an outdated `val`."""
     mode = fake_tensor_mode()()
     for i, node in enumerate(gm.graph.nodes):
         node.meta["mark"] = f"made as number {i}"
@@ -90,7 +90,7 @@ def wear(gm: fx.GraphModule, number: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Calls the answer with a graph module and inputs, and reports what `meta` says then."""
+    """Calls the answer with a graph module and inputs, and reports on `meta`."""
 
     gm: fx.GraphModule
     inputs: tuple[Any, ...]
@@ -104,11 +104,11 @@ class Asked:
 
     @property
     def outputs(self) -> list[str]:
-        """The output, which may have a `val` or none."""
+        """The output, whose `val` is optional."""
         return [node.name for node in self.gm.graph.nodes if node.op == "output"]
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: nothing more; the report is what it gives."""
+        """Call the answer; the run then returns the report."""
         entered, drawn = modes_entered(), torch.get_rng_state()
         try:
             for _ in range(self.times):
@@ -138,7 +138,7 @@ class Layers(nn.Module):
 
 
 class Attributes(nn.Module):
-    """Parameters and buffers are read where they lie deeper, too."""
+    """Reads parameters and buffers, including those of submodules."""
 
     def __init__(self):
         super().__init__()
@@ -152,7 +152,7 @@ class Attributes(nn.Module):
 
 
 def a_block_as_one_layer() -> fx.GraphModule:
-    """One call of a module that has modules in it."""
+    """Call a module that contains modules as one layer."""
     root = nn.Module()
     root.block = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
     graph = fx.Graph()
@@ -161,12 +161,12 @@ def a_block_as_one_layer() -> fx.GraphModule:
 
 
 def first_column(layer: nn.Module, args: tuple[Any, ...], value: torch.Tensor) -> torch.Tensor:
-    """A hook: of what a layer gives, one column is left."""
+    """A hook that keeps one column of the layer's result."""
     return value[:, :1]
 
 
 class Hooked(nn.Module):
-    """A hook changes what the layer gives, whenever the layer is called."""
+    """A hook changes the layer's result in every call."""
 
     def __init__(self):
         super().__init__()
@@ -178,7 +178,7 @@ class Hooked(nn.Module):
 
 
 class Counts(nn.Module):
-    """Counts its calls in a buffer that no `state_dict` has."""
+    """Counts its calls in a buffer that is not saved."""
 
     def __init__(self):
         super().__init__()
@@ -190,7 +190,7 @@ class Counts(nn.Module):
 
 
 def a_layer_that_counts() -> fx.GraphModule:
-    """One call of a layer that counts its calls."""
+    """Call a layer that counts its calls as one node."""
     root = nn.Module()
     root.count = Counts()
     graph = fx.Graph()
@@ -236,7 +236,7 @@ class Defaults(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of the values."""
+    """Some values are not read."""
 
     def forward(self, x):
         torch.cos(x).sum()
@@ -248,7 +248,7 @@ class Unread(nn.Module):
 
 
 class Nested(nn.Module):
-    """Several tensors at once, in tuples in tuples."""
+    """Several tensors at once, in nested tuples."""
 
     def __init__(self):
         super().__init__()
@@ -262,7 +262,7 @@ class Nested(nn.Module):
 
 
 class InContainers(nn.Module):
-    """Returns tensors in a dictionary and a list, next to other values."""
+    """Returns tensors in a dictionary and a list, with other values."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -270,7 +270,7 @@ class InContainers(nn.Module):
 
 
 def in_containers() -> fx.GraphModule:
-    """A layer gives a dictionary."""
+    """Call a layer that returns a dictionary."""
     root = nn.Module()
     root.nested = InContainers()
     graph = fx.Graph()
@@ -282,7 +282,7 @@ def in_containers() -> fx.GraphModule:
 
 
 class TakesApart(nn.Module):
-    """An input is nested."""
+    """Takes a nested input."""
 
     def forward(self, x, parts):
         return x + parts["first"].sum(), parts["more"][1] * 2
@@ -292,7 +292,7 @@ class TakesApart(nn.Module):
 
 
 class Strides(nn.Module):
-    """Views, some of which are not contiguous."""
+    """Views, some of them not contiguous."""
 
     def forward(self, x):
         turned = x.t()
@@ -302,14 +302,14 @@ class Strides(nn.Module):
 
 
 class SumOfBoth(nn.Module):
-    """Its input may be anything that has two dimensions."""
+    """Takes two inputs of any two-dimensional shape."""
 
     def forward(self, x):
         return x * 2 + x, x.reshape(-1)
 
 
 class Lengthened(nn.Module):
-    """A value gets another shape after it was computed."""
+    """Resizes a value after it was computed."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -319,7 +319,7 @@ class Lengthened(nn.Module):
 
 
 class PartsLengthened(nn.Module):
-    """Parts of an input get other shapes after the graph has read them."""
+    """Resizes parts of an input after the graph has read them."""
 
     def forward(self, x, parts):
         first, second = parts["first"], parts["more"][1]
@@ -330,7 +330,7 @@ class PartsLengthened(nn.Module):
 
 
 class FirstLengthened(nn.Module):
-    """One of two inputs gets another shape before the other is read."""
+    """Resizes one of two inputs before the other is read."""
 
     def forward(self, x, y):
         x.unsqueeze_(0)
@@ -338,7 +338,7 @@ class FirstLengthened(nn.Module):
 
 
 class TurnedLater(nn.Module):
-    """Inputs and parts of a tuple get other shapes, more than once."""
+    """Changes shapes of inputs and of tuple items, more than once."""
 
     def forward(self, x):
         best = torch.max(x, dim=-1)
@@ -349,7 +349,7 @@ class TurnedLater(nn.Module):
 
 
 def buffers_in_place() -> fx.GraphModule:
-    """Buffers are written to, and get another shape, in the graph: a trace has no such nodes."""
+    """Write to buffers and resize them in the graph, with nodes that no trace has."""
     root = nn.Module()
     root.register_buffer("shift", torch.ones(3))
     root.register_buffer("calls", torch.zeros(()))
@@ -363,7 +363,7 @@ def buffers_in_place() -> fx.GraphModule:
 
 
 class WritesInPlace(nn.Module):
-    """Inputs are written to."""
+    """Writes to its inputs."""
 
     def forward(self, x, y):
         x.mul_(2)
@@ -375,7 +375,7 @@ class WritesInPlace(nn.Module):
 
 
 class Terabytes(nn.Module):
-    """From a few numbers come many."""
+    """Makes large values from a few numbers."""
 
     def forward(self, x):
         wide = x.sum().expand(2_000_000, 3_000_000)
@@ -395,7 +395,7 @@ class LargeAndLayers(nn.Module):
 
 
 class Trains(nn.Module):
-    """In training mode the BatchNorm counts, and the dropout draws."""
+    """In training mode, the BatchNorm counts batches and the dropout draws random numbers."""
 
     def __init__(self):
         super().__init__()
@@ -415,7 +415,7 @@ class Draws(nn.Module):
 
 
 def made_of_nothing() -> fx.GraphModule:
-    """Some tensors are made of no other tensor."""
+    """Make some tensors without other tensors."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     steps = graph.call_function(torch.arange, (3,), {"dtype": torch.float32})
@@ -440,12 +440,12 @@ class Operators(nn.Module):
 
 
 def of_operators() -> fx.GraphModule:
-    """A graph of ATen operators that knows its values, but of another example."""
+    """A graph of ATen operators with the values of another example."""
     return aten_graph(Operators(), (torch.zeros(5, 3),), ((),))
 
 
 def of_no_inputs() -> fx.GraphModule:
-    """A graph module that takes nothing."""
+    """A graph module without inputs."""
     root = nn.Module()
     root.weight = nn.Parameter(torch.ones(2, 3))
     graph = fx.Graph()
@@ -457,24 +457,24 @@ def of_no_inputs() -> fx.GraphModule:
 
 
 def turned(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The first input, not contiguous."""
+    """Transpose the first input, which makes it non-contiguous."""
     first, *others = inputs
     return (first.t(), *others)
 
 
 def expanded(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The first input, with rows that are one row."""
+    """Expand one row to all rows of the first input."""
     first, *others = inputs
     return (first[:1].expand(5, -1), *others)
 
 
 def twice(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The first input, for both parameters."""
+    """Pass the first input for both parameters."""
     return (inputs[0], inputs[0])
 
 
 def in_a_dictionary(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """All but the first input in a dictionary."""
+    """Put all inputs except the first into a dictionary."""
     first, second, *others = inputs
     return (first, {"first": second, "more": [None, *others]})
 

@@ -1,4 +1,4 @@
-"""Exercise 12c.1: what a call is given, by the names of its parameters."""
+"""Exercise 12c.1: the arguments of a call by the names of its parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must come of `all_arguments`: a dictionary for each call, or a `ValueError`."""
+"""The answer key of `all_arguments`: a dictionary for each call, or a `ValueError`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from autograder.authoring.key import (
 
 
 class Wanted(CallResult, total=False):
-    """What must come of a call: a value, or why there is none."""
+    """The expected result of a call: a value, or the reason why there is none."""
 
     why: str
 
@@ -42,14 +42,14 @@ Calls = Iterator[tuple[fx.Node, CallResult, Wanted]]
 
 
 def _calls(evidence: Evidence) -> Calls:
-    """Each call, with what is recorded of the answer, and what must come."""
+    """Each call, with the answer's record and the expected result."""
     runs = (run["forward"] for run in evidence.outcome.runs)
     calls = evidence.trial.args[0].calls
     yield from zip(calls, runs, cast(list[Wanted], evidence.reference.runs), strict=True)
 
 
 def call_text(node: fx.Node) -> str:
-    """A call in words: what is called, and with what."""
+    """A call as text: the callee and its arguments."""
     if node.op == "call_method":
         what = f"the method `{node.target}`"
     elif node.op == "call_module":
@@ -64,7 +64,7 @@ def call_text(node: fx.Node) -> str:
 
 @rule("a dictionary or a ValueError", Stage.KIND)
 def dictionary_or_error(evidence: Evidence) -> Iterable[Finding]:
-    """For each call there is a `dict`, and a `ValueError` where nothing can be said."""
+    """Each call must give a `dict`, or a `ValueError` if its parameters are unknown."""
     for node, got, want in _calls(evidence):
         if got["args"] != {"tuple": [node.name]}:
             yield unrecorded(evidence)
@@ -127,7 +127,7 @@ _DOES_NOT_FIT = "Which parameters are there, which of them have no default, and 
 
 @rule("parameters", Stage.STRUCTURE)
 def parameters(evidence: Evidence) -> Iterable[Finding]:
-    """The keys are the names of all parameters."""
+    """The keys must be the names of all parameters."""
     for node, got, want in _calls(evidence):
         if "value" not in want:
             continue
@@ -157,7 +157,7 @@ def _look_at_names(node: fx.Node) -> str:
 
 @rule("arguments", Stage.RESULT)
 def arguments(evidence: Evidence) -> Iterable[Finding]:
-    """Each parameter has its argument as it stands, or its default."""
+    """Each parameter must have its unchanged argument, or its default."""
     for node, got, want in _calls(evidence):
         if "value" not in want:
             continue
@@ -189,7 +189,7 @@ def _look_at_value(want: Encoded, node: fx.Node) -> str:
 
 
 def of_each_call(trial: Trial) -> Reference:
-    """What must come of each call: a dictionary, or why there is none."""
+    """The expected result of each call: a dictionary, or the reason why there is none."""
     (asked,) = trial.args
     encoder = Encoder(trial.functions)
     runs: list[Any] = []
@@ -202,7 +202,7 @@ def of_each_call(trial: Trial) -> Reference:
 
 
 class _NoDictionary(Exception):
-    """Raise a `ValueError`; its text says why."""
+    """Raised if the expected result is a `ValueError`; the message says why."""
 
 
 def _by_name(node: fx.Node, root: nn.Module) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Calls of every kind, written in every way: for `all_arguments`."""
+"""Calls for `all_arguments`, of every kind and in every spelling."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -22,17 +22,17 @@ from autograder.authoring.models import T, Trial, arguments, fresh
 
 
 def scaled(value, factor=2.0, *, shift=0, mode="sum"):
-    """A Python function with defaults; it is a leaf of the traces below."""
+    """A Python function with defaults; a leaf of the traces below."""
     return value * factor + shift
 
 
 def paired(first, /, second, third=(1, 2)):
-    """The first parameter of this one has no name for callers."""
+    """A function whose first parameter is positional-only."""
     return first + second
 
 
 def logged(function):
-    """A decorator; calls of what it gives might be written down."""
+    """A decorator; its wrapper could log calls."""
 
     @functools.wraps(function)
     def inner(*args, **kwargs):
@@ -43,7 +43,7 @@ def logged(function):
 
 @logged
 def halved(value, by=2.0):
-    """A function that is decorated."""
+    """A decorated function."""
     return value / by
 
 
@@ -53,7 +53,7 @@ fx.wrap("paired")
 fx.wrap("sqrt")
 
 
-# ------------------------------------------------------------------ functions of Python
+# ------------------------------------------------------------------ Python functions
 
 
 class Functions(nn.Module):
@@ -64,7 +64,7 @@ class Functions(nn.Module):
 
 
 class OwnFunctions(nn.Module):
-    """Functions of this file, with defaults of several kinds."""
+    """Functions in this file, with defaults of several kinds."""
 
     def forward(self, x, y):
         a = scaled(x, shift=y)
@@ -73,7 +73,7 @@ class OwnFunctions(nn.Module):
 
 
 class Decorated(nn.Module):
-    """`halved` has the parameters `value` and `by`, and a decorator made with `functools.wraps`."""
+    """`halved` has the parameters `value` and `by`, and a decorator with `functools.wraps`."""
 
     def forward(self, x):
         return halved(x), halved(x, by=4.0)
@@ -87,7 +87,7 @@ class Operators(nn.Module):
 
 
 class OfTorchAndMath(nn.Module):
-    """All of these have a signature."""
+    """All of these functions have a signature."""
 
     def forward(self, x):
         return torch.split(x, 2, dim=1), torch.norm(x, dim=1), sqrt(x.size(0))
@@ -97,7 +97,7 @@ class OfTorchAndMath(nn.Module):
 
 
 class Scale(nn.Module):
-    """A module whose `forward` has defaults; the traces below keep it whole."""
+    """A module whose `forward` has defaults; the traces below do not open it."""
 
     def __init__(self):
         super().__init__()
@@ -129,10 +129,10 @@ class Attention(nn.Module):
 
 
 class KeepScale(fx.Tracer):
-    """Keeps `Scale` as one call."""
+    """Keeps each `Scale` as one call."""
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Whether a module stays a call."""
+        """Whether a module is called as a whole."""
         return isinstance(m, Scale) or super().is_leaf_module(m, module_qualified_name)
 
 
@@ -140,7 +140,7 @@ class KeepScale(fx.Tracer):
 
 
 class ForAten(nn.Module):
-    """Of this, the ATen graph is recorded."""
+    """Recorded as an ATen graph."""
 
     def forward(self, x, y):
         a = (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)).to(torch.float32)
@@ -149,7 +149,7 @@ class ForAten(nn.Module):
 
 
 class MoreAten(nn.Module):
-    """Of this, the ATen graph is recorded."""
+    """Recorded as an ATen graph."""
 
     def forward(self, x, y):
         a = torch.addmm(x.sum(0), x.t(), y, beta=0.5)
@@ -158,18 +158,18 @@ class MoreAten(nn.Module):
         return b, c, (a > 0).all()
 
 
-# ------------------------------------------------------------------ nothing to say
+# ------------------------------------------------------------------ without an answer
 
 
 class NothingKnown(nn.Module):
-    """An attribute, and methods: of which class is not known before the graph runs."""
+    """An attribute and methods, whose class is unknown before the graph runs."""
 
     def forward(self, x):
         return x.shape, x.T.float(), x.polish(2), x.softmax(-1), x.relu()
 
 
 class Builtins(nn.Module):
-    """Each of these has several schemas, whatever it is given."""
+    """Functions with several schemas, for any arguments."""
 
     def forward(self, x, y):
         a = torch.add(x, y), torch.add(input=x, other=2, alpha=3), torch.max(x, 0, True)
@@ -177,7 +177,7 @@ class Builtins(nn.Module):
 
 
 class DoNotFit(nn.Module):
-    """Calls that no trace would record: too much, too little, and keywords that do not exist."""
+    """Calls that no trace would record: missing, extra and unknown arguments."""
 
     def __init__(self):
         super().__init__()
@@ -199,21 +199,21 @@ class DoNotFit(nn.Module):
         graph.call_module("layer", (x,), {"scale": 2})
 
 
-# ------------------------------------------------------------------ how graphs are made
+# ------------------------------------------------------------------ making graphs
 
 
 @dataclass(frozen=True)
 class Traced:
-    """Makes the graph of a model, as FX traces it.
+    """Traces a model with FX.
 
     Attributes:
-        owned: whether the graph belongs to a graph module; otherwise to nobody.
+        owned: whether the graph belongs to a graph module.
     """
 
     owned: bool = True
 
     def __call__(self, model: nn.Module, inputs: tuple[Any, ...]) -> tuple[fx.Graph, nn.Module]:
-        """The graph, and the module in which its paths lead somewhere."""
+        """The graph, and the module that its paths refer to."""
         if isinstance(model, fx.GraphModule):
             return model.graph, model
         graph = KeepScale().trace(model)
@@ -226,10 +226,10 @@ class Traced:
 
 @dataclass(frozen=True)
 class ByHand:
-    """Makes the graph of a module that has a method for it."""
+    """Builds the graph of a module by calling its method `calls`."""
 
     def __call__(self, model: Any, inputs: tuple[Any, ...]) -> tuple[fx.Graph, nn.Module]:
-        """The graph, which belongs to nobody, and the module."""
+        """The graph, without an owning module, and the module."""
         graph = fx.Graph()
         x = graph.placeholder("x")
         model.calls(graph, x)
@@ -239,7 +239,7 @@ class ByHand:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Makes the ATen graph of a model."""
+    """Records the ATen graph of a model."""
 
     def __call__(self, model: nn.Module, inputs: tuple[Any, ...]) -> tuple[fx.Graph, nn.Module]:
         """The graph, and its module."""
@@ -257,7 +257,7 @@ class Calls:
     Attributes:
         make: builds the model.
         how: makes its graph.
-        inputs: what it is recorded with, if it is.
+        inputs: example inputs for recording.
     """
 
     make: Callable[[], nn.Module]
@@ -272,7 +272,7 @@ class Calls:
 
 
 def asked_about(model: nn.Module, graph: fx.Graph, root: nn.Module) -> Trial:
-    """A trial that asks about each call of a graph."""
+    """A trial with all calls of a graph."""
     asked = Asked(graph, root)
     names = tuple((node.name,) for node in asked.calls)
     return Trial(args=(asked,), model=model, inputs=names, watch=(root,))
@@ -280,7 +280,7 @@ def asked_about(model: nn.Module, graph: fx.Graph, root: nn.Module) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Asks an answer about the calls of a graph, one after the other, by their names."""
+    """Calls the answer for the calls of a graph, by node name."""
 
     graph: fx.Graph
     root: nn.Module
@@ -289,17 +289,17 @@ class Asked:
 
     @property
     def calls(self) -> list[fx.Node]:
-        """The calls that are asked about."""
+        """The tested calls."""
         return [node for node in self.graph.nodes if node.op.startswith("call_") and tried(node)]
 
     def __call__(self, answer: Callable[..., Any]) -> Callable[[str], Any]:
-        """What is run: the answer, on the call of that name."""
+        """Return a function that calls the answer for the node with a given name."""
         calls = {node.name: node for node in self.calls}
         return lambda name: answer(calls[name], self.root)
 
 
 def tried(node: fx.Node) -> bool:
-    """Whether a call is tried: none with a device, and of torch's builtins those in `SEVERAL`."""
+    """Whether a call is tested: none with a device, and only torch builtins in `SEVERAL`."""
     if any(isinstance(value, torch.device) for value in (*node.args, *node.kwargs.values())):
         return False
     is_builtin = isinstance(node.target, BuiltinFunctionType)
@@ -308,11 +308,11 @@ def tried(node: fx.Node) -> bool:
 
 
 SEVERAL = {torch.add, torch.max, torch.sum, torch.std, torch.pow}
-"""Builtins that have several schemas, even without those that end in `out`."""
+"""Builtins with several schemas, even without the `out` variants."""
 
 
 def of_random_model(trial: Trial, choice: int) -> Trial:
-    """A trial about the trace of a random model, or about its ATen graph."""
+    """A trial with the trace of a random model, or its ATen graph."""
     model = trial.model
     assert model is not None
     how = Recorded() if choice % 3 == 2 and not isinstance(model, fx.GraphModule) else Traced()

@@ -1,4 +1,4 @@
-"""Exercise 12c.2: an RMS norm in all its spellings, as one call."""
+"""Exercise 12c.2: fuse an RMS norm in all of its spellings into one call."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ B, BW = T(2, 3, dtype=BFLOAT), T(3, dtype=BFLOAT)
 
 
 def case(name: str, aspect: str, make: Callable[[], nn.Module], *inputs: T) -> Case:
-    """A case: the graph that is recorded of one class."""
+    """A case with the recorded graph of one class."""
     expect = Expect(trace=models.Recorded(inputs))
     return Case(name, aspect, models.Graphs(make, inputs), expect)
 
 
 def recorded(recipe: Recipe) -> Expect:
-    """How the graph of a random model is recorded."""
+    """The recorder for a random model's graph."""
     inputs, *_ = program_of(recipe, VOCABULARY).inputs
     return Expect(trace=models.as_recorded(inputs))
 
@@ -94,7 +94,7 @@ VOCABULARY = Vocabulary(
         "(norm := {x} * torch.rsqrt({x}.pow(2).mean(-1, True) + 1e-6)) * {a} + norm",
         dims=(2, 4),
     )
-    # Few others, so that what looks like a norm comes often.
+    # Only few other operations, so that similar patterns are frequent.
     + tuple(op for op in COMMON if not op.layers)[::6],
     shapes=((2, 3), (4, 2, 3), (2, 2, 2, 3)),
     inputs=("", "tensor", "row"),

@@ -1,4 +1,4 @@
-"""What must come of `fuse_rms_norm`: a graph that computes the same values, by other calls."""
+"""The answer key of `fuse_rms_norm`: a graph with the same values, by other calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPERATOR = "torch.ops.fxcourse.rms_norm.default"
 
 @rule("returns a number", Stage.KIND)
 def returns_number(evidence: Evidence) -> Iterable[Finding]:
-    """What comes back is an `int`."""
+    """The answer must return an `int`."""
     count = evidence.value["returned"]
     if type(count) is not int:
         kind = "the graph module" if count == "the graph module" else kind_of(count)
@@ -59,7 +59,7 @@ def returns_number(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("calls the operator", Stage.FORM)
 def calls_the_operator(evidence: Evidence) -> Iterable[Finding]:
-    """What is called is the operator's overload, and with what its schema asks for."""
+    """Calls must use the operator's overload, with the arguments of its schema."""
     for row in evidence.graph["nodes"]:
         called = row["target"] if isinstance(row["target"], dict) else {}
         name = str(next(iter(called.values()), ""))
@@ -86,7 +86,7 @@ def calls_the_operator(evidence: Evidence) -> Iterable[Finding]:
 
 
 class _Seen:
-    """The graph that was given, that of the answer, and what may come of the first."""
+    """The given graph, the answer's graph, and the closest allowed result."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence, self.table = evidence, Table()
@@ -104,7 +104,7 @@ class _Seen:
         return computed(self.given, self.table, self.own, sites)
 
     def _distance(self, other: Computed) -> int:
-        """How much of what two graphs compute is different."""
+        """The number of differences between the answer's computation and another one."""
         ours, theirs = self.mine.calls, other.calls
         norms = (self.mine.norm_calls - other.norm_calls).total()
         return (ours - theirs).total() + (theirs - ours).total() + norms
@@ -114,21 +114,21 @@ class _Seen:
         return str(self.given[row]["name"])
 
     def named(self, term: int) -> str:
-        """A node of the given graph that has a value; or of the answer's graph."""
+        """The name of a node with this value in the given graph, or else in the answer's."""
         for computed_, rows in ((self.want, self.given), (self.mine, self.rows)):
             if term in computed_.terms:
                 return str(rows[computed_.terms.index(term)]["name"])
         return "?"
 
     def call_text(self, call: Call) -> str:
-        """A call of the operator, by names of the given graph."""
+        """A call of the operator as text, with the given graph's names."""
         x, weight, eps = call
         given = f"`{self.named(weight)}`" if weight is not None else "no weight"
         return f"`{self.named(x)}`, {given} and the eps {eps}"
 
 
 def _attributes(evidence: Evidence) -> dict[str, torch.Tensor]:
-    """The tensors that the answer's module holds itself, by name."""
+    """The tensors of the answer's root module, by name."""
     root = evidence.graph["modules"][0]
     entries = {**root["params"], **root["buffers"], **root["tensors"]}
     table = evidence.outcome.tensors
@@ -137,13 +137,13 @@ def _attributes(evidence: Evidence) -> dict[str, torch.Tensor]:
 
 @lru_cache(maxsize=1)
 def seen(evidence: Evidence) -> _Seen:
-    """The values to compare, computed once for the rules of a case."""
+    """The values for comparison, computed once for the rules of a case."""
     return _Seen(evidence)
 
 
 @rule("norms are fused", Stage.STRUCTURE)
 def norms_are_fused(evidence: Evidence) -> Iterable[Finding]:
-    """Every norm is a call of the operator, with the right arguments, and nothing else is."""
+    """Every norm, and nothing else, must be a call of the operator with the right arguments."""
     found = seen(evidence)
     lacking = found.want.norm_calls - found.mine.norm_calls
     extra = found.mine.norm_calls - found.want.norm_calls
@@ -170,7 +170,7 @@ def norms_are_fused(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _nearest(found: _Seen, site: Site, extra: Iterable[Call]) -> Call | None:
-    """The call that is meant for a norm: the same except one argument, or of the same value."""
+    """The closest extra call to a norm: one argument differs, or it has the same input."""
     call = found.want.norms[site.at]
     wide = found.want.terms[site.wide]
     alike = [c for c in extra if sum(a == b for a, b in zip(c, call, strict=True)) == 2]
@@ -232,10 +232,10 @@ def _other_argument(found: _Seen, site: Site, near: Call) -> Finding:
 
 @rule("all else stays", Stage.STRUCTURE)
 def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
-    """Calls outside of a norm are computed as before, and as often; the result is the same."""
+    """Calls outside of a norm must be computed as before and as often, with the same result."""
     found = seen(evidence)
     if found.mine.norm_calls != found.want.norm_calls:
-        return  # another rule says so
+        return  # another rule reports it
     lost = found.want.calls - found.mine.calls
     new = found.mine.calls - found.want.calls
     if not lost and not new and found.mine.result == found.want.result:
@@ -259,7 +259,7 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("nothing is left over", Stage.STRUCTURE)
 def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
-    """No step of a norm is left that nobody reads. What nobody read before may stay or go."""
+    """No step of a norm may be left unread. Nodes that were unread before may stay or go."""
     found = seen(evidence)
     unread = {
         graph.terms[i]
@@ -281,7 +281,7 @@ def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right val", Stage.STRUCTURE)
 def right_val(evidence: Evidence) -> Iterable[Finding]:
-    """Every node has a `val`, and it says what the node's value is."""
+    """Every node must have a `val` that describes its value."""
     found = seen(evidence)
     mode = mode_of(found.gm.graph)
     vals = [val_text(node.meta.get("val"), mode) for node in found.gm.graph.nodes]
@@ -306,7 +306,7 @@ def right_val(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right number", Stage.RESULT)
 def right_number(evidence: Evidence) -> Iterable[Finding]:
-    """The number is how many norms were fused."""
+    """The number must be how many norms were fused."""
     found = seen(evidence)
     want = len(found.mine.norms) - len(found.before.norms)
     if (got := evidence.value["returned"]) != want:

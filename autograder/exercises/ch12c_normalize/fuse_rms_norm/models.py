@@ -1,4 +1,4 @@
-"""Spellings of an RMS norm, and what only looks like one: for `fuse_rms_norm`."""
+"""Graphs for `fuse_rms_norm`: spellings of an RMS norm, and similar computations."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -30,7 +30,7 @@ class Plain(nn.Module):
 
 
 class Product(nn.Module):
-    """The square is a product, the dimension is a number, the factors are the other way round."""
+    """The square is a product, the dimension is positive, the factors are swapped."""
 
     def forward(self, x):
         y = torch.tanh(x)
@@ -48,7 +48,7 @@ class WeightBehind(nn.Module):
 
 
 class Block(nn.Module):
-    """Two norms, each before a matrix; the second one reads what the first one made."""
+    """Two norms, each before a matrix; the second one reads the first one's output."""
 
     def forward(self, x, first, up, second, down):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * first
@@ -58,7 +58,7 @@ class Block(nn.Module):
 
 
 class ZeroEps(nn.Module):
-    """The eps is zero; a norm with another one is after it."""
+    """The eps is zero; a norm with a different eps follows."""
 
     def forward(self, x, weight):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 0.0) * weight
@@ -71,7 +71,7 @@ class NoNorm(nn.Module):
 
 
 class OneIsThere(nn.Module):
-    """One norm is a call of the operator already."""
+    """One norm already is a call of the operator."""
 
     def forward(self, x, weight):
         y = torch.ops.fxcourse.rms_norm.default(x, weight, 1e-6)
@@ -79,14 +79,14 @@ class OneIsThere(nn.Module):
 
 
 class OneDimension(nn.Module):
-    """`x` has one dimension, and its number is 0."""
+    """`x` has one dimension, with the index 0."""
 
     def forward(self, x, weight):
         return x * torch.rsqrt(x.pow(2).mean(0, keepdim=True) + 1e-6) * weight
 
 
 class LayerNorm(nn.Module):
-    """A layer norm, written out: there is an RMS norm in it."""
+    """A layer norm as single operations, which contains an RMS norm."""
 
     def forward(self, x, weight, bias):
         y = x - x.mean(-1, keepdim=True)
@@ -94,7 +94,7 @@ class LayerNorm(nn.Module):
 
 
 class SameTwice(nn.Module):
-    """Each of two norms of one value has all of its steps for itself."""
+    """Two norms of one value, each with its own steps."""
 
     def forward(self, x, weight):
         left = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
@@ -127,7 +127,7 @@ class NoWeight(nn.Module):
 
 
 class CastIsRead(nn.Module):
-    """Somebody else reads the float32 value of `x`."""
+    """The float32 value of `x` has another reader."""
 
     def forward(self, x, weight):
         y = x.float()
@@ -153,7 +153,7 @@ class WeightBeforeCast(nn.Module):
 
 
 class StaysFloat(nn.Module):
-    """Nothing is cast back."""
+    """The result is not cast back."""
 
     def forward(self, x):
         y = x.float()
@@ -161,7 +161,7 @@ class StaysFloat(nn.Module):
 
 
 class OtherCast(nn.Module):
-    """The result has neither the dtype of `x` nor float32."""
+    """The result's dtype is neither float32 nor the dtype of `x`."""
 
     def forward(self, x):
         y = x.float()
@@ -172,7 +172,7 @@ class OtherCast(nn.Module):
 
 
 class NoWeights(nn.Module):
-    """Factors of another shape or dtype, and a number."""
+    """Factors with another shape or dtype, and a number."""
 
     def forward(self, x, rows, half, one, matrix):
         def norm(eps):
@@ -184,7 +184,7 @@ class NoWeights(nn.Module):
 
 
 class OneRow(nn.Module):
-    """A factor that is as long as a weight, and has two dimensions."""
+    """A factor with a weight's length, but two dimensions."""
 
     def forward(self, x, row):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * row
@@ -200,7 +200,7 @@ class WiderWeight(nn.Module):
 
 
 class SecondReader(nn.Module):
-    """The norm is read without its weight, too."""
+    """The norm has a second reader besides the weight."""
 
     def forward(self, x, weight):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
@@ -223,7 +223,7 @@ class BothWeights(nn.Module):
 
 
 class WeightComesLater(nn.Module):
-    """What the norm is multiplied by is computed after it."""
+    """The factor is computed after the norm."""
 
     def forward(self, x, y):
         norm = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
@@ -239,13 +239,13 @@ class TimesItself(nn.Module):
 
 
 class WeightedAdd(nn.Module):
-    """Something else than a product comes after the norm."""
+    """The norm is followed by an operation other than a product."""
 
     def forward(self, x, weight):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) + weight
 
 
-# ------------------------------------------------------------------ left alone
+# ------------------------------------------------------------------ not fused
 
 
 class SquareIsRead(nn.Module):
@@ -273,7 +273,7 @@ class RootIsRead(nn.Module):
 
 
 class SharedSquare(nn.Module):
-    """Two norms with one square."""
+    """Two norms with the same square."""
 
     def forward(self, x):
         mean = x.pow(2).mean(-1, keepdim=True)
@@ -289,7 +289,7 @@ class OtherPowers(nn.Module):
 
 
 class OtherSteps(nn.Module):
-    """This one multiplies instead of adding, and adds instead of squaring."""
+    """Multiplies instead of adding, and adds instead of squaring."""
 
     def forward(self, x):
         y = x.abs()
@@ -298,7 +298,7 @@ class OtherSteps(nn.Module):
 
 
 class OtherDimensions(nn.Module):
-    """`x` is square, so that all of these fit."""
+    """`x` is square, so all of these dimensions fit."""
 
     def forward(self, x):
         a = x * torch.rsqrt(x.pow(2).mean(0, keepdim=True) + 1e-6)
@@ -330,7 +330,7 @@ class EpsIsATensor(nn.Module):
 
 
 class Cousins(nn.Module):
-    """Another function, a root that is squared, and a quotient."""
+    """Another function, a squared root, and a quotient."""
 
     def forward(self, x):
         a = x * torch.sqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
@@ -340,7 +340,7 @@ class Cousins(nn.Module):
 
 
 class Lengths(nn.Module):
-    """No mean: the sum of the squares, and the largest of them."""
+    """Without a mean: the sum and the maximum of the squares."""
 
     def forward(self, x):
         a = x * torch.rsqrt(x.pow(2).sum(-1, keepdim=True) + 1e-6)
@@ -355,13 +355,13 @@ class Recorded:
     """Records the ATen graph of a model.
 
     Attributes:
-        inputs: what the model is recorded with, tensors as `T`.
+        inputs: example inputs for recording, tensors as `T`.
     """
 
     inputs: tuple[T, ...]
 
     def __call__(self, model: nn.Module) -> fx.GraphModule:
-        """The graph module that `make_fx` gives, in fake mode."""
+        """Record the graph with `make_fx` in fake mode."""
         from torch.fx.experimental.proxy_tensor import make_fx
 
         example = arguments(self.inputs, torch.Generator(), FLOAT)
@@ -370,7 +370,7 @@ class Recorded:
 
 
 def _function_of(model: nn.Module) -> Callable[..., Any]:
-    """A plain function with the parameters of a model; of other callables, `make_fx` loses them."""
+    """A plain function with a model's parameter names; `make_fx` loses those of other callables."""
     names = ", ".join(inspect.signature(model.forward).parameters)
     made: Callable[..., Any] = eval(f"lambda {names}: model({names})", {"model": model})
     return made
@@ -382,7 +382,7 @@ class Graphs:
 
     Attributes:
         make: builds the model.
-        inputs: of the example, and of the run.
+        inputs: inputs for recording and for the run.
     """
 
     make: Callable[[], nn.Module]
@@ -400,12 +400,12 @@ class Graphs:
 
 @lru_cache(maxsize=64)
 def _graph_of(make: Callable[[], nn.Module], inputs: tuple[T, ...]) -> fx.GraphModule:
-    """The graph of a class; callers copy it."""
+    """The graph of a class; callers must copy it."""
     return Recorded(inputs)(make())
 
 
 def of_random_model(trial: Trial, choice: int) -> Trial:
-    """A trial about the graph that is recorded of a random model."""
+    """A trial with the recorded graph of a random model."""
     assert trial.model is not None
     specs = tuple(T(*x.shape, dtype=x.dtype) for x in trial.inputs[0])
     gm = Recorded(specs)(copy.deepcopy(trial.model))
@@ -413,5 +413,5 @@ def of_random_model(trial: Trial, choice: int) -> Trial:
 
 
 def as_recorded(inputs: tuple[Any, ...]) -> Recorded:
-    """How the graph of a random model is recorded, from the specs of its inputs."""
+    """The recorder for a random model's graph, from the specs of its inputs."""
     return Recorded(tuple(spec for spec in inputs if isinstance(spec, T)))

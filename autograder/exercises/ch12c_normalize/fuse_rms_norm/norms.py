@@ -1,7 +1,7 @@
-"""RMS norms in the rows of a graph, and the graphs that may come of them: the judge's own look.
+"""The judge's own search for RMS norms in a graph's rows, and the allowed fused graphs.
 
-Nodes are compared by what they compute: a number that is the same for equal calls of equal values.
-So a graph is as it must be if it computes the same values, whatever its nodes are called.
+Nodes are compared by their computation: equal calls of equal values have the same number. So a
+graph is right if it computes the same values, whatever the names of its nodes.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ LOW = (torch.float16, torch.bfloat16)
 
 Term = int
 Call = tuple[Term, Term | None, float]
-"""What a call of the operator is given: `x`, the weight if there is one, and `eps`."""
+"""The arguments of a call of the operator: `x`, the weight if there is one, and `eps`."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """A place where a norm is computed, as it is fused.
+    """A norm in the graph, and its fused form.
 
     Attributes:
-        at: the row whose value the new call gives.
+        at: the row that the new call replaces.
         product: the row of ``x * rsqrt(...)``.
         x: the row that is normalized.
-        weight: the row of the weight, if one goes in.
-        eps: the number.
+        weight: the row of the weight, if the call includes one.
+        eps: the number in the call.
         square: the row of the square.
         wide: the row that is multiplied: `x`, or a cast of it.
-        low: the row that is cast, though the product is not cast back; else that of `x`.
+        low: the row before the cast, if the product is not cast back; else the row of `x`.
     """
 
     at: int
@@ -59,21 +59,21 @@ class Site:
 
 @dataclass
 class Table:
-    """Numbers for what nodes compute, the same for all graphs that are compared.
+    """Numbers for computed values, shared by all compared graphs.
 
     Attributes:
-        attributes: the tensors that `get_attr` nodes read, each once.
+        attributes: the distinct tensors that `get_attr` nodes read.
     """
 
     numbers: dict[str, Term] = field(default_factory=dict)
     attributes: list[torch.Tensor] = field(default_factory=list)
 
     def number(self, what: Any) -> Term:
-        """The number of something that is computed."""
+        """The number of a computation."""
         return self.numbers.setdefault(json.dumps(what, sort_keys=True), len(self.numbers))
 
     def attribute(self, tensor: torch.Tensor) -> int:
-        """The place of a tensor among those that are known by their values."""
+        """The index of a tensor among the known ones, compared by value."""
         for i, known in enumerate(self.attributes):
             if known.dtype == tensor.dtype and torch.equal(known, tensor):
                 return i
@@ -83,12 +83,12 @@ class Table:
 
 @dataclass
 class Computed:
-    """What a graph computes.
+    """The computation of a graph.
 
     Attributes:
         terms: the number of each row's value.
         live: the rows that the result depends on.
-        norms: what each call of the operator is given, by row.
+        norms: the arguments of each call of the operator, by row.
     """
 
     terms: list[Term]
@@ -98,7 +98,7 @@ class Computed:
 
     @property
     def calls(self) -> Counter[Term]:
-        """How often each value is computed that the result depends on."""
+        """The number of computations of each value that the result depends on."""
         return Counter(
             term
             for i, term in enumerate(self.terms)
@@ -112,19 +112,19 @@ class Computed:
 
     @property
     def norm_calls(self) -> Counter[Call]:
-        """How often the operator is called with each set of arguments."""
+        """The number of calls of the operator with each set of arguments."""
         return Counter(call for i, call in self.norms.items() if i in self.live)
 
 
 class Strange(ValueError):
-    """The operator is called with something that its schema does not have."""
+    """A call of the operator does not fit its schema."""
 
 
 def arguments(row: NodeRecord) -> list[Encoded]:
-    """What a call of the operator is given, in the order of its schema.
+    """The arguments of a call of the operator, in the order of its schema.
 
     Raises:
-        Strange: it is not what the schema asks for.
+        Strange: the arguments do not fit the schema.
     """
     given = list(row["args"].get("tuple", ()))
     named = {str(key): value for key, value in row["kwargs"]["dict"]}
@@ -149,13 +149,13 @@ def computed(
     attributes: dict[str, torch.Tensor],
     fused: Iterable[Site] = (),
 ) -> Computed:
-    """What the rows of a graph compute, with some norms fused.
+    """Compute the values of a graph's rows, with some norms fused.
 
     Args:
         rows: the nodes, as `describe` writes them.
         table: the numbers.
         attributes: the tensors of the module, by name.
-        fused: the places that are taken for calls of the operator.
+        fused: the norms to treat as calls of the operator.
 
     Raises:
         Strange: a call of the operator does not fit its schema.
@@ -194,7 +194,7 @@ def _what(
 
 
 def _told(data: Encoded, terms: list[Term]) -> Encoded:
-    """Arguments, with the number of what each node computes in its place."""
+    """Arguments, with each node replaced by the number of its value."""
     if isinstance(data, list):
         return [_told(item, terms) for item in data]
     if not isinstance(data, dict):
@@ -217,19 +217,19 @@ def _is_node(data: Encoded) -> bool:
     return isinstance(data, dict) and type(data.get("node")) is int
 
 
-# ------------------------------------------------------------------ where norms are
+# ------------------------------------------------------------------ finding norms
 
 
 class Norms:
-    """The norms of a graph that is given to an answer.
+    """The norms of a given graph.
 
     Attributes:
-        choices: for each norm, in the order of the graph, the ways in which it may be fused;
-            ``None`` among them means that it may be left. Of most there is one way.
+        choices: for each norm, in graph order, the ways to fuse it; ``None`` among them means
+            that it may stay. Most norms have one way.
     """
 
     def __init__(self, gm: fx.GraphModule, rows: list[NodeRecord]) -> None:
-        """Find them.
+        """Find the norms.
 
         Args:
             gm: the graph module.
@@ -255,7 +255,7 @@ class Norms:
             yield tuple(site for site in chosen if site is not None)
 
     def _norm(self, at: int) -> list[Site | None]:
-        """The ways to fuse the norm whose product is a row; none if it is no such product."""
+        """The ways to fuse the norm whose product is this row; empty if it is another product."""
         pair = self._args(at, MUL, 2)
         for x, root in (pair, pair[::-1]) if pair else ():
             found = self._inner(root, at) if _is_node(x) and _is_node(root) else None
@@ -265,7 +265,7 @@ class Norms:
         return []
 
     def _inner(self, root: Encoded, product: int) -> tuple[list[int], float, int] | None:
-        """What is squared under a root (its factors), `eps`, and the row of the square."""
+        """The factors of the square under a root, `eps`, and the row of the square."""
         add = self._only(root, RSQRT, 1, product)
         mean = self._only(add[0], ADD, 2, root["node"]) if add else None
         if not add or not mean or type(mean[1]) is not float:
@@ -283,7 +283,7 @@ class Norms:
         return [factor["node"] for factor in factors], mean[1], at
 
     def _is_last(self, mean: list[Encoded]) -> bool:
-        """Whether a mean is over the last dimension alone."""
+        """Whether a mean is over the last dimension only."""
         dims = mean[1].get("list") if isinstance(mean[1], dict) else None
         last = self._vals[mean[0]["node"]].ndim - 1
         return dims in ([-1], [last])
@@ -303,7 +303,7 @@ class Norms:
         return list(dict.fromkeys([None, one, weighted]))
 
     def _weighted(self, site: Site) -> Site:
-        """The site with the weight, if one goes in."""
+        """The site including the weight, if there is one."""
         users = self._users[site.at]
         pair = self._args(users[0], MUL, 2) if len(users) == 1 else None
         me = {"node": site.at}
@@ -316,28 +316,28 @@ class Norms:
         return replace(site, at=users[0], weight=other)
 
     def _source(self, row: int) -> int:
-        """The value of half precision that a row casts to float32; else the row itself."""
+        """The half-precision value that a row casts to float32; otherwise the row itself."""
         read = self._cast_of(row)
         wide = self._vals[row].dtype == torch.float32
         return read if read is not None and wide and self._vals[read].dtype in LOW else row
 
     def _cast_of(self, row: int) -> int | None:
-        """What a cast reads."""
+        """The input of a cast."""
         given = self._args(row, CAST, 1)
         return given[0]["node"] if given and _is_node(given[0]) else None
 
     def _only(
         self, data: Encoded, target: Encoded, count: int, reader: int
     ) -> list[Encoded] | None:
-        """The arguments of a call that one row alone reads."""
+        """The arguments of a call whose only reader is this row."""
         if not _is_node(data) or self._users[data["node"]] != [reader]:
             return None
         return self._args(data["node"], target, count)
 
     def _args(self, row: int, target: Encoded, count: int) -> list[Encoded] | None:
-        """The arguments of a call of some operator, so many of them and none by keyword.
+        """The arguments of a call of an operator: this many, and no keywords.
 
-        A cast says by keyword what it casts to; that is seen in its value.
+        A cast has its dtype as a keyword; the dtype of its value shows it.
         """
         found = self.rows[row]
         if found["target"] != target or (found["kwargs"]["dict"] and target != CAST):

@@ -1,1 +1,1 @@
-"""Exercise 13.3: two pieces that do not know of each other."""
+"""Exercise 13.3: two pieces that do not depend on each other."""

@@ -1,4 +1,4 @@
-"""Exercise 13.3: two pieces that do not know of each other."""
+"""Exercise 13.3: two pieces that do not depend on each other."""
 
 from __future__ import annotations
 

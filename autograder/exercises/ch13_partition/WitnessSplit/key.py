@@ -10,7 +10,7 @@ from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
 
 
 def where_all_is_pure(gm: fx.GraphModule) -> fx.GraphModule:
-    """Splits as the suspect does, but only graphs in which the order makes no difference."""
+    """Split like the suspect, but only graphs whose order does not matter."""
     return suspects.split_by_kind(gm) if all_pure(gm) else gm
 
 

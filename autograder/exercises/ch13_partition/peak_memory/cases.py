@@ -1,4 +1,4 @@
-"""Exercise 13.1: the most bytes that are alive at once."""
+"""Exercise 13.1: the largest number of bytes alive at once."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(
     make: Callable[[], nn.Module],
     *inputs: Any,
 ) -> Case:
-    """A case: a model, and what it runs on."""
+    """A case: a model and its inputs."""
     return Case(name, aspect, models.Run(make, inputs), Expect(trace=itself))
 
 

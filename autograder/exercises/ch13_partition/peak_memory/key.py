@@ -1,4 +1,4 @@
-"""The answer key of `peak_memory`: bytes, and the node where they are alive."""
+"""The answer key of `peak_memory`: bytes, and the node at which they are alive."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 class _Watch(fx.Interpreter):
-    """Counts, while it runs, the bytes that later nodes still read.
+    """Counts the bytes that later nodes still read, during a run.
 
-    Every value stays in ``kept``, so that no address is used twice; it counts as long as nodes
-    that read it follow.
+    ``kept`` keeps every value, so that no address is used twice. A value counts until its last
+    reader has run.
     """
 
     def __init__(self, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> None:
@@ -48,7 +48,7 @@ class _Watch(fx.Interpreter):
         self.most, self.where = -1, ""
 
     def run_node(self, n: fx.Node) -> Any:
-        """Run a node, and look at what is there then."""
+        """Run a node, and count the bytes that are alive then."""
         value = super().run_node(n)
         self.kept.append(value)
         if n.op in ("placeholder", "get_attr"):
@@ -77,14 +77,14 @@ class _Watch(fx.Interpreter):
 
 
 def most_at_once(gm: fx.GraphModule, *inputs: Any) -> tuple[int, str]:
-    """The right result of `peak_memory`."""
+    """Compute the right result of `peak_memory`."""
     watch = _Watch(gm, inputs)
     watch.run(*inputs)
     return watch.most, watch.where
 
 
 def _pair(data: Encoded) -> list[Any] | None:
-    """An int and a text, as plain data; or nothing."""
+    """An `int` and a text as plain data; else ``None``."""
     items = data.get("tuple") if isinstance(data, dict) else None
     if not isinstance(items, list) or [type(item) for item in items] != [int, str]:
         return None
@@ -93,7 +93,7 @@ def _pair(data: Encoded) -> list[Any] | None:
 
 @rule("a number and a name", Stage.KIND)
 def a_number_and_a_name(evidence: Evidence) -> Iterable[Finding]:
-    """The result is a tuple of an `int` and the name of a node."""
+    """The result must be a tuple of an `int` and the name of a node."""
     value = evidence.outcome.value
     if _pair(value) is None:
         items = value.get("tuple") if isinstance(value, dict) else None
@@ -107,7 +107,7 @@ def a_number_and_a_name(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the most bytes", Stage.RESULT)
 def the_most_bytes(evidence: Evidence) -> Iterable[Finding]:
-    """As many bytes as are alive at the fullest node."""
+    """The bytes must be those alive at the fullest node."""
     got, want = _pair(evidence.outcome.value), _pair(evidence.reference.value)
     if got is None or want is None or got[0] == want[0]:
         return
@@ -123,10 +123,10 @@ def the_most_bytes(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the first fullest node", Stage.RESULT)
 def the_first_fullest_node(evidence: Evidence) -> Iterable[Finding]:
-    """The first node at which so many bytes are alive."""
+    """The node must be the first one with this many bytes alive."""
     got, want = _pair(evidence.outcome.value), _pair(evidence.reference.value)
     if got is None or want is None or got[0] != want[0] or not want[0] or got[1] == want[1]:
-        return  # a graph that makes nothing has no fullest node
+        return  # a graph without values of its own has no fullest node
     yield evidence.finding(
         "wrong-node",
         f"{evidence.you} found {got[0]:,} bytes, which is right, but at `{got[1]}`. "

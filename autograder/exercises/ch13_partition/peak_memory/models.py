@@ -1,4 +1,4 @@
-"""Graph modules whose values wait, share their memory, or are read by nobody: for `peak_memory`."""
+"""Graph modules for `peak_memory` whose values wait, share memory, or are unread."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -20,7 +20,7 @@ from autograder.models.running import filled, with_inputs
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Builds the trial of ``answer(gm, *inputs)``; ``gm`` is taken as it is.
+    """Builds the trial of ``answer(gm, *inputs)``, without tracing ``gm`` again.
 
     Attributes:
         make: builds the model, or a graph module.
@@ -44,7 +44,7 @@ class InARow(nn.Module):
 
 
 class Backwards(nn.Module):
-    """What was computed first is read last."""
+    """Reads first what it computed last."""
 
     def forward(self, x):
         a = torch.exp(x)
@@ -74,7 +74,7 @@ class Kinds(nn.Module):
 
 
 class Late(nn.Module):
-    """The value waits for the output alone."""
+    """Only the output reads the value."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -84,7 +84,7 @@ class Late(nn.Module):
 
 
 class Small(nn.Module):
-    """A slice keeps the whole."""
+    """A slice keeps the whole tensor alive."""
 
     def forward(self, x):
         many = x.repeat(10, 1)
@@ -94,7 +94,7 @@ class Small(nn.Module):
 
 
 class Views(nn.Module):
-    """Views of what is alive anyway."""
+    """Views of values that are alive anyway."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -105,7 +105,7 @@ class Views(nn.Module):
 
 
 class OfInputs(nn.Module):
-    """Views of inputs and of a parameter, and what they become."""
+    """Views of inputs and of a parameter, and results computed from them."""
 
     def __init__(self):
         super().__init__()
@@ -120,7 +120,7 @@ class OfInputs(nn.Module):
 
 
 class Table(nn.Module):
-    """A large buffer, of which some rows are read late."""
+    """A large buffer; some of its rows are read late."""
 
     def __init__(self):
         super().__init__()
@@ -133,7 +133,7 @@ class Table(nn.Module):
 
 
 class Offsets(nn.Module):
-    """A large buffer that is not saved, and a view of it."""
+    """A large unsaved buffer, and a view of it."""
 
     def __init__(self):
         super().__init__()
@@ -147,7 +147,7 @@ class Offsets(nn.Module):
 
 
 class OwnTensors(nn.Module):
-    """Returns rows of a parameter, and a buffer."""
+    """Returns rows of a parameter and a buffer."""
 
     def __init__(self):
         super().__init__()
@@ -159,7 +159,7 @@ class OwnTensors(nn.Module):
 
 
 def of_a_layer() -> fx.GraphModule:
-    """A layer gives tensors that it holds."""
+    """A layer that returns its own tensors."""
     root = nn.Module()
     root.own = OwnTensors()
     graph = fx.Graph()
@@ -184,7 +184,7 @@ class Layers(nn.Module):
 
 
 class Parts(nn.Module):
-    """Calls that return several tensors, of which not all are read."""
+    """Calls that return several tensors, some of them unread."""
 
     def forward(self, x):
         values, index = torch.sort(x)
@@ -194,7 +194,7 @@ class Parts(nn.Module):
 
 
 class TakenLate(nn.Module):
-    """Of two sorted tensors, one is taken out at once, and the other one at the end."""
+    """`getitem` reads one of two sorted tensors at once, and the other at the end."""
 
     def forward(self, x):
         found = torch.sort(x)
@@ -204,7 +204,7 @@ class TakenLate(nn.Module):
 
 
 class Unread(nn.Module):
-    """A large value that nobody reads, in the middle."""
+    """A large unread value in the middle."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -214,7 +214,7 @@ class Unread(nn.Module):
 
 
 class UnreadLast(nn.Module):
-    """Without the values that nobody reads, this graph needs most elsewhere."""
+    """Without the unread values, another node would be the fullest."""
 
     def forward(self, x):
         torch.sin(x)
@@ -239,7 +239,7 @@ class Defaults(nn.Module):
 
 
 class TwiceTheSame(nn.Module):
-    """A call that returns what it was given."""
+    """A call that returns its own input."""
 
     def forward(self, x):
         y = torch.sin(x)
@@ -257,7 +257,7 @@ class Nested(nn.Module):
 
 
 def in_containers() -> fx.GraphModule:
-    """A layer's tensors come in a dictionary."""
+    """A layer that returns its tensors in a dictionary."""
     root = nn.Module()
     root.nested = Nested()
     graph = fx.Graph()
@@ -270,7 +270,7 @@ def in_containers() -> fx.GraphModule:
 
 
 def with_foreign_names() -> fx.GraphModule:
-    """A graph that `symbolic_trace` does not give."""
+    """A graph unlike any trace."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     first = graph.create_node("call_function", torch.sin, (x,), name="step_9")
@@ -281,7 +281,7 @@ def with_foreign_names() -> fx.GraphModule:
 
 
 def on_a_graph_module(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model: its graph module, and inputs."""
+    """The trial of a random model: its graph module and inputs."""
     trial = with_inputs(trial, choice)
     gm = as_graph_module(trial, choice)
     (inputs,) = trial.inputs

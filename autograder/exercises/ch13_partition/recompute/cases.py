@@ -1,4 +1,4 @@
-"""Exercise 13.2: values that are computed again."""
+"""Exercise 13.2: compute values again instead of keeping them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def named(
 
 
 def refused(name: str, make: Callable[[], nn.Module], bad: str, *names: str) -> Case:
-    """A case in which one of the names is that of no call node."""
+    """A case in which one name is not the name of a call node."""
     expect = Expect(
         raises="ValueError",
         advice="Look at each of the names before you edit anything: is there a call node of it?",

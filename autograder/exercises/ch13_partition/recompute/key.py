@@ -21,11 +21,11 @@ from autograder.authoring.key import (
 )
 
 Words = tuple[str, str, str, tuple[str, ...]]
-"""The code of a finding, what is wrong, where to look, and the nodes."""
+"""The code of a finding, its text, its advice, and the nodes."""
 
 
 class _Row:
-    """A node: what it calls, with the nodes that it reads left out; and these, in order."""
+    """A node: what it calls, its arguments without nodes, and the nodes that it reads."""
 
     def __init__(self, row: NodeRecord) -> None:
         self.name, self.op = row["name"], row["op"]
@@ -35,7 +35,7 @@ class _Row:
 
 
 def _skeleton(data: Encoded, leaves: list[int]) -> Any:
-    """Plain arguments with the nodes left out; these are put on a list, in order."""
+    """Plain arguments without the nodes, which are appended to a list in order."""
     if isinstance(data, dict) and "node" in data:
         leaves.append(data["node"])
         return "a node"
@@ -50,10 +50,10 @@ def _skeleton(data: Encoded, leaves: list[int]) -> Any:
 
 
 class _Plan:
-    """The copies that must come before each node of the given graph.
+    """The required copies before each node of the given graph.
 
-    Names and the order among copies are free. But as each copy is before its reader with
-    nothing but copies between them, the number of copies says where each original is.
+    Names and the order among copies are free. But only copies may be between a copy and its
+    reader, so the number of copies determines the position of each original.
     """
 
     def __init__(self, given: list[_Row], names: Iterable[str]) -> None:
@@ -65,16 +65,16 @@ class _Plan:
                 self._first.setdefault(read, i)
 
     def copied_for(self, reader: int) -> list[int]:
-        """The originals of which this node of the given graph reads a copy."""
+        """The originals that this node of the given graph reads as copies."""
         read = dict.fromkeys(self.given[reader].leaves)
         return [i for i in read if i in self.named and self._first[i] != reader]
 
     def copied_for_copy(self, of: int) -> list[int]:
-        """The originals of which a copy of a node reads copies: it comes after a reader of each."""
+        """The originals that a copy reads as copies: it is never their first reader."""
         return [i for i in dict.fromkeys(self.given[of].leaves) if i in self.named]
 
     def copies(self, reader: int) -> list[int]:
-        """What is copied before a node, the copies' own copies too."""
+        """All copies before a node, including the copies that its copies read."""
         todo, found = self.copied_for(reader), []
         while todo:
             found.append(todo.pop())
@@ -83,7 +83,7 @@ class _Plan:
 
     @cached_property
     def places(self) -> list[int]:
-        """The place of each original in the right result."""
+        """The position of each original in the right result."""
         place, found = -1, []
         for i in range(len(self.given)):
             place += len(self.copies(i)) + 1
@@ -92,7 +92,7 @@ class _Plan:
 
 
 class _Comparison:
-    """The given graph, what came back, and which of its nodes are copies of which."""
+    """The given graph, the result, and the origin of each copy."""
 
     def __init__(self, evidence: Evidence) -> None:
         _, names = evidence.trial.args
@@ -103,7 +103,7 @@ class _Comparison:
         self.copies: dict[int, int] = {}
 
     def misfits(self) -> Iterator[Words]:
-        """What is not as it must be; the first of these says most."""
+        """Yield the faults; the first one says most."""
         yield from self._counts()
         yield from self._order()
         for place, original in list(self.origin.items()):
@@ -111,7 +111,7 @@ class _Comparison:
             yield from self._reads(place, original, wanted, place)
 
     def _counts(self) -> Iterator[Words]:
-        """Whether each call is there as often as it must be."""
+        """Find calls with a wrong number of occurrences."""
         want = [row.key for row in self.given]
         for reader in range(len(self.given)):
             want += [self.given[i].key for i in self.plan.copies(reader)]
@@ -155,13 +155,13 @@ class _Comparison:
                 yield "wrong-place", f"{text}.", advice, (found.name,)
 
     def _reads(self, place: int, original: int, wanted: set[int], end: int) -> Iterator[Words]:
-        """What is wrong with what a node reads, and with the copies that it reads.
+        """Find faults in the inputs of a node and of the copies that it reads.
 
         Args:
-            place: of the node, in the result.
-            original: the node of the given graph that it is, or that it is a copy of.
-            wanted: the originals of which it must read a copy.
-            end: where the original is before which all of these copies must be.
+            place: index of the node in the result.
+            original: index of the node of the given graph that it is, or that it copies.
+            wanted: the originals that it must read as copies.
+            end: index of the original that all of these copies must precede.
         """
         begin = end - len(self.plan.copies(self.origin[end]))
         row = self.result[place]
@@ -218,14 +218,14 @@ def _copies(count: int) -> str:
 
 @lru_cache(maxsize=1)
 def _compared(evidence: Evidence) -> tuple[_Comparison, Words | None]:
-    """The comparison, made once for each outcome."""
+    """Compare once for each outcome."""
     comparison = _Comparison(evidence)
     return comparison, next(comparison.misfits(), None)
 
 
 @rule("copies before their readers", Stage.STRUCTURE)
 def copies_before_readers(evidence: Evidence) -> Iterable[Finding]:
-    """All originals in their order, and each later reader's copies directly before it."""
+    """Originals must keep their order, with each later reader's copies directly before it."""
     _, words = _compared(evidence)
     if words:
         code, text, advice, nodes = words
@@ -234,7 +234,7 @@ def copies_before_readers(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("meta of copies", Stage.STRUCTURE)
 def meta_of_copies(evidence: Evidence) -> Iterable[Finding]:
-    """Originals and copies carry the original's `meta`."""
+    """Originals and copies must have the original's `meta`."""
     comparison, words = _compared(evidence)
     if words:
         return

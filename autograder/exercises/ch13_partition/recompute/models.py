@@ -1,4 +1,4 @@
-"""Graph modules whose values have several readers: for `recompute`."""
+"""Graph modules for `recompute` whose values have several readers."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -26,7 +26,7 @@ class Readers(nn.Module):
 
 
 class Chain(nn.Module):
-    """What is read backwards, as a gradient reads what was computed."""
+    """Values are read in reverse, as gradients read the forward values."""
 
     def forward(self, x):
         a = torch.exp(x)
@@ -37,7 +37,7 @@ class Chain(nn.Module):
 
 
 class OnlyChain(nn.Module):
-    """Each value but the last has one reader."""
+    """Each value except the last has one reader."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -57,7 +57,7 @@ class Twice(nn.Module):
 
 
 class LateLink(nn.Module):
-    """A value in a chain is not the first to read the one before it."""
+    """A chained value is not the first reader of the previous value."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -67,7 +67,7 @@ class LateLink(nn.Module):
 
 
 class BothOf(nn.Module):
-    """A reader reads a value, and another that was made of it."""
+    """A node reads a value, and another one computed from it."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -87,7 +87,7 @@ class SideBySide(nn.Module):
 
 
 class OutputReads(nn.Module):
-    """The output reads values that were read before, and one that was not."""
+    """The output reads values that were read before, and a new one."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -107,7 +107,7 @@ class Keywords(nn.Module):
 
 
 class Slices(nn.Module):
-    """Each reader of a size has it within a slice."""
+    """Each reader of a size uses it in a slice."""
 
     def forward(self, x):
         n = x.size(0)
@@ -115,7 +115,7 @@ class Slices(nn.Module):
 
 
 class LayerReads(nn.Module):
-    """A layer is the second to read a value."""
+    """A layer is the second reader of a value."""
 
     def __init__(self):
         super().__init__()
@@ -151,7 +151,7 @@ class Parts(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of the values."""
+    """Some values are not read."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -168,7 +168,7 @@ class Defaults(nn.Module):
 
 
 def kept_whole() -> fx.GraphModule:
-    """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
+    """A graph unlike any trace: other names, and a container as one call."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     first = graph.create_node("call_module", "block", (x,), name="step_7")
@@ -181,7 +181,7 @@ def kept_whole() -> fx.GraphModule:
 
 
 def inserted() -> fx.GraphModule:
-    """The first reader was put in last: `users` say another order than the graph."""
+    """The first reader was inserted last, so `users` has another order than the graph."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     value = graph.call_function(torch.sin, (x,))
@@ -199,12 +199,12 @@ MOST_COPIES = 60
 
 
 def copies_of(node: fx.Node, names: Collection[str]) -> int:
-    """How many nodes a copy of a node is made of: itself, and copies of what it reads."""
+    """The number of nodes in a node's copy: itself, and copies of its inputs."""
     return 1 + sum(copies_of(read, names) for read in node.all_input_nodes if read.name in names)
 
 
 def cost(gm: fx.GraphModule, names: Collection[str]) -> int:
-    """At least as many as the required copies."""
+    """An upper limit of the number of required copies."""
     return sum(
         copies_of(node, names) * len(node.users) for node in gm.graph.nodes if node.name in names
     )

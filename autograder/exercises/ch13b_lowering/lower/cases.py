@@ -1,4 +1,4 @@
-"""Exercise 13b.2: one compiled call instead of each set."""
+"""Exercise 13b.2: replace each set by one compiled call."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def refused(
     inputs: tuple[tuple[Any, ...], ...] = ONE,
     advice: str = CIRCLE,
 ) -> Case:
-    """A case whose sets are refused."""
+    """A case whose sets must be refused."""
     expect = Expect(
         raises="ValueError", advice=advice, still_holds=("caller untouched",), trace=itself
     )

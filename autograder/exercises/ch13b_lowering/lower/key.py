@@ -38,14 +38,14 @@ from autograder.exercises.ch13b_lowering.lower.key_places import (
     what_goes_out,
 )
 
-# ------------------------------------------------------------------ what compile was called with
+# ------------------------------------------------------------------ arguments of compile
 
 
 @rule("compile is called", Stage.KIND)
 def compile_is_called(evidence: Evidence) -> Iterable[Finding]:
-    """Once for each set, with a graph module and a tuple; the graph module returns a tuple."""
+    """The answer must call `compile` once per set, with a graph module and a tuple."""
     if not evidence.has_graph:
-        return  # another rule says so
+        return  # another rule reports it
     pieces, wanted = evidence.value["pieces"], len(evidence.trial.args[1])
     if len(pieces) != wanted:
         yield evidence.finding(
@@ -97,7 +97,7 @@ def _are_sets(count: int) -> str:
 
 @rule("compiled modules are called", Stage.KIND)
 def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
-    """Each compiled module is called once, with as many values as its graph takes."""
+    """Each compiled module must be called once, with as many values as its graph takes."""
     if not evidence.has_graph:
         return
     value = evidence.outcome.value
@@ -153,7 +153,7 @@ def _is_node(data: Encoded) -> bool:
 
 
 def _was_there(evidence: Evidence, path: str) -> bool:
-    """Whether a node that is in no set calls or reads what has this name in the given module."""
+    """Whether a node outside all sets calls or reads this name in the given module."""
     gm, parts, _ = evidence.trial.args
     inside = set().union(*parts)
     return any(
@@ -168,7 +168,7 @@ def _was_there(evidence: Evidence, path: str) -> bool:
 
 @dataclass(frozen=True)
 class _Part:
-    """The evidence about one graph that was compiled, for rules about one graph."""
+    """The evidence about one compiled graph, for rules about one graph."""
 
     whole: Evidence
     number: int
@@ -180,16 +180,16 @@ class _Part:
 
     @property
     def derived(self) -> DerivedGraph:
-        """Its form, which the judge computes from its rows."""
+        """Its derived form, which the judge computes from its rows."""
         return self.whole.derived_from(self.graph)
 
     @property
     def exercise(self) -> Exercise:
-        """The exercise, which says which code may be your own."""
+        """The exercise, which decides which user code a graph may call."""
         return self.whole.exercise
 
     def finding(self, *args: Any, **kwargs: Any) -> Finding:
-        """A finding whose message says which graph it is about."""
+        """A finding whose message names the graph."""
         found = self.whole.finding(*args, **kwargs)
         words = f"In the graph of call number {self.number + 1} of `compile`: "
         return replace(found, message=words + found.message)
@@ -197,7 +197,7 @@ class _Part:
 
 @rule("wellformed pieces", Stage.FORM)
 def wellformed_pieces(evidence: Evidence) -> Iterable[Finding]:
-    """What was compiled is well formed, too."""
+    """The compiled graphs must be well formed, too."""
     for number in range(len(evidence.value["pieces"])):
         part: Any = _Part(evidence, number)
         found = list(wellformed.find(part))
@@ -211,7 +211,7 @@ def wellformed_pieces(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("a module of its own", Stage.FORM)
 def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
-    """The result is another module than the given one, with a graph of its own."""
+    """The result must be a new module with its own graph."""
     if not evidence.value["new"]:
         yield evidence.finding(
             "not-new",

@@ -1,4 +1,4 @@
-"""What must come of `lower`: which node is where, and what goes from one graph to another."""
+"""Rules of `lower` about the graph of each node, and the values passed between graphs."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def _for(evidence: Evidence, piece: Piece) -> str:
     return f"the graph that you gave to `compile` for {_set_text(names)}"
 
 
-# ------------------------------------------------------------------ which node is where
+# ------------------------------------------------------------------ the graph of each node
 
 
 @rule("nodes in their places", Stage.STRUCTURE)
 def nodes_in_their_places(evidence: Evidence) -> Iterable[Finding]:
-    """The calls of a set are in its graph, all others outside, each as often as it was."""
+    """A set's calls must be in its graph, all others outside, each as often as before."""
     lowered = _of(evidence)
     given = lowered.given
     for piece in lowered.pieces:
@@ -72,14 +72,14 @@ def _misplaced(
     places: list[int],
     where: str,
 ) -> Finding | None:
-    """What is wrong with the calls of one graph.
+    """Find a fault in the calls of one graph.
 
     Args:
         evidence: the evidence.
         rows: the calls, and the numbers of their values.
         parts: what they call.
-        places: those nodes of the given graph that belong there.
-        where: which graph it is, in words.
+        places: the nodes of the given graph that belong there.
+        where: the graph, in words.
     """
     given = _of(evidence).given
     want = Counter(given.numbers[i] for i in places)
@@ -138,12 +138,12 @@ def _misplaced(
     return None
 
 
-# ------------------------------------------------------------------ what comes in and goes out
+# ------------------------------------------------------------------ passed values
 
 
 @rule("what comes in", Stage.STRUCTURE)
 def what_comes_in(evidence: Evidence) -> Iterable[Finding]:
-    """Each value that a set reads from outside comes in once, and nothing else does."""
+    """Each outside value that a set reads must be passed in once, and nothing else."""
     lowered = _of(evidence)
     for piece in lowered.pieces:
         where = _for(evidence, piece)
@@ -184,7 +184,7 @@ def what_comes_in(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("what goes out", Stage.STRUCTURE)
 def what_goes_out(evidence: Evidence) -> Iterable[Finding]:
-    """Each value of a set that is read outside goes out once, by `getitem`, and nothing else."""
+    """Each value of a set that is read outside must be returned once, read by `getitem`."""
     lowered = _of(evidence)
     given = lowered.given
     for piece in lowered.pieces:
@@ -218,7 +218,7 @@ def what_goes_out(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("examples", Stage.STRUCTURE)
 def examples(evidence: Evidence) -> Iterable[Finding]:
-    """The examples are the `val` of the values that come in, in the order of the placeholders."""
+    """The examples must be the `val`s of the passed values, in the order of the placeholders."""
     for piece in _of(evidence).pieces:
         found = piece.examples["tuple"]
         if len(found) != len(piece.incoming):
@@ -246,9 +246,9 @@ def examples(evidence: Evidence) -> Iterable[Finding]:
 def _wrong_example(
     evidence: Evidence, piece: Piece, i: int, example: Encoded
 ) -> tuple[str, str] | None:
-    """The node whose example is wrong, and in what; ``None`` if it is right.
+    """The node with a wrong example and the difference; ``None`` if all are right.
 
-    A value that the given graph does not have has no example either; another rule speaks of it.
+    A value that is not in the given graph has no example; another rule reports it.
     """
     lowered = _of(evidence)
     given, table = lowered.given, evidence.outcome.tensors
@@ -269,7 +269,7 @@ def _wrong_example(
 
 
 def _otherwise(got: Encoded, table: list[Any], want: Any) -> str | None:
-    """In what a plain value differs from what it must be; ``None`` if it does not."""
+    """The difference between a plain value and the expected one; ``None`` if there is none."""
     encoder = Encoder()
     found = difference(got, table, encoder.encode(want), encoder.tensors, "the example")
     return None if found is None else found.text
@@ -280,7 +280,7 @@ def _otherwise(got: Encoded, table: list[Any], want: Any) -> str | None:
 
 @rule("attributes", Stage.STRUCTURE)
 def attributes(evidence: Evidence) -> Iterable[Finding]:
-    """Parameters inside are the given module's; outside, those are read that are needed there."""
+    """Graphs must read the given module's parameters, and outside only the needed ones."""
     lowered = _of(evidence)
     given = lowered.given
     for piece in lowered.pieces:
@@ -321,7 +321,7 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("meta kept", Stage.STRUCTURE)
 def meta_kept(evidence: Evidence) -> Iterable[Finding]:
-    """Each node outside has the `meta` that it had; what takes a value out, that of its node."""
+    """Outside nodes must keep their `meta`; a `getitem` must have its value's `meta`."""
     lowered = _of(evidence)
     given, table = lowered.given, evidence.outcome.tensors
     leaves = {i for number in range(len(given.sets)) for i in given.outgoing(number)}
@@ -333,7 +333,7 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
         alike = [i for i in sorted(places) if given.numbers[i] == number]
         named = [i for i in alike if given.metas[i]["mark"] == meta.get("mark")]
         if not alike:
-            continue  # another rule says so
+            continue  # another rule reports it
         name = given.names[(named or alike)[0]]
         key = None if not named else _lost(meta, table, given.metas[named[0]])
         if named and key is None:
@@ -355,7 +355,7 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _lost(meta: dict[str, Encoded], table: list[Any], want: dict[str, Any]) -> str | None:
-    """The first key of a node's `meta` that is not as it was."""
+    """The first changed key of a node's `meta`."""
     return next(
         (
             key

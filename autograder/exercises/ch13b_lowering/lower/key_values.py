@@ -1,8 +1,8 @@
-"""The value of each node of a lowered graph, named by the values of the given graph.
+"""The value of each node in a lowered graph, in terms of the given graph's values.
 
-Names are free in the result, and so is the order. So a value is identified by its computation:
-two nodes have the same value if they call the same thing with the same values. The table of values
-is one for the given graph, for what was compiled, and for the graph that came back.
+Names and order are free in the result. So a value is identified by its computation: two nodes have
+the same value if they call the same thing with the same values. The given graph, the compiled
+graphs and the returned graph share one table of values.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ GETITEM = {"function": "operator.getitem"}
 
 
 class Values:
-    """Numbers for values: equal calls of equal values have the same one."""
+    """Numbers for values: equal calls of equal values have the same number."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
 
     def of(self, key: Any) -> int:
-        """The number of what a key describes."""
+        """The number of a key."""
         return self._numbers.setdefault(key, len(self._numbers))
 
     def of_call(self, row: NodeRecord, target: Any, read: list[Any]) -> int:
-        """The number of what a node calls, with what it reads.
+        """The number of a node's call with its inputs.
 
         Args:
             row: the node.
-            target: what it calls, said so that it is the same in all graphs.
-            read: what each node before it has: a number, or several in a tuple.
+            target: what it calls, in the same form for all graphs.
+            read: the number of each earlier node, or a tuple of numbers.
         """
-        if row["op"] == "placeholder":  # its default is a matter of the signature
+        if row["op"] == "placeholder":  # its default belongs to the signature
             return self.of((row["op"], target))
         return self.of((row["op"], target, _skeleton([row["args"], row["kwargs"]], read)))
 
 
 def _skeleton(data: Encoded, read: list[Any]) -> Any:
-    """Arguments, with the numbers of values instead of nodes."""
+    """Arguments, with each node replaced by its number."""
     if isinstance(data, list):
         return tuple(_skeleton(item, read) for item in data)
     if not isinstance(data, dict):
@@ -70,12 +70,12 @@ def _skeleton(data: Encoded, read: list[Any]) -> Any:
 
 
 class Parts:
-    """The modules and tensors of a description, by the names that they have in the given module.
+    """The modules and tensors of a description, by their names in the given module.
 
     Args:
         description: the description.
-        tensors: the table that it refers to.
-        given: the same of the given graph module, with whose parts copies are compared.
+        tensors: the description's table of tensors.
+        given: the parts of the given graph module, for comparison with copies.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Parts:
             self.parameters |= {prefix + name for name in row["params"]}
 
     def module(self, path: str) -> str | None:
-        """What a called module is called in the given one; ``None`` if it is none of its."""
+        """The given module's name for a called module; ``None`` if it is from elsewhere."""
         row = self.modules.get(path)
         if row is None:
             return None
@@ -107,7 +107,7 @@ class Parts:
         return self._given.module(path if path in alike else alike[0]) if alike else None
 
     def _is_copy(self, path: str, other: str) -> bool:
-        """Whether a module is like one of the given module, with all that is below it."""
+        """Whether a module equals one of the given module, including its submodules."""
         assert self._given is not None
         below = {p.removeprefix(path): row for p, row in self.modules.items() if _in(p, path)}
         theirs = {
@@ -140,7 +140,7 @@ class Parts:
         return _equal(self.tensors[entry["tensor"]], self._given.tensors[other["tensor"]])
 
     def tensor(self, path: str) -> str | None:
-        """What a tensor is called in the given module; ``None`` if it is none of its."""
+        """The given module's name for a tensor; ``None`` if it is from elsewhere."""
         entry = self.entries.get(path)
         if entry is None:
             return path if path in self.entries else None
@@ -152,7 +152,7 @@ class Parts:
         return self._given.tensor(path if path in alike else alike[0]) if alike else None
 
     def is_own_parameter(self, path: str) -> bool:
-        """Whether this is a parameter, and none of the given module's."""
+        """Whether this is a parameter that the given module does not have."""
         entry = self.entries.get(path)
         return path in self.parameters and entry is not None and entry["origin"] is None
 
@@ -170,7 +170,7 @@ def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _target(row: NodeRecord, parts: Parts) -> Any:
-    """What a node calls or reads, said so that it is the same in all graphs."""
+    """The target of a node, in the same form for all graphs."""
     target = row["target"]
     if row["op"] == "call_module":
         return parts.module(target_path(row)) or ("not of the given module", target)
@@ -180,7 +180,7 @@ def _target(row: NodeRecord, parts: Parts) -> Any:
 
 
 def reads_of(data: Encoded) -> Iterator[int]:
-    """The places of the nodes in some arguments, as often as they are there."""
+    """The indices of the nodes in some arguments, with repetitions."""
     if isinstance(data, list):
         for item in data:
             yield from reads_of(item)
@@ -204,7 +204,7 @@ class Given:
         names: their names.
         numbers: the numbers of their values.
         sets: the names in each set.
-        set_of: of each node, the number of its set; ``None`` for one that is in none.
+        set_of: the number of each node's set; ``None`` for a node outside all sets.
     """
 
     def __init__(self, evidence: Evidence, values: Values) -> None:
@@ -226,18 +226,18 @@ class Given:
                 self.readers[read].append(i)
 
     def members(self, number: int) -> list[int]:
-        """The places of the nodes of a set."""
+        """The indices of the nodes of a set."""
         return [i for i, own in enumerate(self.set_of) if own == number]
 
     def incoming(self, number: int) -> list[int]:
-        """The places of the nodes whose values come into a set."""
+        """The indices of the nodes whose values a set reads from outside."""
         read = dict.fromkeys(r for i in self.members(number) for r in _read_by(self.rows[i]))
         return [
             r for r in read if self.set_of[r] != number and self.rows[r]["op"] != "get_attr"
         ]  # fmt: skip
 
     def outgoing(self, number: int) -> list[int]:
-        """The places of the nodes of a set that are read outside of it."""
+        """The indices of the nodes of a set that are read outside it."""
         return [
             i
             for i in self.members(number)
@@ -246,7 +246,7 @@ class Given:
 
     @cached_property
     def outside(self) -> list[int]:
-        """The places of the calls that are in no set."""
+        """The indices of the calls outside all sets."""
         return [
             i
             for i, row in enumerate(self.rows)
@@ -255,7 +255,7 @@ class Given:
 
     @cached_property
     def attributes_outside(self) -> list[int]:
-        """The places of the `get_attr` nodes that stay: not only sets read them."""
+        """The indices of the `get_attr` nodes that stay, because not only sets read them."""
         return [
             i
             for i, row in enumerate(self.rows)
@@ -264,28 +264,28 @@ class Given:
         ]
 
     def named(self, number: int) -> str | None:
-        """The name of a node that has a value, if there is one."""
+        """The name of a node with this value, if there is one."""
         return self.names[self.numbers.index(number)] if number in self.numbers else None
 
     def is_like(self, row: NodeRecord, parts: Parts, place: int) -> bool:
-        """Whether a node calls what a node of the given graph calls, whatever it reads."""
+        """Whether a node has the same target as a node of the given graph, with any inputs."""
         other = self.rows[place]
         return row["op"] == other["op"] and bool(_target(row, parts) == _target(other, self.parts))
 
 
 @dataclass
 class Piece:
-    """What was given to the compiler in one call.
+    """The arguments of one call of the compiler.
 
     Attributes:
         rows: the nodes of the graph.
         parts: its modules and tensors.
-        examples: the plain form of what came with it.
-        numbers: the numbers of the nodes' values, by their places.
-        arguments: the places in the result's graph of the values that come in.
+        examples: the plain form of the examples.
+        numbers: the numbers of the nodes' values, by index.
+        arguments: the indices, in the result's graph, of the passed values.
         incoming: the numbers of these values.
-        outgoing: the numbers of the values that it returns.
-        set: the number of the set that it is for.
+        outgoing: the numbers of the returned values.
+        set: the number of its set.
     """
 
     rows: list[NodeRecord]
@@ -298,7 +298,7 @@ class Piece:
     set: int = 0
 
     def evaluate(self, values: Values) -> None:
-        """Compute the numbers of all values, from those that come in."""
+        """Compute the numbers of all values from the passed ones."""
         given = list(self.incoming)
         for row in self.rows:
             if row["op"] == "placeholder":
@@ -315,11 +315,11 @@ class Piece:
         ]
 
     def calls(self) -> list[int]:
-        """The places of its calls."""
+        """The indices of its calls."""
         return [i for i, row in enumerate(self.rows) if row["op"].startswith("call_")]
 
     def unread(self, op: str) -> list[str]:
-        """The names of its nodes of a kind that nobody reads."""
+        """The names of its unread nodes with this opcode."""
         read = {i for row in self.rows for i in _read_by(row)}
         return [row["name"] for i, row in enumerate(self.rows) if row["op"] == op and i not in read]
 
@@ -329,11 +329,11 @@ class Lowered:
 
     Attributes:
         given: the given graph.
-        rows: the nodes of the graph that came back.
-        numbers: the numbers of their values; of a compiled call, a tuple of those that it gives.
-        pieces: what was compiled, in the order of the calls of the compiler.
-        calls: the places of the compiled calls, by the number of the piece.
-        taken: the places of the nodes that take a value out of a compiled call.
+        rows: the nodes of the returned graph.
+        numbers: the numbers of their values; for a compiled call, a tuple of all its values.
+        pieces: the compiled graphs, in the order of the compiler calls.
+        calls: the indices of the compiled calls, by the number of the piece.
+        taken: the indices of the `getitem` nodes that read a compiled call.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -377,7 +377,7 @@ class Lowered:
                 self.numbers.append(self.values.of_call(row, target, self.numbers))
 
     def _taken_out(self, row: NodeRecord, pieces: dict[int, Piece]) -> Any:
-        """The number of a value that a node takes out of a compiled call, if it does."""
+        """The number of the value that a `getitem` reads from a compiled call; else ``None``."""
         args = row["args"]["tuple"]
         if row["target"] != GETITEM or len(args) != 2 or not isinstance(args[0], dict):
             return None
@@ -388,7 +388,7 @@ class Lowered:
         return source.outgoing[place]
 
     def _match(self) -> None:
-        """Say of each piece which set it is for: one that it fits, or the one that it fits best."""
+        """Assign each piece to a set: an exact match, or else the most similar one."""
         open_sets: dict[Any, list[int]] = {}
         for number in range(len(self.given.sets)):
             open_sets.setdefault(_profile(self._wanted(number)), []).append(number)
@@ -405,18 +405,18 @@ class Lowered:
             left.remove(piece.set)
 
     def _wanted(self, number: int) -> tuple[Counter[Any], ...]:
-        """What a set computes, what comes in, and what goes out."""
+        """The values that a set must compute, take and return."""
         given = self.given
         places = given.members(number), given.incoming(number), given.outgoing(number)
         return tuple(Counter(given.numbers[i] for i in each) for each in places)
 
     def _found(self, piece: Piece) -> tuple[Counter[Any], ...]:
-        """The same of what was compiled."""
+        """The values that a piece computes, takes and returns."""
         calls = [piece.numbers[i] for i in piece.calls()]
         return Counter(calls), Counter(piece.incoming), Counter(piece.outgoing)
 
     def _likeness(self, piece: Piece, number: int) -> tuple[int, ...]:
-        """How well a piece fits a set: by its calls, then by what comes in and goes out."""
+        """The similarity of a piece and a set: by calls, then by passed and returned values."""
         pairs = zip(self._wanted(number), self._found(piece), strict=True)
         like = sum(
             self.given.is_like(piece.rows[i], piece.parts, place)

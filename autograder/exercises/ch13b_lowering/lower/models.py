@@ -1,4 +1,4 @@
-"""Graph modules, sets of their nodes, and a compiler: for `lower`."""
+"""Graph modules for `lower`, sets of their nodes, and a compiler."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -27,7 +27,7 @@ from autograder.exercises.ch13_partition.models import (
 
 
 class Compiled(nn.Module):
-    """What has been compiled."""
+    """A compiled module."""
 
     def __init__(self, sub):
         super().__init__()
@@ -38,22 +38,22 @@ class Compiled(nn.Module):
 
 
 def compiler(sub, examples):
-    """A compiler: its module does the same as `sub`."""
+    """Compile a graph module: the result computes the same as `sub`."""
     return Compiled(sub)
 
 
-# ------------------------------------------------------------------ what nodes carry
+# ------------------------------------------------------------------ meta of nodes
 
 
 def annotated(
     gm: fx.GraphModule, inputs: tuple[Any, ...], without: Collection[str] = ()
 ) -> fx.GraphModule:
-    """The graph module, with a mark and an example value in the `meta` of each node.
+    """Add a mark and an example value to the `meta` of each node.
 
     Args:
         gm: the graph module; it runs on a copy of the inputs.
         inputs: its arguments.
-        without: names of nodes that get no ``val``, but something else that could be an example.
+        without: names of nodes that get an ``example_value`` instead of a ``val``.
     """
     values: dict[str, Any] = {}
 
@@ -69,22 +69,22 @@ def annotated(
             continue
         node.meta["mark"] = f"made for {node.name}"
         node.meta["place"] = (i, [i + 1])
-        key = "example_value" if node.name in without else "val"  # the other key is of no account
+        key = "example_value" if node.name in without else "val"  # not a valid example
         node.meta[key] = copy.deepcopy(values[node.name])
     return gm
 
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """Builds the trial of ``answer(gm, parts, compile)``; ``gm`` is taken as it is.
+    """Builds the trial of ``answer(gm, parts, compile)``, without tracing ``gm`` again.
 
     Attributes:
         make: builds the model, or a graph module.
         parts: names of nodes, a tuple for each set.
-        inputs: argument tuples for what comes back, tensors as `T`; on the first one, example
-            values are computed.
+        inputs: argument tuples for the result, tensors as `T`; the first one gives the example
+            values.
         without: names of nodes without an example value.
-        edited: whether `users` are in another order than the graph's.
+        edited: whether the order of `users` differs from graph order.
         training: whether the module is in train mode.
     """
 
@@ -109,7 +109,7 @@ class Divided:
         return Trial(args=(gm, parts, compiler), model=gm, inputs=given, noted=True)
 
 
-# ------------------------------------------------------------------ values that go in and out
+# ------------------------------------------------------------------ passed values
 
 
 class Chain(nn.Module):
@@ -118,7 +118,7 @@ class Chain(nn.Module):
 
 
 class SeveralOut(nn.Module):
-    """Three values of the middle are read elsewhere, one of them twice."""
+    """Three middle values are read elsewhere, one of them twice."""
 
     def forward(self, x, y):
         a = torch.sin(x)
@@ -128,7 +128,7 @@ class SeveralOut(nn.Module):
 
 
 class UnequalInputs(nn.Module):
-    """Inputs of different shapes, of which the middle reads two; one of them is read twice."""
+    """Inputs of different shapes; the middle reads two, one of them twice."""
 
     def forward(self, x, rows, unread=None, scale=2.0):
         a = torch.sin(rows)
@@ -138,7 +138,7 @@ class UnequalInputs(nn.Module):
 
 
 class Detour(nn.Module):
-    """Between two members of a set, in the order of the graph, is a reader of the first."""
+    """In graph order, a reader of the first member comes between two members."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -149,7 +149,7 @@ class Detour(nn.Module):
 
 
 class LateNeed(nn.Module):
-    """The first member of a set comes before what its last member reads."""
+    """The first member of a set precedes an input of the last member."""
 
     def forward(self, x, y):
         a = torch.sin(x)
@@ -160,7 +160,7 @@ class LateNeed(nn.Module):
 
 
 class NeitherEnd(nn.Module):
-    """A reader of the first member comes before what the last member reads."""
+    """A reader of the first member precedes an input of the last member."""
 
     def forward(self, x, y):
         a = torch.sin(x)
@@ -170,7 +170,7 @@ class NeitherEnd(nn.Module):
 
 
 class Crossed(nn.Module):
-    """Sets that read one another, but not in a circle."""
+    """Sets that read one another, without a cycle."""
 
     def forward(self, x, y):
         a, b = torch.sin(x), torch.cos(y)
@@ -180,7 +180,7 @@ class Crossed(nn.Module):
 
 
 class Circle(nn.Module):
-    """Three pairs: each could be a set, and two of them could, but not all three."""
+    """Three pairs: each could be a set, and any two, but not all three."""
 
     def forward(self, x, y, z):
         a, b, c = torch.sin(x), torch.cos(y), torch.tanh(z)
@@ -191,14 +191,14 @@ class Circle(nn.Module):
 
 
 class Apart(nn.Module):
-    """Two branches that have nothing to do with one another."""
+    """Two independent branches."""
 
     def forward(self, x, y):
         return torch.sin(x).exp(), torch.cos(y).tanh(), x * y
 
 
 class Twins(nn.Module):
-    """Equal calls, which are different nodes all the same."""
+    """Equal calls, which are different nodes."""
 
     def forward(self, x):
         a, b = torch.sin(x), torch.sin(x)
@@ -207,7 +207,7 @@ class Twins(nn.Module):
 
 
 class AllReturned(nn.Module):
-    """The set returns exactly the values that the model returns."""
+    """The set returns exactly the model's results."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -215,7 +215,7 @@ class AllReturned(nn.Module):
 
 
 class Nested(nn.Module):
-    """The result is nested, and a value is in it twice."""
+    """The result is nested and contains a value twice."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -246,7 +246,7 @@ class Parts(nn.Module):
 
 
 class AnyNumber(nn.Module):
-    """Any number of inputs; a tuple is a value, too."""
+    """Takes any number of inputs; one value is a tuple."""
 
     def forward(self, x, *rest):
         a = torch.sin(x)
@@ -255,7 +255,7 @@ class AnyNumber(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of the values."""
+    """Some values are not read."""
 
     def forward(self, x):
         a = torch.sin(x)
@@ -266,7 +266,7 @@ class Unread(nn.Module):
 
 
 class Layers(nn.Module):
-    """Layers in layers, of which one is called twice."""
+    """Nested layers; one of them is called twice."""
 
     def __init__(self):
         super().__init__()
@@ -294,7 +294,7 @@ class OneScale(nn.Module):
 
 
 class Scales(nn.Module):
-    """Parameters and a buffer, deep inside too, read here and there."""
+    """Parameters and a buffer, some in submodules, read in several places."""
 
     def __init__(self):
         super().__init__()
@@ -310,7 +310,7 @@ class Scales(nn.Module):
 
 
 class SharedWeights(nn.Module):
-    """A parameter that is read twice, under two names, and a layer whose weight is read, too."""
+    """A parameter with two names, read twice, and a layer whose weight is read, too."""
 
     def __init__(self):
         super().__init__()
@@ -325,7 +325,7 @@ class SharedWeights(nn.Module):
 
 
 def read_twice() -> fx.GraphModule:
-    """Two nodes read the same parameter: one is read by a set, the other outside."""
+    """Two nodes read the same parameter; a set reads one of them, other calls the second."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     first = graph.create_node("get_attr", "scale", name="scale_a")
@@ -350,7 +350,7 @@ TAKEN.remove("graph")  # an attribute of every graph module
 
 
 class Occupied(nn.Module):
-    """Many names are taken, by layers that are called outside."""
+    """Layers that are called outside of the sets have many of the likely names."""
 
     def __init__(self):
         super().__init__()
@@ -367,7 +367,7 @@ class Occupied(nn.Module):
 
 
 class OccupiedByTensors(nn.Module):
-    """Many names are taken by parameters that are read outside."""
+    """Parameters that are read outside of the sets have many of the likely names."""
 
     def __init__(self):
         super().__init__()
@@ -382,7 +382,7 @@ class OccupiedByTensors(nn.Module):
 
 
 class OccupiedByBuffers(nn.Module):
-    """Many names are taken by buffers that are read outside."""
+    """Buffers that are read outside of the sets have many of the likely names."""
 
     def __init__(self):
         super().__init__()
@@ -397,7 +397,7 @@ class OccupiedByBuffers(nn.Module):
 
 
 def foreign_names() -> fx.GraphModule:
-    """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
+    """A graph unlike any trace: other names, and a container as one call."""
     graph = fx.Graph()
     x = graph.create_node("placeholder", "x", name="getitem")
     first = graph.create_node("call_module", "block", (x,), name="step_7")
@@ -413,7 +413,7 @@ def foreign_names() -> fx.GraphModule:
 
 
 def in_some_order(gm: fx.GraphModule, draw: random.Random) -> list[fx.Node]:
-    """The nodes in any order in which each comes after all that it reads."""
+    """The nodes in a random topological order."""
     waiting = {node: len(node.all_input_nodes) for node in gm.graph.nodes}
     ready = [node for node, count in waiting.items() if not count]
     found = []
@@ -428,15 +428,15 @@ def in_some_order(gm: fx.GraphModule, draw: random.Random) -> list[fx.Node]:
 
 
 def _is_read(names: set[str], nodes: Iterable[fx.Node]) -> bool:
-    """Whether somebody outside of a set reads a value of it."""
+    """Whether a node outside of a set reads one of its values."""
     members = (node for node in nodes if node.name in names)
     return any(user.name not in names for node in members for user in node.users)
 
 
 def with_parts(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model: its graph module, and sets of calls that follow one another.
+    """The trial of a random model: its graph module, and sets of consecutive calls.
 
-    They do so in some order in which the graph could run, so that no set waits for another.
+    The calls are consecutive in a possible order of execution, so no set waits for another.
     """
     gm = as_graph_module(trial, choice)
     draw = random.Random(choice)

@@ -1,4 +1,4 @@
-"""Exercise 13b.1: the supported calls, in as few sets as possible."""
+"""Exercise 13b.1: put the supported calls into as few sets as possible."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def offered(
     *,
     edited: bool = False,
 ) -> Case:
-    """A case: a model, and a backend."""
+    """A case: a model and a backend."""
     build = models.Offered(make, supported, edited)
     return Case(name, aspect, build, Expect(trace=itself))
 

@@ -1,10 +1,10 @@
-"""The answer key of `partition`: sets of names, as few as there can be without a cycle.
+"""The answer key of `partition`: sets of names, as few as possible without a cycle.
 
-The fewest are found without a search. On a path, count how often it leaves the backend: how often
-a call that is not supported reads one that is. Two calls cannot be in one set if a path between
-them leaves the backend, so a path that leaves it k times before its last supported call needs
-k + 1 sets. This many are enough: calls with the same largest count make up a set, and each set
-reads from sets with lower counts only.
+The smallest number follows without a search. Count how often a path leaves the backend: each time
+an unsupported call reads a supported one. Two calls cannot be in one set if a path between them
+leaves the backend. So if a path leaves it k times before its last supported call, k + 1 sets are
+necessary. This many are enough: put calls with the same largest count into one set; then each set
+reads only from sets with lower counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _is_taken(node: fx.Node, supported: Callable[[fx.Node], bool]) -> bool:
 
 
 def fewest(gm: fx.GraphModule, supported: Callable[[fx.Node], bool]) -> int:
-    """The least number of sets."""
+    """The smallest number of sets."""
     left: dict[fx.Node, int] = {}
     most = 0
     for node in gm.graph.nodes:
@@ -54,7 +54,7 @@ def _read_by(node: fx.Node) -> list[fx.Node]:
 
 
 class _Sets:
-    """The sets that came back, and the graph that they are of."""
+    """The returned sets, and their graph."""
 
     def __init__(self, evidence: Evidence) -> None:
         gm, supported = evidence.trial.args
@@ -69,10 +69,9 @@ class _Sets:
                 self.of.setdefault(name, i)
 
     def cycle(self) -> list[str]:
-        """Nodes around a cycle that there is when each set is one node; or none.
+        """The nodes around a cycle between sets, each treated as one node; empty if there is none.
 
-        Each is the first in a set, or alone, and the next one, or one of its set, reads something
-        of its set.
+        The list has pairs of nodes: a reader in one set, and its input in the next set.
         """
         group = {name: self.of.get(name, name) for name in self.ops}
         waits: dict[Any, dict[Any, tuple[str, str]]] = {each: {} for each in group.values()}
@@ -114,7 +113,7 @@ def _of(evidence: Evidence) -> _Sets:
 
 
 def _wrong_item(value: Encoded) -> Encoded:
-    """The first item of a list that is not a set of names, or the name itself; else ``None``."""
+    """The type of the first list item that is not a set, or of the first wrong name."""
     for item in value["list"]:
         if not isinstance(item, dict) or "set" not in item:
             return {"item": kind_of(item)}
@@ -126,10 +125,10 @@ def _wrong_item(value: Encoded) -> Encoded:
 
 @rule("sets of names", Stage.KIND)
 def sets_of_names(evidence: Evidence) -> Iterable[Finding]:
-    """Each item of the list is a set, and in it are texts."""
+    """Each item of the list must be a set of strings."""
     value = evidence.outcome.value
     if not isinstance(value, dict) or "list" not in value:
-        return  # `returns` says so
+        return  # `returns` reports it
     wrong = _wrong_item(value)
     if wrong:
         what = "item of the list" if "item" in wrong else "entry of a set"
@@ -144,7 +143,7 @@ def sets_of_names(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("no other nodes", Stage.STRUCTURE)
 def no_other_nodes(evidence: Evidence) -> Iterable[Finding]:
-    """In the sets are supported calls, and nothing else."""
+    """The sets must contain only supported calls."""
     found = _of(evidence)
     extra = next((name for name in found.of if name not in found.taken), None)
     if extra is None:
@@ -163,7 +162,7 @@ def no_other_nodes(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("all supported calls", Stage.STRUCTURE)
 def all_supported_calls(evidence: Evidence) -> Iterable[Finding]:
-    """Each supported call is in a set."""
+    """Each supported call must be in a set."""
     found = _of(evidence)
     missing = [name for name in found.taken if name not in found.of]
     if missing:
@@ -178,7 +177,7 @@ def all_supported_calls(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("in one set", Stage.STRUCTURE)
 def in_one_set(evidence: Evidence) -> Iterable[Finding]:
-    """No supported call is in two sets."""
+    """No supported call may be in two sets."""
     found = _of(evidence)
     for name in found.taken:
         if sum(name in names for names in found.sets) > 1:
@@ -191,7 +190,7 @@ def in_one_set(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("no empty set", Stage.STRUCTURE)
 def no_empty_set(evidence: Evidence) -> Iterable[Finding]:
-    """Something is in each set."""
+    """No set may be empty."""
     found = _of(evidence)
     if not all(found.sets):
         text = "There is an empty set."
@@ -200,7 +199,7 @@ def no_empty_set(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("no cycle", Stage.RESULT)
 def no_cycle(evidence: Evidence) -> Iterable[Finding]:
-    """If each set was one node, nothing would wait for itself."""
+    """The sets must not form a cycle, each treated as one node."""
     found = _of(evidence)
     cycle = found.cycle()
     if not cycle:
@@ -224,7 +223,7 @@ def no_cycle(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("few sets", Stage.RESULT)
 def few_sets(evidence: Evidence) -> Iterable[Finding]:
-    """No more sets than necessary."""
+    """There must not be more sets than necessary."""
     count = sum(1 for names in _of(evidence).sets if names)
     need: Any = evidence.reference.value
     if count > need:

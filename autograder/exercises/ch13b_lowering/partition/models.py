@@ -1,4 +1,4 @@
-"""Graphs with some supported calls, and backends: for `partition`."""
+"""Graphs with some supported calls, and backends, for `partition`."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101
@@ -27,7 +27,7 @@ from autograder.exercises.ch13_partition.models import (
 
 
 def _written(targets: tuple[Any, ...]) -> str:
-    """What nodes call, as a person writes it: a function by its name, a method as text."""
+    """Targets as code: a function by name, a method as a string."""
 
     def word(one: Any) -> str:
         if isinstance(one, str):
@@ -45,7 +45,7 @@ class Takes:
     targets: tuple[Any, ...]
 
     def __call__(self, node: fx.Node) -> bool:
-        """Whether it has what the node calls."""
+        """Whether the backend supports the node's operation."""
         return node.target in self.targets
 
     def __repr__(self) -> str:
@@ -54,12 +54,12 @@ class Takes:
 
 @dataclass(frozen=True, repr=False)
 class TakesAllBut:
-    """A backend that supports everything except these operations, for nodes of any kind."""
+    """A backend that supports every node except for these operations."""
 
     targets: tuple[Any, ...] = ()
 
     def __call__(self, node: fx.Node) -> bool:
-        """Whether it has what the node calls."""
+        """Whether the backend supports the node."""
         return node.target not in self.targets
 
     def __repr__(self) -> str:
@@ -68,10 +68,10 @@ class TakesAllBut:
 
 @dataclass(frozen=True)
 class TakesNodes:
-    """A backend that takes the nodes of these names.
+    """A backend that supports the nodes with these names.
 
     Attributes:
-        names: of call nodes.
+        names: names of call nodes.
         others: its answer for nodes that are not calls.
     """
 
@@ -79,13 +79,13 @@ class TakesNodes:
     others: bool = False
 
     def __call__(self, node: fx.Node) -> bool:
-        """Whether it takes the node."""
+        """Whether the backend supports the node."""
         return node.name in self.names or (self.others and not node.op.startswith("call_"))
 
 
 @dataclass(frozen=True)
 class TakesLayers:
-    """A backend that takes calls of layers of a class. It looks them up where the node is.
+    """A backend that supports layers of a class, which it looks up in the node's module.
 
     Attributes:
         kind: the class.
@@ -108,12 +108,12 @@ class TakesLayers:
 
 @dataclass(frozen=True, eq=False)
 class Offered:
-    """Builds the trial of ``answer(gm, supported)``; ``gm`` is taken as it is.
+    """Builds the trial of ``answer(gm, supported)``, without tracing ``gm`` again.
 
     Attributes:
         make: builds the model, or a graph module.
         supported: the backend.
-        edited: whether `users` are in another order than the graph's.
+        edited: whether the order of `users` differs from graph order.
     """
 
     make: Callable[[], nn.Module]
@@ -132,14 +132,14 @@ class Offered:
 
 
 class Around(nn.Module):
-    """What the backend does not have is between two calls that it has."""
+    """An unsupported call is between two supported ones."""
 
     def forward(self, x):
         return torch.relu(torch.sin(torch.relu(x)))
 
 
 class Past(nn.Module):
-    """Two calls are neighbours, and a detour leads from the first to the second."""
+    """Two calls are neighbors, and a detour leads from the first to the second."""
 
     def forward(self, x):
         a = torch.relu(x)
@@ -148,7 +148,7 @@ class Past(nn.Module):
 
 
 class LongDetour(nn.Module):
-    """A detour of several nodes, with a call on it that the backend has."""
+    """A detour of several nodes with a supported call."""
 
     def forward(self, x):
         a = torch.relu(x)
@@ -159,14 +159,14 @@ class LongDetour(nn.Module):
 
 
 class Apart(nn.Module):
-    """Two branches that have nothing to do with one another."""
+    """Two independent branches."""
 
     def forward(self, x, y):
         return torch.relu(x).relu(), torch.sin(torch.relu(y)), torch.relu(x + y)
 
 
 class OneAfterAnother(nn.Module):
-    """The backend's calls and others take turns."""
+    """Supported and unsupported calls alternate."""
 
     def forward(self, x):
         for _ in range(4):
@@ -175,7 +175,7 @@ class OneAfterAnother(nn.Module):
 
 
 class Crosswise(nn.Module):
-    """Each branch ends with what the other begins with."""
+    """Each branch ends with the operation that the other begins with."""
 
     def forward(self, x, y):
         a, b = torch.relu(x), torch.relu(y)
@@ -184,7 +184,7 @@ class Crosswise(nn.Module):
 
 
 class Entangled(nn.Module):
-    """Two pairs of neighbours: each could be a set, but not both."""
+    """Two pairs of neighbors: each could be a set, but not both."""
 
     def forward(self, x, y):
         a, b = torch.relu(x), torch.relu(y)
@@ -194,7 +194,7 @@ class Entangled(nn.Module):
 
 
 class Braid(nn.Module):
-    """Three strands, and each reads what another one was before."""
+    """Three strands, each reading the previous value of another one."""
 
     def forward(self, x, y, z):
         for _ in range(2):
@@ -207,7 +207,7 @@ class Braid(nn.Module):
 
 
 class TooEarly(nn.Module):
-    """Joining two neighbours as soon as one can leaves too many sets."""
+    """Merging two neighbors as early as possible leaves too many sets."""
 
     def forward(self, x, y):
         e = torch.relu(x)
@@ -218,7 +218,7 @@ class TooEarly(nn.Module):
 
 
 class LateBranch(nn.Module):
-    """A call could be early, but is written last."""
+    """A call that could run early comes last."""
 
     def forward(self, x, y):
         a = torch.relu(x)
@@ -229,7 +229,7 @@ class LateBranch(nn.Module):
 
 
 class TooEarlyAgain(nn.Module):
-    """As `TooEarly`, and then once more after it."""
+    """As `TooEarly`, twice in a row."""
 
     def forward(self, x, y):
         for _ in range(2):
@@ -240,7 +240,7 @@ class TooEarlyAgain(nn.Module):
 
 
 class Stairs(nn.Module):
-    """Each step reads all steps before it, some of them by detours."""
+    """Each step reads all earlier steps, some through detours."""
 
     def forward(self, x):
         a = torch.relu(x)
@@ -253,7 +253,7 @@ class Stairs(nn.Module):
 
 
 class ManyToOne(nn.Module):
-    """Calls of different depth meet in the end."""
+    """Calls of different depths join at the end."""
 
     def forward(self, x, y, z):
         a = torch.relu(torch.sin(torch.relu(torch.sin(torch.relu(x)))))
@@ -278,7 +278,7 @@ class Keywords(nn.Module):
 
 
 class InADictionary(nn.Module):
-    """A layer is given a dictionary."""
+    """A layer takes a dictionary."""
 
     def __init__(self):
         super().__init__()
@@ -291,7 +291,7 @@ class InADictionary(nn.Module):
 
 
 class Layers(nn.Module):
-    """Layers, of which one is called twice, parameters, a buffer, and methods."""
+    """Layers, one called twice, parameters, a buffer, and methods."""
 
     def __init__(self):
         super().__init__()
@@ -307,7 +307,7 @@ class Layers(nn.Module):
 
 
 class Parts(nn.Module):
-    """A value is a tuple, and its parts are read one by one."""
+    """A value is a tuple, and its items are read one by one."""
 
     def forward(self, x):
         left, right = torch.chunk(torch.relu(x), 2, dim=0)
@@ -315,7 +315,7 @@ class Parts(nn.Module):
 
 
 class Third(nn.Module):
-    """What comes last of several inputs comes by a detour."""
+    """The last of several inputs comes through a detour."""
 
     def forward(self, x, y):
         a, b = torch.relu(x), torch.relu(y)
@@ -324,7 +324,7 @@ class Third(nn.Module):
 
 
 class OfParameters(nn.Module):
-    """What the backend does not have reads an input or a parameter, and nothing else."""
+    """Unsupported calls read only an input or a parameter."""
 
     def __init__(self):
         super().__init__()
@@ -337,7 +337,7 @@ class OfParameters(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of the values."""
+    """Some values are not read."""
 
     def forward(self, x):
         a = torch.relu(x)
@@ -356,7 +356,7 @@ class OnlyInputs(nn.Module):
 
 
 def with_foreign_names() -> fx.GraphModule:
-    """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
+    """A graph unlike any trace: other names, and a container as one call."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     first = graph.create_node("call_module", "block", (x,), name="step_7")
@@ -369,7 +369,7 @@ def with_foreign_names() -> fx.GraphModule:
 
 
 def out_of_nothing() -> fx.GraphModule:
-    """Two of the calls read nothing."""
+    """Two of the calls have no inputs."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     ones = graph.call_function(torch.ones, (3,))
@@ -381,7 +381,7 @@ def out_of_nothing() -> fx.GraphModule:
 
 
 def in_a_row(*calls: tuple[Callable[..., Any], int]) -> fx.GraphModule:
-    """So many calls of each function, one after the other."""
+    """A chain with this many calls of each function."""
     graph = fx.Graph()
     value = graph.placeholder("x")
     for function, times in calls:
@@ -402,12 +402,12 @@ def another_row() -> fx.GraphModule:
 
 
 def longer_row() -> fx.GraphModule:
-    """1,600 calls in a row, of which the backend has the ones in the middle."""
+    """1,600 calls in a row; the backend supports those in the middle."""
     return in_a_row((torch.cos, 700), (torch.relu, 40), (torch.sin, 860))
 
 
 class ManyDetours(nn.Module):
-    """Forty detours, one after the other. The number of paths doubles with each of them."""
+    """Forty detours in a row. Each one doubles the number of paths."""
 
     def forward(self, x):
         for _ in range(40):
@@ -419,7 +419,7 @@ class ManyDetours(nn.Module):
 
 
 def _depths(gm: fx.GraphModule) -> dict[str, int]:
-    """Of each call, how many calls are on the longest path to it."""
+    """The number of calls on the longest path to each call."""
     depth: dict[fx.Node, int] = {}
     for node in gm.graph.nodes:
         before = max((depth[read] for read in node.all_input_nodes), default=-1)
@@ -428,9 +428,9 @@ def _depths(gm: fx.GraphModule) -> dict[str, int]:
 
 
 def with_backend(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model: its graph module, and a backend.
+    """The trial of a random model: its graph module and a backend.
 
-    Most backends take every second layer of calls, with exceptions: so there are several sets.
+    Most backends support every second layer of calls, with exceptions, to get several sets.
     """
     gm = as_graph_module(trial, choice)
     draw = random.Random(choice)

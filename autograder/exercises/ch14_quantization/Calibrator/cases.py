@@ -1,4 +1,4 @@
-"""Exercise 14.2: scales that are chosen by running."""
+"""Exercise 14.2: choose scales from values seen in runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SMALL, LARGE = Exactly(0.25, -0.5, dtype=torch.float32), Exactly(-4.0, 1.0, dtyp
 NOTHING = Exactly(0.0, 0.0, dtype=torch.float32)
 TINY = Exactly(1e-20, -3e-21, dtype=torch.float32)
 ROUNDED = Exactly(3.3, 0.5, dtype=torch.float32)
-EXACT = Exactly(-127 / 128, 0.5, dtype=torch.float32)  # so are the scales, in few bits, too
+EXACT = Exactly(-127 / 128, 0.5, dtype=torch.float32)  # so the scales also have few bits
 
 
 def case(
@@ -59,7 +59,7 @@ def case(
     turns: tuple[int, ...] = (),
     network: bool = False,
 ) -> Case:
-    """A case of `Calibrator`: runs on one calibrator, or on several in turn."""
+    """A case of `Calibrator`: runs on one calibrator, or alternately on several."""
     return Case(name, aspect, models.CalibratorTrial(make, inputs, turns, network))
 
 

@@ -1,4 +1,4 @@
-"""The answer key of `Calibrator`: the usual results, and a scale for each floating value."""
+"""The answer key of `Calibrator`: unchanged results, and a scale for each floating value."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from autograder.authoring.key import (
 from autograder.exercises.ch14_quantization.models import floats
 
 CLOSE = 1e-5
-"""How much a scale may be off, as a share: an answer may divide in float32."""
+"""Relative tolerance of a scale: an answer may divide in float32."""
 
 
 def expected(evidence: Evidence) -> list[dict[str, float]]:
-    """By run, the scales that the calibrator of this run must give."""
+    """The expected scales after each run of a calibrator."""
     calibrators = evidence.trial.args[0]
     names = [node.name for node in calibrators.gm.graph.nodes]
     seen: dict[int, dict[str, float]] = {}
@@ -73,7 +73,7 @@ def _reports(evidence: Evidence) -> Iterator[tuple[int, dict[str, Encoded]]]:
 
 @rule("a class of Interpreters", Stage.KIND)
 def class_of_interpreters(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is a class made from `fx.Interpreter`, and `scales()` gives a dictionary."""
+    """The answer must be a subclass of `fx.Interpreter`, and `scales()` return a dictionary."""
     for i, said in _reports(evidence):
         if "kind" in said:
             yield evidence.finding(
@@ -103,7 +103,7 @@ def class_of_interpreters(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _is_infinite(data: Encoded) -> bool:
-    """Whether that is a Python number which is infinite, or none; no value of a case is."""
+    """Whether this is an infinite number or NaN, which no case has as a value."""
     return isinstance(data, dict) and "float" in data
 
 
@@ -120,7 +120,7 @@ def _problem(data: Encoded) -> str:
 
 @rule("runs as always", Stage.RUNS)
 def runs_as_always(evidence: Evidence) -> Iterable[Finding]:
-    """`run` gives what the graph gives, and leaves of its arguments what the graph leaves."""
+    """`run` must return what the graph does, and have the same effect on its arguments."""
     said = dict(_reports(evidence))
     tables = evidence.outcome.tensors, evidence.reference.tensors
     for i, want in enumerate(evidence.reference.runs):
@@ -160,13 +160,13 @@ def runs_as_always(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right scales", Stage.RESULT)
 def right_scales(evidence: Evidence) -> Iterable[Finding]:
-    """After each run there is the right scale for each floating value seen so far, in order."""
+    """After each run, each floating value so far must have the right scale, in order."""
     nodes = {node.name: node for node in evidence.trial.args[0].gm.graph.nodes}
     said = dict(_reports(evidence))
     for i, want in enumerate(expected(evidence)):
         scales: Encoded = said.get(i, {}).get("scales")
         if _problem(scales) or any(_is_infinite(scale) for _, scale in scales["dict"]):
-            return  # another rule says so
+            return  # another rule reports it
         got: dict[str, Any] = {str(key): value for key, value in scales["dict"]}
         finding = _scales_problem(evidence, i, got, want, nodes)
         if finding:

@@ -1,4 +1,4 @@
-"""Models whose values are watched while they run: for `Calibrator`."""
+"""Models for `Calibrator`, whose values it observes."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101, D102
@@ -65,7 +65,7 @@ class Zeros(nn.Module):
 
 
 class OtherKinds(nn.Module):
-    """Values that are whole numbers, yes or no, tuples, sizes and numbers."""
+    """Values that are integers, bools, tuples, sizes and numbers."""
 
     def forward(self, x):
         best, where = torch.max(x, dim=-1)
@@ -100,19 +100,19 @@ class Wide(nn.Module):
 
 
 def mobilenet() -> nn.Module:
-    """Torchvision's MobileNetV2, made small, without writes in place: another case has these."""
+    """Torchvision's MobileNetV2, small and without in-place writes, which another case has."""
     return not_in_place(with_writes_in_place())
 
 
 class FewBits(nn.Module):
-    """Floating values of few bits, and values of other dtypes."""
+    """Floating values with few bits, and values of other dtypes."""
 
     def forward(self, x):
         return x.half() * 2, x.bfloat16().neg(), quantize(x, 0.1), x.to(torch.complex64), x.byte()
 
 
 def odd_names() -> fx.GraphModule:
-    """A graph whose nodes have names that no trace gives them."""
+    """A graph whose node names do not come from a trace."""
     graph = fx.Graph()
     x = graph.create_node("placeholder", "x", name="output")
     first = graph.create_node("call_function", torch.sin, (x,), name="zebra")
@@ -122,7 +122,7 @@ def odd_names() -> fx.GraphModule:
 
 
 def put_back() -> fx.GraphModule:
-    """A buffer is changed while the graph runs, read again, and put back in the end."""
+    """Changes a buffer during the run, reads it again, and restores it at the end."""
     root, graph = nn.Module(), fx.Graph()
     root.register_buffer("total", torch.ones(3))
     x = graph.placeholder("x")
@@ -139,7 +139,7 @@ def put_back() -> fx.GraphModule:
 
 
 class _OnlyFinite(fx.Interpreter):
-    """Runs a graph as long as all floating values are finite."""
+    """Runs a graph while all floating values are finite."""
 
     def run_node(self, n):
         value = super().run_node(n)
@@ -150,11 +150,11 @@ class _OnlyFinite(fx.Interpreter):
 
 @dataclass(frozen=True, eq=False)
 class Calibrators:
-    """Puts an answer to work: makes calibrators, and runs inputs on them.
+    """Makes calibrators with the answer, and runs inputs on them.
 
     Attributes:
         gm: the graph module that they are made for.
-        turns: the number of the calibrator that is run on each of the inputs.
+        turns: the number of the calibrator for each run.
     """
 
     gm: fx.GraphModule
@@ -163,7 +163,7 @@ class Calibrators:
     says = "{name}(gm), where gm is the model's trace"
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
-        """What is run: one calibrator after the other, each with all that it has seen."""
+        """Make calibrators; each run then reports the result and the scales so far."""
         if not (isinstance(answer, type) and issubclass(answer, fx.Interpreter)):
             return lambda *inputs: {"kind": type(answer).__name__}
         made = [answer(self.gm) for _ in range(max(self.turns) + 1)]
@@ -173,7 +173,7 @@ class Calibrators:
             calibrator = made[next(turns)]
             try:
                 result = calibrator.run(*inputs)
-            except NotImplementedError as error:  # an untouched stub's, without what FX adds
+            except NotImplementedError as error:  # an untouched stub: undo FX's addition
                 if str(error).startswith("While executing"):
                     error.args = ()
                 raise
@@ -187,9 +187,9 @@ class CalibratorTrial:
     """Builds the objects of a case of `Calibrator`.
 
     Attributes:
-        make: builds a model, which is traced, or a graph module, which is taken as it is.
+        make: builds a model, which is traced, or a graph module.
         inputs: argument tuples, one for each run.
-        turns: on which calibrator each run is; all on one, if it is empty.
+        turns: the number of the calibrator for each run; empty for a single one.
         network: keep the network's own weights.
     """
 
@@ -209,10 +209,10 @@ class CalibratorTrial:
 
 
 def watched(trial: Trial, choice: int) -> Trial:
-    """A trial in which a random model's trace is run by two calibrators.
+    """A trial that runs a random model's trace on two calibrators.
 
     Raises:
-        OverflowError: a value is not finite, of which the task says nothing.
+        OverflowError: a value is not finite, which the task does not cover.
     """
     gm = traced(trial.model)
     for inputs in trial.inputs:

@@ -1,4 +1,4 @@
-"""The answer key of `fold_qdq`: the judge's own folding of rows, compared by what nodes give."""
+"""The answer key of `fold_qdq`: the judge folds the rows itself, and compares node values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_move(row: NodeRecord) -> bool:
 
 
 def reads(row: NodeRecord) -> list[str]:
-    """The names in a node's arguments, each as often as it is there."""
+    """The names in a node's arguments, with repetitions."""
 
     def names(data: Any) -> Iterable[str]:
         if isinstance(data, dict):
@@ -60,7 +60,7 @@ def first_of(row: NodeRecord) -> str | None:
 
 
 def readers(rows: Rows) -> dict[str, list[str]]:
-    """By name, the nodes that read each node."""
+    """The readers of each node, by name."""
     found: dict[str, list[str]] = {name: [] for name in rows}
     for name, row in rows.items():
         for read in dict.fromkeys(reads(row)):
@@ -73,10 +73,10 @@ class Folding:
     """The changes that folding makes to a graph.
 
     Attributes:
-        stands_for: for each `quantize` that is removed, the value that its readers read instead.
-        moved: those of the `ways` that come first, with what they read.
-        ways: all nodes that move values of eight bits now.
-        gone: all nodes that are not there any more.
+        stands_for: for each removed `quantize`, the value that its readers read instead.
+        moved: the first node of each way, with its new input.
+        ways: all nodes that now move 8-bit values.
+        gone: all removed nodes.
     """
 
     stands_for: dict[str, str]
@@ -86,7 +86,7 @@ class Folding:
 
 
 def folding(rows: Rows) -> Folding:
-    """Find what cancels in a graph, and what nobody reads then."""
+    """Find the canceling pairs in a graph, and the nodes that become unread."""
     found, users = Folding({}, {}, set(), set()), readers(rows)
     for name, row in rows.items():
         mine = given(row) if is_call_of(row, QUANTIZE) else None
@@ -115,7 +115,7 @@ def folding(rows: Rows) -> Folding:
 
 
 def folded(rows: Rows, found: Folding) -> Rows:
-    """The rows that are left, with what they read now."""
+    """The remaining rows, with their new inputs."""
 
     def exchanged(data: Encoded, to: dict[str, str]) -> Encoded:
         if isinstance(data, list):
@@ -139,7 +139,7 @@ def folded(rows: Rows, found: Folding) -> Rows:
 
 
 def expressions(rows: Rows, table: dict[str, int]) -> dict[str, int]:
-    """A number for what each node gives: equal for equal calls of equal values."""
+    """A number for each node's value: equal for equal calls of equal values."""
     found: dict[str, int] = {}
 
     def told(data: Encoded) -> Encoded:
@@ -158,14 +158,14 @@ def expressions(rows: Rows, table: dict[str, int]) -> dict[str, int]:
 
 
 def _both(evidence: Evidence) -> tuple[Rows, Rows]:
-    """The rows that must be left, and those of the result."""
+    """The expected rows, and the rows of the result."""
     before = by_name(evidence.traced_graph)
     return folded(before, folding(before)), by_name(evidence.graph)
 
 
 @rule("nothing left to fold", Stage.STRUCTURE)
 def nothing_left(evidence: Evidence) -> Iterable[Finding]:
-    """No `quantize` undoes a `dequantize`, and no `dequantize` is unread."""
+    """No `quantize` may undo a `dequantize`, and no `dequantize` may be unread."""
     after = by_name(evidence.graph)
     found = folding(after)
     for name in found.stands_for:
@@ -190,12 +190,12 @@ def nothing_left(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("all else stays", Stage.STRUCTURE)
 def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
-    """What is not folded has its name, its place, and the values that it had as arguments."""
+    """Nodes that are not folded must keep their names, order and argument values."""
     before = by_name(evidence.traced_graph)
     may_be_new = folding(before).ways
     want, after = _both(evidence)
     if folding(after).gone:
-        return  # another rule says so
+        return  # another rule reports it
     named = {name: row for name, row in want.items() if name not in may_be_new}
     lost = {name for name, row in named.items() if not _same_call(after.get(name), row)}
     users = readers(want)
@@ -243,7 +243,7 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _same_call(mine: NodeRecord | None, row: NodeRecord) -> bool:
-    """Whether a node of that name is left, and calls the same."""
+    """Whether a node with this name is left and has the same target."""
     return mine is not None and (mine["op"], mine["target"]) == (row["op"], row["target"])
 
 
@@ -262,9 +262,9 @@ def _why_it_stays(want: Rows, name: str) -> str:
 
 @rule("meta kept", Stage.STRUCTURE)
 def meta_kept_elsewhere(evidence: Evidence) -> Iterable[Finding]:
-    """Each node has the `meta` that it had; it is not looked at where values of eight bits move."""
+    """Each node must keep its `meta`, except nodes that now move 8-bit values."""
     found = folding(by_name(evidence.traced_graph))
-    yield from lost_meta(evidence, found.ways | found.gone)  # a new node may take a free name
+    yield from lost_meta(evidence, found.ways | found.gone)  # a new node may reuse a removed name
 
 
 KEY = AnswerKey(

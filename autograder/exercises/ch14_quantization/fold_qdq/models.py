@@ -1,4 +1,4 @@
-"""Graphs in which some pairs cancel and others do not: for `fold_qdq`."""
+"""Graphs for `fold_qdq`; some pairs cancel and others do not."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101, D102
@@ -16,7 +16,7 @@ from autograder.given import dequantize, quantize
 
 
 def through(x, scale):
-    """Through eight bits and back."""
+    """Quantize to eight bits, and dequantize."""
     return dequantize(quantize(x, scale), scale)
 
 
@@ -34,7 +34,7 @@ class Often(nn.Module):
 
 
 class IntegersIn(nn.Module):
-    """`q` is of eight bits already."""
+    """`q` already has eight bits."""
 
     def forward(self, q):
         y = dequantize(q, 0.1)
@@ -58,7 +58,7 @@ class OtherScales(nn.Module):
     def forward(self, x):
         y = through(x, 0.1)
         z = through(through(y, 0.1000001), 0.2)
-        last = quantize(dequantize(quantize(x, 0.1 + 0.2), 0.1 + 0.2), 0.3)  # all but the same
+        last = quantize(dequantize(quantize(x, 0.1 + 0.2), 0.1 + 0.2), 0.3)  # almost the same scale
         return z, through(y, 0.1), quantize(z, -0.2), last
 
 
@@ -68,7 +68,7 @@ class WholeNumbers(nn.Module):
 
 
 class WholeScales(nn.Module):
-    """The scale is a whole number where it is quantized again."""
+    """The second quantization has an integer scale."""
 
     def forward(self, x):
         q = quantize(x * 9, 1.0)
@@ -76,14 +76,14 @@ class WholeScales(nn.Module):
 
 
 class OneWay(nn.Module):
-    """This order rounds, and stays."""
+    """This order rounds, so it must stay."""
 
     def forward(self, x):
         return dequantize(quantize(x, 0.5), 0.5).neg()
 
 
 class MixedScales(nn.Module):
-    """Here the two calls of a pair have different scales."""
+    """The two calls of a pair have different scales."""
 
     def forward(self, x):
         y = dequantize(quantize(x, 0.1), 0.2)
@@ -97,7 +97,7 @@ class Reshaped(nn.Module):
 
 
 class Moved(nn.Module):
-    """All four methods, one after the other."""
+    """All four methods, one after another."""
 
     def forward(self, x):
         y = through(x, 0.1).transpose(0, 1).flatten(1).permute(1, 0).reshape(-1, 2)
@@ -105,7 +105,7 @@ class Moved(nn.Module):
 
 
 class EachMove(nn.Module):
-    """Each of the four methods by itself, after one value."""
+    """Each of the four methods separately, after one value."""
 
     def forward(self, x):
         y = through(x, 0.1)
@@ -115,7 +115,7 @@ class EachMove(nn.Module):
 
 
 class ReadBetween(nn.Module):
-    """Somebody else reads a value in between."""
+    """A value in between has another reader."""
 
     def forward(self, x):
         y = through(x, 0.1).flatten()
@@ -131,7 +131,7 @@ class SizeBetween(nn.Module):
 
 
 class UnreadBetween(nn.Module):
-    """Somebody else reads a value in between, and nobody reads what comes of it."""
+    """A value in between has another reader, whose result is unread."""
 
     def forward(self, x):
         y = through(x, 0.1).flatten()
@@ -140,7 +140,7 @@ class UnreadBetween(nn.Module):
 
 
 class DequantizedElsewhere(nn.Module):
-    """The dequantized value has other readers, and is still needed."""
+    """The dequantized value has other readers, and must stay."""
 
     def forward(self, x):
         y = through(x, 0.1)
@@ -168,7 +168,7 @@ class NotOnTheList(nn.Module):
 
 
 class OtherWays(nn.Module):
-    """An index is between, or a layer with the name of a method."""
+    """Between the calls is an index, or a layer with the name of a method."""
 
     def __init__(self):
         super().__init__()
@@ -180,7 +180,7 @@ class OtherWays(nn.Module):
 
 
 class TwoStages(nn.Module):
-    """A pair cancels, and then the next one."""
+    """A pair cancels, and then the next one does."""
 
     def forward(self, x):
         y = through(through(x, 0.1).reshape(-1), 0.1)
@@ -189,7 +189,7 @@ class TwoStages(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of these."""
+    """Some values are not read."""
 
     def forward(self, x):
         q = quantize(x, 0.1)
@@ -202,7 +202,7 @@ class Unread(nn.Module):
 
 
 class UnreadMoves(nn.Module):
-    """Nobody reads a call that moves values, nor a `dequantize` after another one."""
+    """An unread call moves values, and a `dequantize` after another one is unread."""
 
     def forward(self, x):
         q = quantize(x, 0.1)
@@ -215,7 +215,7 @@ class UnreadMoves(nn.Module):
 
 
 def odd_names() -> fx.GraphModule:
-    """A graph whose nodes have names that no trace gives them."""
+    """A graph whose node names do not come from a trace."""
     graph = fx.Graph()
     x = graph.create_node("placeholder", "x", name="dequantize")
     q = graph.create_node("call_function", quantize, (x, 0.1), name="relu")
@@ -239,7 +239,7 @@ class Layers(nn.Module):
 
 
 def with_pairs(trial: Trial, choice: int) -> Trial:
-    """A trial about the trace of a random model."""
+    """A trial with the trace of a random model."""
     gm = traced(trial.model)
     mark(gm)
     return replace(trial, args=(gm,), model=gm, functions={**trial.functions, **GIVEN})

@@ -1,4 +1,4 @@
-"""Exercise 14.1: every value that has a scale goes through eight bits."""
+"""Exercise 14.1: quantize and dequantize every value that has a scale."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def case(
 
 
 def refused(name: str, make: Callable[[], nn.Module], scales: dict[str, float]) -> Case:
-    """A case in which a name is none."""
+    """A case in which a name is not the name of a node."""
     return case(name, "refused", make, scales, raises="ValueError")
 
 

@@ -1,4 +1,4 @@
-"""The answer key of `insert_qdq`: the given graph, with a pair after each node that is named."""
+"""The answer key of `insert_qdq`: the given graph, with a pair after each named node."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Rows = dict[str, NodeRecord]
 
 
 def through_eight_bits(trial: Trial) -> Reference:
-    """The given graph under an Interpreter that sends the named values through eight bits."""
+    """Run the given graph on an Interpreter that quantizes and dequantizes the named values."""
     gm, scales = trial.args
 
     class Rounding(fx.Interpreter):
@@ -53,7 +53,7 @@ def through_eight_bits(trial: Trial) -> Reference:
 
 @rule("other nodes kept", Stage.STRUCTURE)
 def other_nodes_kept(evidence: Evidence) -> Iterable[Finding]:
-    """All nodes of the given graph are there, in their order; what is new belongs to a pair."""
+    """All given nodes must stay, in order; new nodes must belong to pairs."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     for name, row in before.items():
         mine = after.get(name)
@@ -88,7 +88,7 @@ def other_nodes_kept(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _pair(after: Rows, before: Rows, name: str) -> tuple[list[str], list[str]]:
-    """The new nodes that quantize a value, and those that dequantize it."""
+    """The new nodes that quantize a value, and the new nodes that dequantize it."""
 
     def new(function: Encoded, sources: list[str]) -> list[str]:
         rows = ((n, row) for n, row in after.items() if n not in before)
@@ -101,7 +101,7 @@ def _pair(after: Rows, before: Rows, name: str) -> tuple[list[str], list[str]]:
 
 @rule("one pair each", Stage.STRUCTURE)
 def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
-    """Each node with a scale has one pair after it, of that scale; no other node has any."""
+    """Each node with a scale must have one pair with that scale; no other node may have one."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     scales, used = evidence.trial.args[1], set(before)
     for name, scale in scales.items():
@@ -143,10 +143,10 @@ def _are(count: int) -> str:
 
 @rule("all read the dequantized value", Stage.STRUCTURE)
 def all_read_dequantized(evidence: Evidence) -> Iterable[Finding]:
-    """Arguments are as before, with the dequantized value for each value that has a scale."""
+    """Nodes must read the dequantized value of each value with a scale, and no other changes."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     if any(name not in after for name in before):
-        return  # another rule says so
+        return  # another rule reports it
     pairs = {name: _pair(after, before, name) for name in evidence.trial.args[1]}
     if any(len(found) != 1 for pair in pairs.values() for found in pair):
         return

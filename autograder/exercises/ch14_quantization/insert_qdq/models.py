@@ -1,4 +1,4 @@
-"""Models, and the scales of some of their values: for `insert_qdq`."""
+"""Models for `insert_qdq`, and the scales of some of their values."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101, D102
@@ -78,7 +78,7 @@ class Weighted(nn.Module):
 
 
 class Anchored(nn.Module):
-    """A buffer is read twice, by two nodes."""
+    """Two nodes read the same buffer."""
 
     def __init__(self):
         super().__init__()
@@ -114,7 +114,7 @@ class Functional(nn.Module):
 
 
 class InPart(nn.Module):
-    """Some values have been through eight bits already."""
+    """Some values are quantized and dequantized already."""
 
     def forward(self, x):
         y = dequantize(quantize(torch.sin(x), 0.01), 0.01)
@@ -123,7 +123,7 @@ class InPart(nn.Module):
 
 
 def odd_names() -> fx.GraphModule:
-    """A graph whose nodes have names that no trace gives them."""
+    """A graph whose node names do not come from a trace."""
     graph = fx.Graph()
     x = graph.create_node("placeholder", "x", name="quantize")
     first = graph.create_node("call_function", torch.sin, (x,), name="output")

@@ -1,4 +1,4 @@
-"""Exercise 14.4: where eight bits hurt."""
+"""Exercise 14.4: find the node with the largest quantization error."""
 
 from __future__ import annotations
 

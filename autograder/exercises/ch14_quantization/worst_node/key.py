@@ -24,7 +24,7 @@ from autograder.exercises.ch14_quantization.models import floats
 
 
 def errors(float_gm: fx.GraphModule, quant_gm: fx.GraphModule, *inputs: Any) -> dict[str, float]:
-    """The relative error of each node that counts, in graph order."""
+    """The relative error of each compared node, in graph order."""
     ours, theirs = (_values(gm, inputs) for gm in (float_gm, quant_gm))
     return {
         name: float((value - theirs[name]).norm() / value.norm())
@@ -49,14 +49,14 @@ def _values(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> dict[str, torch.Tens
 
 
 def worst(*args: Any) -> str:
-    """The name that must come back."""
+    """The expected name."""
     found = errors(*args)
     return max(found, key=lambda name: found[name])
 
 
 @rule("the worst node", Stage.RESULT)
 def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
-    """The name is that of the largest relative error, the first of several."""
+    """The name must be the first one with the largest relative error."""
     got: Any = evidence.outcome.value
     want: Any = evidence.reference.value
     if got == want:

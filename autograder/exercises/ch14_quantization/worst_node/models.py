@@ -1,4 +1,4 @@
-"""Pairs of models, one of them with values that go through eight bits: for `worst_node`."""
+"""Pairs of models for `worst_node`, one of them with quantized values."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101, D102, D107
@@ -20,7 +20,7 @@ from autograder.models.running import filled
 
 
 class Pair(nn.Module):
-    """A model; in the quantized one, `go` sends a value through eight bits."""
+    """A model; in the quantized one, `go` quantizes and dequantizes a value."""
 
     def __init__(self, quantized: bool) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Straight(Pair):
 
 
 class LargeAndSmall(Pair):
-    """The value with the largest difference is large itself."""
+    """The value with the largest difference is large as well."""
 
     def forward(self, x):
         big = torch.exp(self.go(x * 1000, 9.0) / 1000 + 9)
@@ -47,7 +47,7 @@ class LargeAndSmall(Pair):
 
 
 class OneNumberOff(Pair):
-    """One tensor has a single number that is off by far, in another one all are off a little."""
+    """One tensor has a single number with a large error; another has small errors everywhere."""
 
     def forward(self, x):
         a = self.go(x, 0.001) * torch.ones_like(x)
@@ -57,7 +57,7 @@ class OneNumberOff(Pair):
 
 
 class Clipped(Pair):
-    """In one value the quantized graph gives less, in the other more."""
+    """Quantization makes one value smaller, and the other larger."""
 
     def forward(self, x):
         less = self.go(x * 10, 0.0118).neg()
@@ -66,7 +66,7 @@ class Clipped(Pair):
 
 
 class Equal(Pair):
-    """These have the same error, number by number."""
+    """These have the same error for each number."""
 
     def forward(self, x):
         y = self.go(x, 0.2)
@@ -89,7 +89,7 @@ class ChangedLater(Pair):
 
 
 class ChangedThroughAView(Pair):
-    """The worst value is changed by a call that reads a view of it."""
+    """A call changes the worst value through a view of it."""
 
     def forward(self, x):
         y = torch.relu(self.go(x, 0.5))
@@ -107,7 +107,7 @@ class ChangesItsInput(Pair):
 
 
 class ChangesANestedInput(Pair):
-    """The tensor that is changed is in a list, and that in a dictionary."""
+    """The changed tensor is in a list inside a dictionary."""
 
     def forward(self, given):
         x = given["pair"][0]
@@ -118,7 +118,7 @@ class ChangesANestedInput(Pair):
 
 
 class ZerosAndKinds(Pair):
-    """Zeros, whole numbers, tuples and Python numbers are among the values."""
+    """Some values are zeros, integers, tuples and Python numbers."""
 
     def forward(self, x):
         y = self.go(x, 0.3)
@@ -130,7 +130,7 @@ class ZerosAndKinds(Pair):
 
 
 class OnlyZeros(Pair):
-    """Where the float graph has zeros, the other one has not."""
+    """The values are zero in the float graph only."""
 
     def forward(self, x):
         y = x.sub(self.go(x, 0.4) if self.quantized else x)
@@ -138,7 +138,7 @@ class OnlyZeros(Pair):
 
 
 class InEightBits(Pair):
-    """One value has eight bits in the quantized graph, and is not a floating tensor there."""
+    """One value is an 8-bit tensor in the quantized graph, not a floating one."""
 
     def forward(self, x):
         y = quantize(x, 0.4) if self.quantized else x
@@ -148,7 +148,7 @@ class InEightBits(Pair):
 
 
 class Weighted(Pair):
-    """A parameter is another one in the quantized graph, and so is an input."""
+    """A parameter and an input differ in the quantized graph."""
 
     def __init__(self, quantized):
         super().__init__(quantized)
@@ -161,7 +161,7 @@ class Weighted(Pair):
 
 
 class OtherNames(Pair):
-    """Each of the graphs has nodes that the other one lacks."""
+    """Each graph has nodes that the other one lacks."""
 
     def forward(self, x):
         if self.quantized:
@@ -184,7 +184,7 @@ class WorstLayer(Pair):
 
 
 class ZerosInEightBits(Pair):
-    """Numbers that are too small for their scale are zeros in the quantized graph."""
+    """Numbers far below the scale become zero in the quantized graph."""
 
     def forward(self, x):
         y = self.go(x * 0.001, 1.0).sin()
@@ -192,7 +192,7 @@ class ZerosInEightBits(Pair):
 
 
 class VerySmall(Pair):
-    """Numbers far below one, and off by far."""
+    """Numbers far below one, with large errors."""
 
     def forward(self, x):
         y = self.go(x * 1e-9, 6e-10) * 2
@@ -200,7 +200,7 @@ class VerySmall(Pair):
 
 
 class NearlyRight(Pair):
-    """Both values are off by next to nothing, the second one by twice as much."""
+    """Both values have tiny errors, the second one twice as large."""
 
     def forward(self, x):
         off = 2.0**-22 if self.quantized else 0.0
@@ -208,14 +208,14 @@ class NearlyRight(Pair):
 
 
 class LastIsOff(Pair):
-    """Only the value that is returned goes through eight bits."""
+    """Only the returned value is quantized."""
 
     def forward(self, x):
         return self.go(torch.cos(x), 0.3)
 
 
 class UnreadWorst(Pair):
-    """Nobody reads the worst value."""
+    """The worst value is not read."""
 
     def forward(self, x):
         y = self.go(x, 0.4)
@@ -224,7 +224,7 @@ class UnreadWorst(Pair):
 
 
 class Wide(Pair):
-    """The worst value is of double precision."""
+    """The worst value is a float64 tensor."""
 
     def forward(self, x):
         y = self.go(x, 0.4)
@@ -233,7 +233,7 @@ class Wide(Pair):
 
 
 class RowsApart(Pair):
-    """One value has all rows, the other one has the first row alone."""
+    """One value has all rows, the other one only the first row."""
 
     def forward(self, x):
         rows = self.go(x, 0.5).neg()
@@ -242,7 +242,7 @@ class RowsApart(Pair):
 
 
 class CallOrParameter(Pair):
-    """What one of the graphs computes is a parameter of the other one."""
+    """A call in one graph is a parameter in the other."""
 
     def __init__(self, quantized):
         super().__init__(quantized)
@@ -256,7 +256,7 @@ class CallOrParameter(Pair):
 
 
 def other_weight(gm: fx.GraphModule) -> None:
-    """Make the parameter of a graph module another one by far."""
+    """Change the parameter of a graph module by a large amount."""
     weight = getattr(gm, "weight", None)
     if weight is not None:
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Exercise 14b.1: pairs around what only moves values share a scale."""
+"""Exercise 14b.1: share a scale between pairs around calls that only move values."""
 
 from __future__ import annotations
 

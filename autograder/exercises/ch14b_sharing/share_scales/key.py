@@ -1,4 +1,4 @@
-"""The answer key of `share_scales`: the given graph, with one scale for what hangs together.
+"""The answer key of `share_scales`: the given graph, with one scale for each group.
 
 The groups are the connected parts of a graph of `quantize` calls: two calls are neighbors if an
 operation makes them share.
@@ -43,7 +43,7 @@ METHODS = ("reshape", "flatten", "transpose", "permute")
 
 
 def _moved(node: fx.Node) -> list[Any]:
-    """The values that an operation moves; none for all other nodes."""
+    """The values that an operation moves; empty for all other nodes."""
     arguments: list[Any] = [*node.args, *node.kwargs.values()]
     if node.op == "call_function" and node.target is torch.cat:
         given: Any = node.kwargs.get("tensors", arguments[0])
@@ -54,7 +54,7 @@ def _moved(node: fx.Node) -> list[Any]:
 
 
 def _neighbors(gm: fx.GraphModule) -> dict[fx.Node, set[fx.Node]]:
-    """Each `quantize` call, with those that an operation makes share a scale with it."""
+    """The neighbors of each `quantize` call: an operation makes them share its scale."""
     found: dict[fx.Node, set[fx.Node]] = {n: set() for n in gm.graph.nodes if n.target is quantize}
     for node in gm.graph.nodes:
         moved = _moved(node)
@@ -67,7 +67,7 @@ def _neighbors(gm: fx.GraphModule) -> dict[fx.Node, set[fx.Node]]:
 
 
 def expected(gm: fx.GraphModule) -> dict[str, tuple[float, str]]:
-    """By name, the scale of each `quantize` and `dequantize` call, and whose it was."""
+    """The scale of each `quantize` and `dequantize` call by name, and the call it comes from."""
     next_to = _neighbors(gm)
     found: dict[str, tuple[float, str]] = {}
     seen: set[fx.Node] = set()
@@ -91,7 +91,7 @@ def expected(gm: fx.GraphModule) -> dict[str, tuple[float, str]]:
 
 
 def with_shared_scales(trial: Trial) -> Reference:
-    """The given graph under an Interpreter that calls with the scales that must come."""
+    """Run the given graph on an Interpreter with the expected scales."""
     (gm,) = trial.args
     scales = expected(gm)
 
@@ -108,7 +108,7 @@ def with_shared_scales(trial: Trial) -> Reference:
 
 @rule("only scales change", Stage.STRUCTURE)
 def only_scales_change(evidence: Evidence) -> Iterable[Finding]:
-    """All nodes are as they were, in their order, except the scales of pairs."""
+    """All nodes must be unchanged and in order, except for the scales of pairs."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     if list(before) != list(after):
         name = next((n for n in [*before, *after] if n not in before or n not in after), None)
@@ -137,7 +137,7 @@ def only_scales_change(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _without_scale(row: NodeRecord) -> Encoded:
-    """What a node calls, and its arguments; of a pair's call, only what it reads."""
+    """A node's target and arguments; for a pair's call, only its input."""
     called = row["op"], row["target"]
     pair = is_call_of(row, QUANTIZE) or is_call_of(row, DEQUANTIZE)
     read = given(row) if pair else None
@@ -146,7 +146,7 @@ def _without_scale(row: NodeRecord) -> Encoded:
 
 @rule("scales as they must be", Stage.STRUCTURE)
 def scales_as_they_must_be(evidence: Evidence) -> Iterable[Finding]:
-    """The largest scale of what hangs together; all others as they were."""
+    """Each group must have its largest scale; all other scales must stay."""
     before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
     for name, (scale, owner) in expected(evidence.trial.args[0]).items():
         old, read = given(before[name]), given(after[name]) if name in after else None

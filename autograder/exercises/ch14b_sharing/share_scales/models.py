@@ -1,4 +1,4 @@
-"""Graphs in which pairs are around calls that only move values: for `share_scales`."""
+"""Graphs for `share_scales`, with pairs around calls that only move values."""
 
 # A learner sees these classes as they are written here; their names say what they are for.
 # ruff: noqa: D101, D102
@@ -18,12 +18,12 @@ from autograder.given import dequantize, quantize
 
 
 def through(x, scale):
-    """Through eight bits and back."""
+    """Quantize to eight bits, and dequantize."""
     return dequantize(quantize(x, scale), scale)
 
 
 def forked(x, y):
-    """What was quantized once is dequantized twice, and joined with something else each time."""
+    """One quantized value is dequantized twice, and each copy is joined with another value."""
     q = quantize(x, 0.1)
     a, b, c = dequantize(q, 0.1), dequantize(q, 0.1), through(y, 0.1)
     first, second = torch.cat([a, c], dim=0), torch.cat((b, x * 2), dim=0)
@@ -78,7 +78,7 @@ class Keywords(nn.Module):
 
 
 class TinyScale(nn.Module):
-    """One value is far smaller than the other one."""
+    """One value is far smaller than the other."""
 
     def forward(self, x):
         a, b = through(torch.sin(x) * 0.01, 9e-05), through(torch.cos(x), 0.01)
@@ -86,7 +86,7 @@ class TinyScale(nn.Module):
 
 
 class CloseScales(nn.Module):
-    """Scales that are nearly the same, or all but the same."""
+    """Scales that are nearly equal."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.1), through(torch.exp(x), 0.1005)
@@ -94,7 +94,7 @@ class CloseScales(nn.Module):
 
 
 class Repeated(nn.Module):
-    """One value is joined with itself, and another one alone."""
+    """One value is joined with itself, and another one is joined alone."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -115,11 +115,11 @@ class WholeNumbers(nn.Module):
         return through(torch.cat([a, b]), 1.0), through(through(x * 20, 3).flatten(), 3.0)
 
 
-# ------------------------------------------------------------------ in each call
+# ------------------------------------------------------------------ every call of a pair
 
 
 class ManyReaders(nn.Module):
-    """A value of eight bits is dequantized several times, and goes out as it is."""
+    """A value of eight bits is dequantized several times, and is also returned."""
 
     def forward(self, x):
         q = quantize(torch.sin(x), 0.01)
@@ -129,7 +129,7 @@ class ManyReaders(nn.Module):
 
 
 class UnreadDequantize(nn.Module):
-    """Nobody reads one of the `dequantize` calls."""
+    """One of the `dequantize` calls is not read."""
 
     def forward(self, x):
         q = quantize(torch.sin(x), 0.01)
@@ -138,7 +138,7 @@ class UnreadDequantize(nn.Module):
 
 
 class QuantizedTwice(nn.Module):
-    """Two calls quantize what is joined, with different scales."""
+    """Two calls quantize the joined value with different scales."""
 
     def forward(self, x):
         y = torch.cat([through(torch.sin(x), 0.01), through(torch.cos(x), 0.02)])
@@ -146,17 +146,17 @@ class QuantizedTwice(nn.Module):
 
 
 class NobodyDequantizes(nn.Module):
-    """The result goes out in eight bits."""
+    """The result is returned in eight bits."""
 
     def forward(self, x):
         return quantize(through(torch.sin(x), 0.04).reshape(-1), 0.01)
 
 
-# ------------------------------------------------------------------ what hangs together
+# ------------------------------------------------------------------ groups
 
 
 class InARow(nn.Module):
-    """Three operations, with a pair between any two."""
+    """Three operations, with a pair between each two."""
 
     def forward(self, x):
         y = torch.cat([through(torch.sin(x), 0.01), through(torch.cos(x), 0.02)], dim=1)
@@ -166,7 +166,7 @@ class InARow(nn.Module):
 
 
 class LargestInFront(nn.Module):
-    """The largest scale is at the beginning, or at the end."""
+    """The largest scale is at the beginning or at the end."""
 
     def forward(self, x):
         y = through(through(torch.exp(x), 0.09).flatten(), 0.01)
@@ -176,7 +176,7 @@ class LargestInFront(nn.Module):
 
 
 class CommonInput(nn.Module):
-    """Two operations have an input in common; a third one has not."""
+    """Two operations share an input; a third one does not."""
 
     def forward(self, x):
         a, b, c = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02), through(x, 0.05)
@@ -186,7 +186,7 @@ class CommonInput(nn.Module):
 
 
 class CommonQuantize(nn.Module):
-    """Three operations read what was quantized once, and dequantized three times."""
+    """Three operations read a value that was quantized once and dequantized three times."""
 
     def forward(self, x):
         q = quantize(torch.sin(x), 0.02)
@@ -196,7 +196,7 @@ class CommonQuantize(nn.Module):
 
 
 class Comb(nn.Module):
-    """Inputs in common, one after the other; the largest scale is at one end."""
+    """A chain of shared inputs; the largest scale is at one end."""
 
     def forward(self, x):
         a, b, c, d, e = (through(x * n, 0.01 * n) for n in (5, 1, 2, 3, 4))
@@ -204,7 +204,7 @@ class Comb(nn.Module):
 
 
 class LongComb(nn.Module):
-    """As `Comb`, and longer; the largest scale comes last."""
+    """A longer `Comb`, whose largest scale comes last."""
 
     def forward(self, x):
         v = [through(x * n, 0.01 * n) for n in range(1, 14)]
@@ -229,11 +229,11 @@ class Inception(nn.Module):
         return through(torch.cat([c, d], 1), 0.01) * factor
 
 
-# ------------------------------------------------------------------ where nothing is shared
+# ------------------------------------------------------------------ not shared
 
 
 class NotAllDequantized(nn.Module):
-    """One input comes as it is."""
+    """One input is not dequantized."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -242,7 +242,7 @@ class NotAllDequantized(nn.Module):
 
 
 class NotQuantized(nn.Module):
-    """Nobody quantizes the result, or only after something else."""
+    """The result is not quantized, or only after another operation."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -266,7 +266,7 @@ class OtherOperations(nn.Module):
 
 
 class MovedTwice(nn.Module):
-    """The value that the second operation moves is not dequantized."""
+    """The input of the second operation is not dequantized."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -275,7 +275,7 @@ class MovedTwice(nn.Module):
 
 
 class Relatives(nn.Module):
-    """Functions and methods that are like those that count."""
+    """Functions and methods similar to the relevant ones."""
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -286,7 +286,7 @@ class Relatives(nn.Module):
 
 
 class OnlySome(nn.Module):
-    """Some hang together, and others not."""
+    """Some pairs belong to a group, others do not."""
 
     def forward(self, x):
         a, b, c = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02), through(x, 0.05)
@@ -296,7 +296,7 @@ class OnlySome(nn.Module):
 
 
 class Unread(nn.Module):
-    """Nobody reads some of these."""
+    """Some values are not read."""
 
     def forward(self, x):
         y = through(torch.sin(x), 0.01)
@@ -307,7 +307,7 @@ class Unread(nn.Module):
 
 
 def odd_names() -> fx.GraphModule:
-    """A graph whose nodes have names that no trace gives them."""
+    """A graph whose node names do not come from a trace."""
     graph = fx.Graph()
     x = graph.create_node("placeholder", "x", name="dequantize")
     q = graph.create_node("call_function", quantize, (x, 0.02), name="relu")
@@ -323,7 +323,7 @@ def odd_names() -> fx.GraphModule:
 
 
 def with_scales(trial: Trial, choice: int) -> Trial:
-    """A trial about the trace of a random model, in which each pair has a scale of its own."""
+    """A trial with the trace of a random model, in which each pair has its own scale."""
     gm = traced(trial.model)
     draw = random.Random(choice)
     for node in gm.graph.nodes:

@@ -1,4 +1,4 @@
-"""Exercise 15.1: a convolutional network, cleaned up for inference."""
+"""Exercise 15.1: clean up a convolutional network for inference."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ VOCABULARY = Vocabulary(
         dims=(4, 4),
     )
     + ops("{x}.mul_({n})", "torch.relu_({x})", outs=0)
-    # Few others, so that pairs come often.
+    # Only few other operations, so that pairs are frequent.
     + tuple(op for op in COMMON if "torch.where" not in op.text)[::2],
     shapes=((1, 2, 3, 3), (2, 3, 2, 4)),
     dtypes=(torch.float64,),
@@ -77,7 +77,7 @@ VOCABULARY = Vocabulary(
 
 
 def network(name: str, make: models.Maker) -> Case:
-    """A case that hands the answer a network of torchvision."""
+    """A case with a network of torchvision."""
     return Case(name, "networks", models.NetworkTrial(make, IMAGE))
 
 

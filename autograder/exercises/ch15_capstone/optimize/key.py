@@ -1,4 +1,4 @@
-"""The rules of `optimize`: four clean-ups, until none of them finds anything."""
+"""The rules of `optimize`: four clean-ups, repeated until none finds anything."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ no_identity_left = none_left("no identity left", "identity", (), (), (IDENTITY,)
 
 @dataclass
 class CleanUp:
-    """The model's own trace, cleaned up: what is left of its nodes, by place.
+    """The model's own trace after the clean-ups: its remaining nodes, by index.
 
     Attributes:
         data: the description of the trace.
-        passed_on: the places of nodes whose readers read what they read, with the place of that.
-        dead: the places of nodes that nobody reads, and that have no effect.
-        fused: the places of BatchNorms that went into a convolution, with its place.
+        passed_on: indices of nodes whose readers read their input instead, with the input's index.
+        dead: indices of nodes without readers and without effects.
+        fused: indices of BatchNorms fused into a convolution, with its index.
     """
 
     data: GraphRecord
@@ -67,7 +67,7 @@ class CleanUp:
             pass
 
     def left(self) -> set[str]:
-        """The names of all nodes that are left."""
+        """The names of the remaining nodes."""
         return {self.rows[place]["name"] for place in self._readers()}
 
     # ------------------------------------------------------------ one step
@@ -93,7 +93,7 @@ class CleanUp:
                 return True
         return False
 
-    # ------------------------------------------------------------ the graph as it is by now
+    # ------------------------------------------------------------ the current graph
 
     def _reads(self, place: int) -> list[int]:
         found = []
@@ -105,7 +105,7 @@ class CleanUp:
         return list(dict.fromkeys(found))
 
     def _readers(self) -> dict[int, list[int]]:
-        """Who reads each node that is left."""
+        """The readers of each remaining node."""
         gone = self.dead | self.passed_on.keys()
         found: dict[int, list[int]] = {i: [] for i in range(len(self.rows)) if i not in gone}
         for place in found:
@@ -127,7 +127,7 @@ class CleanUp:
         return CONV_BN_CLASSES.get(self._module(row).get("class", "")) in kinds
 
     def _is_norm(self, row: NodeRecord) -> bool:
-        """Whether it is a call of a BatchNorm that does the same to every batch."""
+        """Whether it is a call of a BatchNorm that treats every batch alike."""
         module = self._module(row)
         statistics = module.get("buffers", {}).get("running_mean")
         return self._is_a(row, NORM_CLASSES) and not module["training"] and statistics is not None
@@ -135,7 +135,7 @@ class CleanUp:
 
 @rule("nothing dead", Stage.STRUCTURE)
 def nothing_dead(evidence: Evidence) -> Iterable[Finding]:
-    """No call or `get_attr` node is left that nobody reads and that has no effect."""
+    """No call or `get_attr` node may be left without readers and without effects."""
     rows = evidence.graph["nodes"]
     keep = set(needed(evidence.graph))
     unread = [i for i in range(len(rows)) if i not in keep]
@@ -156,12 +156,12 @@ def nothing_dead(evidence: Evidence) -> Iterable[Finding]:
 _OF_OTHER_RULES = frozenset(kind_of_class(cls) for cls in (IDENTITY, *DROPOUT_MODULES)) | {
     f"`{target_text(function)}`" for function in DROPOUT_FUNCTIONS
 }
-"""Kinds of calls of which the rules about dropouts and identities speak."""
+"""Kinds of calls that the rules about dropouts and identities check."""
 
 
 @rule("pairs fused", Stage.STRUCTURE)
 def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
-    """Each pair is one convolution, those that meet late, too; no other call is gone or new."""
+    """Each pair must be one convolution, even if it meets late; no other call may change."""
     clean = CleanUp(evidence.traced_graph)
     left = clean.left()
     living = {evidence.graph["nodes"][i]["name"] for i in needed(evidence.graph)}
@@ -176,7 +176,7 @@ def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
         return
     lost = [kind for kind in want if got[kind] < want[kind]]
     added = [kind for kind in got if got[kind] > want[kind]]
-    for kind in lost[-1:] or added[:1]:  # the last that is lost may take along what it reads
+    for kind in lost[-1:] or added[:1]:  # the last missing call may have removed its inputs, too
         yield evidence.finding(
             "changed-too-much" if lost else "left-behind",
             f"Your graph calls {kind} {times(got[kind])}; after the four clean-ups it is "

@@ -1,4 +1,4 @@
-"""The models of `optimize`: small networks in which one clean-up makes room for the next."""
+"""The models of `optimize`: small networks in which one clean-up enables the next."""
 
 # A learner sees these as they are here; their names say what they are for.
 # ruff: noqa: D101
@@ -16,13 +16,13 @@ from torch import fx, nn
 from autograder.authoring.models import T, Trial, arguments
 from autograder.models import networks
 
-# FX records such calls instead of making them while it traces.
+# FX records such calls instead of running them during a trace.
 for _name in ("print", "not_", "is_"):
     fx.wrap(_name)
 
 
 class Small(nn.Module):
-    """A little of everything."""
+    """A little of each kind."""
 
     def __init__(self):
         super().__init__()
@@ -77,7 +77,7 @@ class Stages(nn.Module):
 
 
 class Branches(nn.Module):
-    """Two ways through blocks."""
+    """Two branches through blocks."""
 
     def __init__(self):
         super().__init__()
@@ -115,7 +115,7 @@ class DropoutFunctions(nn.Module):
 
 
 class DropoutsInPlace(nn.Module):
-    """Nobody reads some of them, nor what they write into."""
+    """Some dropouts, and the values that they write into, are not read."""
 
     def __init__(self):
         super().__init__()
@@ -129,7 +129,7 @@ class DropoutsInPlace(nn.Module):
 
 
 class DropoutAsTold(nn.Module):
-    """The caller says whether a dropout is active, and how much of a value it drops."""
+    """The caller passes whether a dropout is active, and its probability."""
 
     def __init__(self):
         super().__init__()
@@ -152,7 +152,7 @@ class AsOutput(nn.Module):
 
 
 class Identities(nn.Module):
-    """Nothing but identities."""
+    """Only identities."""
 
     def __init__(self):
         super().__init__()
@@ -175,7 +175,7 @@ class SharedIdentity(nn.Module):
 
 
 class InsideALeaf(nn.Module):
-    """A layer of PyTorch that the graph calls as a whole holds dropouts of its own."""
+    """A PyTorch layer that the graph calls as a whole contains dropouts."""
 
     def __init__(self):
         super().__init__()
@@ -203,7 +203,7 @@ class DeadChain(nn.Module):
 
 
 class DeadNorm(nn.Module):
-    """A BatchNorm in eval mode that nobody reads, and a weight that is read for nothing."""
+    """An unread BatchNorm in eval mode, and an unread weight."""
 
     def __init__(self):
         super().__init__()
@@ -216,7 +216,7 @@ class DeadNorm(nn.Module):
 
 
 class DeadLogic(nn.Module):
-    """Somebody once looked whether all values are between two bounds, and none is far away."""
+    """A leftover test whether all values are between two bounds, and none is large."""
 
     def __init__(self):
         super().__init__()
@@ -245,7 +245,7 @@ class DeadQuestions(nn.Module):
 
 
 class DeadNames(nn.Module):
-    """What is dead has names as methods in place have them."""
+    """Dead nodes with names like those of in-place methods."""
 
     def __init__(self):
         super().__init__()
@@ -260,7 +260,7 @@ class DeadNames(nn.Module):
 
 
 class Effects(nn.Module):
-    """Calls that nobody reads, with an effect."""
+    """Calls without readers that have an effect."""
 
     def __init__(self):
         super().__init__()
@@ -292,7 +292,7 @@ class Prints(nn.Module):
 
 
 class WrittenTo(nn.Module):
-    """Calls that nobody reads, and that write into a value."""
+    """Calls without readers that write into a value."""
 
     def forward(self, x):
         y = torch.zeros_like(x)
@@ -304,7 +304,7 @@ class WrittenTo(nn.Module):
 
 
 class WrittenByOperators(nn.Module):
-    """Operators in place, called as methods; nobody reads what they return."""
+    """In-place operators as method calls, with unread results."""
 
     def __init__(self):
         super().__init__()
@@ -320,7 +320,7 @@ class WrittenByOperators(nn.Module):
 
 
 class WrittenByIntegerOperators(nn.Module):
-    """Operators in place that integers have, called as methods."""
+    """In-place operators of integers as method calls."""
 
     def forward(self, x):
         y = (x > 0).int()
@@ -334,7 +334,7 @@ class WrittenByIntegerOperators(nn.Module):
 
 
 class WrittenToABuffer(nn.Module):
-    """One number of a buffer is written; nobody reads what that call returns."""
+    """Writes one number of a buffer by a call with an unread result."""
 
     def __init__(self):
         super().__init__()
@@ -346,7 +346,7 @@ class WrittenToABuffer(nn.Module):
 
 
 class Repeats(nn.Module):
-    """Calls that seem to do nothing, or nothing new, and that somebody reads."""
+    """Calls that seem to do nothing, or nothing new, but have readers."""
 
     def forward(self, x):
         y = torch.relu(torch.relu(x)) * 1 + 0
@@ -354,7 +354,7 @@ class Repeats(nn.Module):
 
 
 class EffectOnADropped(nn.Module):
-    """What is changed in place is the value after a dropout and an identity."""
+    """The value after a dropout and an identity is changed in place."""
 
     def __init__(self):
         super().__init__()
@@ -406,7 +406,7 @@ class SharedConv(nn.Module):
 
 
 class PairForEachCall(nn.Module):
-    """One convolution, and a BatchNorm of its own after each call."""
+    """One convolution, with a separate BatchNorm after each call."""
 
     def __init__(self):
         super().__init__()
@@ -428,7 +428,7 @@ class ReadWeight(nn.Module):
 
 
 class TiedWeight(nn.Module):
-    """Two convolutions have one weight, and a BatchNorm comes after one of them."""
+    """Two convolutions share a weight, and one of them has a BatchNorm."""
 
     def __init__(self):
         super().__init__()
@@ -441,7 +441,7 @@ class TiedWeight(nn.Module):
 
 
 class NoPairs(nn.Module):
-    """Neighbours of what is meant, and a convolution that is read twice for good."""
+    """Similar combinations, and a convolution with two living readers."""
 
     def __init__(self):
         super().__init__()
@@ -458,7 +458,7 @@ class NoPairs(nn.Module):
 
 
 class OtherReaders(nn.Module):
-    """What one convolution gives is returned, too; a BatchNorm reads the other one's twice."""
+    """One convolution's result is also returned; a BatchNorm reads another one's twice."""
 
     def __init__(self):
         super().__init__()
@@ -471,7 +471,7 @@ class OtherReaders(nn.Module):
 
 
 class SizeRead(nn.Module):
-    """The size of a convolution's result is read, too."""
+    """The size of a convolution's result is also read."""
 
     def __init__(self):
         super().__init__()
@@ -492,7 +492,7 @@ class LinearNorm(nn.Module):
 
 
 class OtherNorms(nn.Module):
-    """One BatchNorm has a large `eps`, the other one no weight and no bias."""
+    """One BatchNorm has a large `eps`, the other has no weight and no bias."""
 
     def __init__(self):
         super().__init__()
@@ -504,7 +504,7 @@ class OtherNorms(nn.Module):
 
 
 class NamesTaken(nn.Module):
-    """Names for what is new, which are taken already."""
+    """Names that an answer might give to new layers exist already."""
 
     def __init__(self):
         super().__init__()
@@ -520,7 +520,7 @@ class NamesTaken(nn.Module):
 
 
 class NamesOfOthers(nn.Module):
-    """Names for what is new: parameters, buffers, and layers that hold others, have them."""
+    """Parameters, buffers and containers have names that an answer might give to new layers."""
 
     words = ("fused", "folded", "conv_fused", "conv_bn", "fused_conv", "conv_folded", "new_conv")
 
@@ -541,7 +541,7 @@ class NamesOfOthers(nn.Module):
 
 
 class ManyNamesTaken(nn.Module):
-    """Layers with words for what is new as names, alone and with a number."""
+    """Layers have words that an answer might use for new names, alone and with a number."""
 
     words = (
         "fused folded merged optimized new conv_fused fused_conv conv_bn conv_bn_fused "
@@ -569,7 +569,7 @@ class ManyNamesTaken(nn.Module):
 
 
 class WrittenBetween(nn.Module):
-    """What the convolution reads is changed before the BatchNorm runs."""
+    """The convolution's input is changed before the BatchNorm runs."""
 
     def __init__(self):
         super().__init__()
@@ -584,7 +584,7 @@ class WrittenBetween(nn.Module):
 
 
 class ChangedOutput(nn.Module):
-    """The convolution's output is changed, after an identity, before the BatchNorm reads it."""
+    """The convolution's output is changed, through an identity, before the BatchNorm reads it."""
 
     def __init__(self):
         super().__init__()
@@ -637,7 +637,7 @@ class DeadSecondReader(nn.Module):
 
 
 class DeadBehindADropout(nn.Module):
-    """The second reader is a dropout, and what reads that is dead."""
+    """The second reader is a dropout whose reader is dead."""
 
     def __init__(self):
         super().__init__()
@@ -652,7 +652,7 @@ class DeadBehindADropout(nn.Module):
 
 
 class TwoNorms(nn.Module):
-    """Two BatchNorms in a row: the second meets the convolution once the first is gone."""
+    """Two BatchNorms in a row: the second one forms a pair after the first is fused."""
 
     def __init__(self):
         super().__init__()
@@ -700,7 +700,7 @@ Maker = Callable[[], nn.Module]
 
 @dataclass(frozen=True, eq=False)
 class NetworkTrial:
-    """Builds a trial of a network in which each layer matters, on one batch of images."""
+    """Builds a trial with a batch of images, for a network in which each layer matters."""
 
     make: Maker
     image: T

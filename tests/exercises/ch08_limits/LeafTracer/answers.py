@@ -91,7 +91,7 @@ class MethodOfItsOwn(fx.Tracer):
 
 
 def tracer(is_leaf):
-    """A right tracer but for the answer to one question."""
+    """A right tracer except for one answer to one question."""
 
     class Made(fx.Tracer):
         def __init__(self, leaf_types=(), leaf_names=()):
@@ -480,6 +480,6 @@ BEYOND = {
 
 
 def is_outside_the_task(network):
-    """Whether a module treats a list otherwise than a leaf's result, which is a proxy."""
+    """Whether a module treats a list differently from a leaf's result, which is a Proxy."""
     forwards = {type(module).forward for module in network.modules()}
     return any("isinstance(x, list)" in inspect.getsource(forward) for forward in forwards)

@@ -13,7 +13,7 @@ from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 class Attempt(fx.Tracer):
-    """Notes the innermost module that raised."""
+    """Records the innermost module that raised."""
 
     errors = Exception
 

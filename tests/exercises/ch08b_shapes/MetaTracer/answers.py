@@ -18,7 +18,7 @@ NOTHING = object()
 
 
 class Base(fx.Tracer):
-    """The solution, in small parts, so that wrong answers can differ in one of them."""
+    """The solution in small parts, so that a wrong answer can differ in one of them."""
 
     def __init__(self, **examples):
         super().__init__()
@@ -122,7 +122,7 @@ class ByNode(Base):
 
 
 class OnMeta(fx.Interpreter):
-    """Runs what is there of a graph; what cannot be run is unknown, and all that reads it."""
+    """Run the graph so far; values that cannot be computed, and all their readers, are unknown."""
 
     def __init__(self, module, graph, examples, root):
         super().__init__(module, garbage_collect_values=False, graph=graph)
@@ -233,7 +233,7 @@ def method(question):
 
 
 class Knows(fx.Proxy):
-    """Its methods are made from questions."""
+    """A Proxy whose methods are made from questions."""
 
     __len__, __bool__, __int__ = method(len), method(bool), method(int)
     __index__ = method(operator.index)
@@ -463,7 +463,7 @@ class WhateverFails(Base):
 
 
 def register(style, finding, clause, made=None, **changes):
-    """A wrong answer: `Base` with some parts exchanged, or another class."""
+    """Register a wrong answer: `Base` with some parts exchanged, or another class."""
     made = made or type("Made", (Base,), changes)
     made.__module__ = __name__
     wrong(style, finding, clause=clause)(made)
@@ -490,7 +490,7 @@ def by_asking(self):
 
 
 def no_answer_to(*opcodes):
-    """An `__iter__` that leaves what these instructions ask for to FX, which refuses."""
+    """An `__iter__` that leaves the cases of these instructions to FX, which refuses."""
 
     def items(self):
         code = sys._getframe(1)
@@ -503,7 +503,7 @@ def no_answer_to(*opcodes):
 
 
 def names_by_fx(self):
-    """`a, b = x` as FX does it: as many items as there are names."""
+    """Unpack `a, b = x` as FX does: as many items as there are names."""
     code = sys._getframe(1)
     instructions = {i.offset: i for i in dis.get_instructions(code.f_code)}
     found = instructions[code.f_lasti]
@@ -528,7 +528,7 @@ def size_at_once(self, name):
 
 
 def decided(name):
-    """A comparison that is decided at once."""
+    """A comparison with a fixed result."""
 
     def compare(self, other):
         value = self.tracer.values.get(self.node, NOTHING)
@@ -541,7 +541,7 @@ def decided(name):
 
 
 def unable(*names):
-    """Nothing is known of what these give."""
+    """Treat the results of these functions as unknown."""
 
     def value_of(self, node):
         name = getattr(node.target, "__name__", str(node.target))
@@ -671,7 +671,7 @@ register("layers go to meta and back", "caller-changed", "common.caller-values",
 
 
 class Watched(Base):
-    """FX sees the calls inside a layer that is run beside the trace."""
+    """FX sees the calls inside a layer that runs during the trace."""
 
     def call_module(self, m, forward, args, kwargs):
         return fx.Tracer.call_module(self, m, forward, args, kwargs)
@@ -682,7 +682,7 @@ register("parameters stay real", "trace-raises", "tensors", attribute=lambda sel
 
 
 class ByProxy(Base):
-    """Learns of a node where its Proxy is made: constants have none."""
+    """Learn about a node when its Proxy is made; constants have none."""
 
     def create_node(self, *args, **kwargs):
         return fx.Tracer.create_node(self, *args, **kwargs)
@@ -696,7 +696,7 @@ register("constants have no Proxy", "trace-raises", "tensors", ByProxy)
 
 
 class Real(Base):
-    """Zeros in place of meta tensors."""
+    """Use zeros instead of meta tensors."""
 
     def learn(self, node):
         self.aside = True
@@ -801,7 +801,7 @@ register("each parameter needs an example", "trace-raises", "no-example", AllNee
 
 
 class Sentinel(Base):
-    """What is not known goes on as an object of its own."""
+    """Pass on unknown values as a special object."""
 
     def learn(self, node):
         super().learn(node)
@@ -904,7 +904,7 @@ class AllOnMeta(Base):
 
 
 class FirstRoot(Base):
-    """Layers are looked for in the root of the first trace."""
+    """Look up layers in the root of the first trace."""
 
     def trace(self, root, concrete_args=None):
         self.first = getattr(self, "first", root)
@@ -916,7 +916,7 @@ class FirstRoot(Base):
 
 
 class NoSlices(Base):
-    """Nodes are looked for in lists and tuples only."""
+    """Look for nodes in lists and tuples only."""
 
     def value_of(self, node):
         if any(isinstance(each, slice) and each.start is not None for each in node.args):
@@ -952,7 +952,7 @@ class ASet(Base):
 
 
 class NotesComparisons(Base):
-    """Notes each comparison where it is made."""
+    """Record each comparison when it is made."""
 
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
         node = super().create_node(kind, target, args, kwargs, name, type_expr)
@@ -962,7 +962,7 @@ class NotesComparisons(Base):
 
 
 class OnlyTruth(Base):
-    """Notes what `bool` asks, and forgets the others."""
+    """Record the questions of `bool` only."""
 
     def ask(self, node, question):
         before = list(self.assumed)
@@ -988,7 +988,7 @@ class OneList(Base):
 
 
 class ValuesByName(Base):
-    """Values of an earlier trace are still there."""
+    """Keep the values of an earlier trace."""
 
     def __init__(self, **examples):
         super().__init__(**examples)
@@ -1006,7 +1006,7 @@ class ValuesByName(Base):
 
 
 class OneMetaTensorEach(Base):
-    """What is known of an example is made once, and the model works on that."""
+    """Make each meta tensor once; the model works on that tensor in every trace."""
 
     def __init__(self, **examples):
         super().__init__(**examples)
@@ -1029,7 +1029,7 @@ class OfTheClass(Base):
 
 
 class UsedUp(Base):
-    """Examples are taken out when they are used."""
+    """Remove an example when it is used."""
 
     def __init__(self, **examples):
         super().__init__(**examples)
@@ -1040,7 +1040,7 @@ class UsedUp(Base):
 
 
 class ByPlace(Base):
-    """The first example is for the first parameter."""
+    """Use the first example for the first parameter."""
 
     def example(self, node):
         places = [n for n in self.graph.nodes if n.op == "placeholder"]
@@ -1070,7 +1070,7 @@ def without_default(self, node):
 
 
 class OncePerLayer(Base):
-    """What a layer gives has one shape, however often it is called."""
+    """Assume that a layer's result has the same shape in every call."""
 
     def trace(self, root, concrete_args=None):
         self.given = {}
@@ -1083,7 +1083,7 @@ class OncePerLayer(Base):
 
 
 class OfTheRoot(Base):
-    """Parameters are looked up by `getattr`, which knows no dots."""
+    """Look up parameters by `getattr`, which does not accept dots."""
 
     def value_of(self, node):
         if node.op == "get_attr":
@@ -1092,7 +1092,7 @@ class OfTheRoot(Base):
 
 
 class AnewAtTheEnd(Base):
-    """The list begins anew where a trace came to its end."""
+    """Clear the list only after a complete trace."""
 
     ended = True
 
@@ -1155,7 +1155,7 @@ register("numbers are drawn", "caller-changed", "random-state", Draws)
 
 
 class RunsLayers(Base):
-    """Layers count and draw for real."""
+    """Run layers for real, so they count batches and draw numbers."""
 
     def run_module(self, module, args, kwargs):
         real = fx.node.map_aggregate(

@@ -1,4 +1,4 @@
-"""Fields of an outcome that count if a trace of `MetaTracer` asked nothing."""
+"""Fields of an outcome that count if a trace of `MetaTracer` asks nothing."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def close(a, b):
 
 
 def alike(a, b, close=close):
-    """What the course calls the same."""
+    """Whether two results are the same by the course's definition."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         return close(a, b)
     if type(a) is not type(b):
@@ -41,7 +41,7 @@ def frozen(value):
 
 
 def note(module):
-    """Modes and buffers of each module: the objects and their values."""
+    """Save the modes and buffers of each module: the objects and their values."""
     modes = [(m, m.training) for m in module.modules()]
     buffers = [
         (m, name, b, b.clone())
@@ -87,7 +87,7 @@ def compare(
     made_once=False,
     mode=lambda module, training: module.train(training),
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer in parts, each of which can be replaced by a faulty one."""
     noted = [note(model), note(other)]
 
     def run(module, training, number, args, seed):
@@ -245,7 +245,7 @@ wrong("arguments are not compared", "missed-difference", clause="arguments")(
 
 
 def effects_in(mode):
-    """Compare the arguments afterwards in one of the two modes only."""
+    """Compare the final arguments in one of the two modes only."""
 
     def equivalent(model, other, make_inputs, trials=8):
         def holds(training):

@@ -15,7 +15,7 @@ from tests.exercises import right, wrong
 
 
 def alike(a, b):
-    """What the course calls the same."""
+    """Whether two results are the same by the course's definition."""
     if pytree.tree_structure(a) != pytree.tree_structure(b):
         return False
     try:
@@ -53,7 +53,7 @@ def finder(
     found=lambda index: index,
     none=None,
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer in parts, each of which can be replaced by a faulty one."""
 
     def first_bad_pass(model, passes, make_inputs):
         given, current = keep(model), work(model)
@@ -331,7 +331,7 @@ def tuple_is_list(model, passes, make_inputs):
 
 
 def alike_as(plain):
-    """A comparison of what `plain` makes of the results."""
+    """A comparison of the results after `plain` converted them."""
     return finder(same=lambda *args: same(*args, alike=lambda a, b: alike(plain(a), plain(b))))
 
 

@@ -15,7 +15,7 @@ def graph_of(given):
 
 
 class Name:
-    """The name of a node, equal to other names of nodes only."""
+    """The name of a node, equal only to other names of nodes."""
 
     def __init__(self, node):
         self.name = node.name
@@ -39,7 +39,7 @@ def diff(
     keys=("added", "removed", "changed"),
     drop_empty=False,
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer in parts, each of which can be replaced by a faulty one."""
 
     def graph_diff(before, after):
         old, new = (
@@ -67,7 +67,7 @@ right("names of a class of their own")(diff())
 def side_by_side(before, after):
     def same(a, b):
         if isinstance(a, fx.Node) or isinstance(b, fx.Node):
-            # A text is no node, even if it is the node's name.
+            # A text is not a node, even if it is the node's name.
             return isinstance(a, fx.Node) and isinstance(b, fx.Node) and a.name == b.name
         if isinstance(a, slice) and isinstance(b, slice):
             return same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
@@ -230,7 +230,7 @@ wrong("slices are not looked into", "missing-changed", clause="slices")(diff(fie
 
 
 def by(plain):
-    """Fields whose arguments are written by `plain`, which is given itself for what is nested."""
+    """Fields whose arguments `plain` writes; it gets itself for nested values."""
 
     def write(value):
         return plain(value, write)
@@ -442,7 +442,7 @@ def tidies(before, after):
     return found
 
 
-# Each graph module is of a class of its own; graphs are all of one.
+# Each graph module has its own class; graphs all have the same class.
 wrong("kept by the classes of what is given", "not-added")(kept_by_class(side_by_side))
 
 
@@ -469,7 +469,7 @@ _TARGETS = "the targets of a random model stay as they are, but for those of fun
 
 
 def leaves_by(change):
-    """The fields of a node with each value in them that is no node put through something."""
+    """The fields of a node, with each value that is not a node converted."""
 
     def change_all(value):
         named = lambda v: Name(v) if isinstance(v, fx.Node) else change(v)  # noqa: E731

@@ -25,7 +25,7 @@ def every_tensor(model):
 
 
 def fresh(name, tensor, generator):
-    """Random numbers of a tensor's shape; those of a variance are positive."""
+    """Random numbers in a tensor's shape; for a variance, positive ones."""
     new = torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
     return new.abs() + 0.5 if name.endswith("running_var") else new
 
@@ -41,7 +41,7 @@ def answer(
     around=contextlib.nullcontext,
     gives=lambda model: model,
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer in parts, each of which can be replaced by a faulty one."""
 
     def randomize_(model, seed):
         with around(), torch.no_grad():
@@ -314,7 +314,7 @@ wrong("all become float32", "wrong-dtype", clause="dtype-kept")(answer(write=mov
 
 
 def replaces(ties):
-    """An answer that puts new tensors in the place of old ones; with `ties`, one for each."""
+    """An answer that replaces the tensors by new ones; with `ties`, it keeps sharing."""
 
     def randomize_(model, seed):
         numbers, made = own(seed), {}
@@ -327,7 +327,7 @@ def replaces(ties):
                     if isinstance(tensor, nn.Parameter):
                         new = nn.Parameter(new, requires_grad=tensor.requires_grad)
                     store[name] = made.setdefault(id(tensor), new) if ties else new
-                    made.setdefault(-id(tensor), tensor)  # it lives, so its id is its own
+                    made.setdefault(-id(tensor), tensor)  # the tensor is alive, so its id is unique
         return model
 
     return randomize_

@@ -16,7 +16,7 @@ X = torch.tensor([-1.0, 2.0, 9.0])
 
 
 class Model(nn.Module):
-    """What most answers are made from: the inputs."""
+    """A model with inputs, for most answers."""
 
     inputs = (X,)
 

@@ -14,7 +14,7 @@ INTEGERS = torch.tensor([1, 2])
 
 
 class Model(nn.Module):
-    """What most answers are made from: one input."""
+    """A model with one input, for most answers."""
 
     inputs = (torch.tensor([-1.0, 2.0]),)
 

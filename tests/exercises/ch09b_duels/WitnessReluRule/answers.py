@@ -14,7 +14,7 @@ INF, NAN = math.inf, math.nan
 
 
 class Model(nn.Module):
-    """What most answers are made from: minus infinity among the inputs."""
+    """A model with minus infinity in its inputs, for most answers."""
 
     inputs = (torch.tensor([-INF, 1.0]),)
 

@@ -9,7 +9,7 @@ from tests.exercises import right, wrong
 
 
 def norm(kind=nn.BatchNorm1d, channels=2, **options):
-    """A BatchNorm that does something."""
+    """A BatchNorm that changes its input."""
     made = kind(channels, **options)
     made.running_mean.fill_(0.5)
     made.running_var.fill_(4.0)
@@ -17,7 +17,7 @@ def norm(kind=nn.BatchNorm1d, channels=2, **options):
 
 
 class Model(nn.Module):
-    """What most answers are made from: a convolution and a BatchNorm that does something."""
+    """A model with a convolution and a BatchNorm that changes its input, for most answers."""
 
     inputs = (torch.linspace(-1, 1, 16).view(1, 2, 8),)
 

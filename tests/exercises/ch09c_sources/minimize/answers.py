@@ -57,7 +57,7 @@ def minimizer(
     first=True,
     result=fx.GraphModule,
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer in parts, each of which can be replaced by a faulty one."""
 
     def attempt(graph, name, which):
         smaller = copy.deepcopy(graph)
@@ -114,7 +114,7 @@ def put_back(gm, bad):
             return False
 
     def taken_out(node):
-        """Try to have the readers read an input of the node; if it is no good, put it back."""
+        """Let the readers read an input of the node; if that is no longer bad, undo it."""
         original, readers = node, list(node.users)
         kept = [(reader, reader.args, reader.kwargs) for reader in readers]
         for given in node.all_input_nodes if readers else [None]:
@@ -146,7 +146,7 @@ def put_back(gm, bad):
 @right("halves first, then one by one")
 def delta_debugging(gm, bad):
     def built(choice):
-        """The graph without some calls; `choice` says which input stands in for each."""
+        """The graph without some calls; `choice` names the input that replaces each."""
         graph, new = fx.Graph(), {}
         for node in gm.graph.nodes:
             if node.name not in choice:
@@ -183,7 +183,7 @@ def table(gm, bad):
     calls = [node for node in gm.graph.nodes if is_call(node)]
 
     def written(stand_in, unused_too=False):
-        """A graph of what is left. `stand_in` has, for each call that is gone, what is read."""
+        """A new graph of the remaining calls. `stand_in` maps a removed call to its replacement."""
 
         def final(node):
             while node in stand_in:
@@ -580,7 +580,7 @@ wrong("numbers leave the result", "lost-structure")(finishing(without_constants)
 
 
 def sorted_calls(graph):
-    """Move what can be moved behind the node after it."""
+    """Move each node after the next one, if possible."""
     for node in list(graph.nodes):
         behind = node.next
         if is_call(node) and is_call(behind) and node not in behind.all_input_nodes:

@@ -53,7 +53,7 @@ def finder(
     key=lambda node: node.name,
     gives=lambda found, graph: found,
 ):
-    """A sound answer, of which each part can be exchanged for a faulty one."""
+    """A right answer in parts, each of which can be replaced by a faulty one."""
 
     def source_of(model):
         found = {}

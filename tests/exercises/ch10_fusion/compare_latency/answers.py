@@ -63,7 +63,7 @@ def lower_median(a, b, inputs, repeats=20):
 def _measure(functions, inputs, rounds):
     found = {f: [] for f in functions}
     for number in range(rounds + 1):
-        # In every other round the other one begins.
+        # In every second round, the other one begins.
         for f in functions[:: -1 if number % 2 else 1]:
             start = time.monotonic_ns()
             f(*inputs)
@@ -101,7 +101,7 @@ def with_timeit(a, b, inputs, repeats=20):
 
 @dataclass
 class Compare:
-    """A measurement that is right as it is; each argument makes it wrong in one way."""
+    """A right measurement; each argument makes it wrong in one way."""
 
     clock: Any = time.perf_counter
     mode: Any = torch.no_grad

@@ -122,7 +122,7 @@ def channel_by_channel(conv, bn):
 
 @dataclass
 class Fold:
-    """A folding that is right as it is; each argument makes it wrong in one way."""
+    """A right folding; each argument makes it wrong in one way."""
 
     copied: bool = True
     in_place: bool = False
@@ -234,7 +234,7 @@ def fills_the_norm(conv, bn):
 
 
 def evaluated(conv, bn, modes):
-    """Fold both layers while they are in eval mode, and give each the mode that is said here."""
+    """Fold both layers in eval mode, then set the given mode on each."""
     refuse(conv, bn)
     conv.eval(), bn.eval()
     new = Fold()(conv, bn)

@@ -148,7 +148,7 @@ def own_module_for_each_call(model):
 
 @dataclass
 class Fuse:
-    """A fusion that is right as it is; each argument makes it wrong in one way."""
+    """A right fusion; each argument makes it wrong in one way."""
 
     convs: tuple[type, ...] = CONVS
     norms: tuple[type, ...] = NORMS
@@ -242,7 +242,7 @@ def weight_in_place(model):
         module = gm.get_submodule(conv.target)
         calls = [n for n in gm.graph.nodes if n.op == "call_module" and n.target == conv.target]
         new = folded(module, gm.get_submodule(norm.target))
-        if len(calls) == 1:  # the weight may be read all the same
+        if len(calls) == 1:  # the weight may still be read
             module.weight.data = new.weight.data
             module.bias = new.bias
         else:
@@ -645,7 +645,7 @@ BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
 
 
 RUNS_AFTER = "fold_bn"
-"""The exercise whose answer cell must run before, as the card says."""
+"""The exercise whose answer cell must run first, as the card says."""
 
 
 DECIDES_NOTHING = [

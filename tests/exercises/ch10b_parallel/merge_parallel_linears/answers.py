@@ -16,7 +16,7 @@ from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 def merged(layers):
-    """One layer whose outputs are those of all."""
+    """One layer that computes the outputs of all."""
     weight = torch.cat([layer.weight.detach() for layer in layers])
     has_bias = any(layer.bias is not None for layer in layers)
     new = nn.Linear(
@@ -154,7 +154,7 @@ def new_graph(model):
 
 @dataclass
 class Merge:
-    """A pass that is right as it is; each argument makes it wrong in one way."""
+    """A right pass; each argument makes it wrong in one way."""
 
     writes: Callable[[Any, Any], Any] = written
     counted: Callable[[Any], bool] = lambda node: node.op == "call_module"

@@ -140,7 +140,7 @@ class WithoutOverloads(Plain):
 
 
 class Base:
-    """What the wrong answers are made from: each changes one method."""
+    """The base of the wrong answers: each changes one method."""
 
     def __init__(self):
         self.graphs, self.ops = 0, Counter()

@@ -124,7 +124,7 @@ def by_program(ep):
 
 
 def from_its_path(*kinds):
-    """What gives placeholders of some kinds a name made of their path in the model."""
+    """Name placeholders of some kinds by their path in the model."""
 
     def name(spec):
         if spec.kind not in kinds:

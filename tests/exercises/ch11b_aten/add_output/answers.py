@@ -49,7 +49,7 @@ def extended(
     structure=pair,
     recompile=True,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     find(ep, name)
     new = copied(ep)
     output = new.graph.output_node()
@@ -561,7 +561,7 @@ def untouched(ep, name):
 
 
 def complete_on_network(trial, choice):
-    """Make the layers work out of place: the task leaves out values that are changed later."""
+    """Disable in-place layers: the task excludes values that are changed later."""
     for module in trial.model.modules():
         if hasattr(module, "inplace"):
             module.inplace = False

@@ -52,7 +52,7 @@ def counted(
     tell=tuple,
     **options,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     tables, (forward, backward) = compilers(count)
     backend = aot_autograd(fw_compiler=forward, bw_compiler=backward, **options)
     compiled = torch.compile(copied(model), backend=backend)

@@ -45,7 +45,7 @@ BEYOND = {
     "slices of slices are put together": OPERATORS,
     "keyword arguments are forgotten": OPERATORS,
 }
-"""Wrong answers that random models cannot find, and why."""
+"""Wrong answers that random models cannot find, with the reason."""
 
 
 def count(gm):
@@ -95,7 +95,7 @@ def removed(
     tell=lambda before, after: before - after,
     recompile=True,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     before = count(gm)
     for node in gm.graph.nodes:
         if node.target in kinds and nothing(node):
@@ -404,7 +404,7 @@ def by_numel(gm):
 
 
 def sizes_agree(node, other):
-    """Whether two shapes agree as far as the shorter one goes."""
+    """Whether two shapes agree up to the length of the shorter one."""
     pairs = zip(*map(other, (shape(node), shape(node.args[0]))), strict=False)
     return all(statically_known_true(a == b) for a, b in pairs)
 

@@ -17,11 +17,11 @@ BEYOND = {
     "all overloads of a packet": "random tables have no packets of overloads",
     "what is around a function is taken for it": "random models have no such functions",
 }
-"""Wrong answers that random models cannot find, and why."""
+"""Wrong answers that random models cannot find, with the reason."""
 
 
 class Swapping(PassBase):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
 
     def __init__(self, table):
         self.table = table
@@ -116,7 +116,7 @@ class Ensuring(PassBase):
 
 
 class Told(PassResult):
-    """A result of a kind of one's own."""
+    """A result of an own class."""
 
 
 @right("a kind of `PassResult` of its own")
@@ -370,7 +370,7 @@ class Routines(Swapping):
 
 
 class Keyed(Swapping):
-    """A target is looked up, then what it comes from."""
+    """Look up a target, then its origin."""
 
     def call(self, gm):
         modified = False

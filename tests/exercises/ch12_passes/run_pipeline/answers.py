@@ -52,9 +52,9 @@ def piped(
     only_first_round=False,
     answer=lambda gm, report: (gm, report),
 ):
-    """The way of most answers, with each step open to change.
+    """The structure of most answers; each step can be replaced.
 
-    A pass is given the module, and a copy of it is kept; or the other way round.
+    Either a pass gets the module and a copy is kept, or the other way around.
     """
     current, out, report = start(gm), set(), []
     for number in rounds(limit):
@@ -120,7 +120,7 @@ def put_back(gm, passes, checks=(), limit=20):
 
 
 class Pipeline:
-    """Graph and state are put back into one module."""
+    """Restore graph and state in one module."""
 
     def __init__(self, gm, checks):
         self.gm, self.checks, self.report = copy.deepcopy(gm), tuple(checks), []
@@ -518,4 +518,4 @@ ADVICE_ON = [
         "`GraphModule`, and no",
     ),
 ]
-"""Errors in an answer, and a part of the advice that a card gives on each."""
+"""Errors in an answer, with a part of the advice that a card gives on each."""

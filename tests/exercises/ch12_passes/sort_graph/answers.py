@@ -16,7 +16,7 @@ def inputs_of(node):
 
 
 def scanned(nodes, inputs=inputs_of):
-    """The nodes in the order that is asked for, and those that are left."""
+    """The nodes in the required order, and the remaining ones."""
     order, placed, left = [], set(), list(nodes)
     while ready := next((n for n in left if placed.issuperset(inputs(n))), None):
         order.append(ready)
@@ -26,7 +26,7 @@ def scanned(nodes, inputs=inputs_of):
 
 
 def one_cycle(left, inputs=inputs_of):
-    """The nodes of a cycle, found by walking from input to input."""
+    """The nodes of a cycle, found by walking from node to input."""
     path, node = [], left[0]
     while node not in path:
         path.append(node)
@@ -56,7 +56,7 @@ def sort(
     recompile=True,
     early=False,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     nodes = list(gm.graph.nodes)
     (output,) = (n for n in nodes if n.op == "output")
     rest = [n for n in nodes if n is not output] if output_last else nodes
@@ -87,7 +87,7 @@ def first_ready(gm):
     (output,) = gm.graph.find_nodes(op="output")
     for node in order:
         output.prepend(node)
-    # What was behind the output is before it now: all nodes but the output have been moved.
+    # Nodes that were after the output now precede it: all nodes except the output were moved.
     gm.recompile()
 
 
@@ -159,8 +159,8 @@ def by_numbers(gm):
                 order.append(i)
                 break
         else:
-            # Take away what nobody waits for among those that are left: what stays are cycles, and
-            # what is between them. Then walk.
+            # Remove remaining nodes that no other one waits for: cycles and the nodes between them
+            # are left. Then walk.
             i = done.index(False)
             walked = []
             while i not in walked:
@@ -377,7 +377,7 @@ def without_dictionaries(node):
 
 
 def component(left, inputs):
-    """All that the nodes of a cycle read, and that reads them, on whatever way."""
+    """Nodes that read, or are read by, the nodes of a cycle, directly or not."""
 
     def reached(node):
         seen, todo = set(), [node]
@@ -422,4 +422,4 @@ ADVICE_ON = [
         "longer than Python",
     ),
 ]
-"""Errors in an answer, and a part of the advice that a card gives on each."""
+"""Errors in an answer, with a part of the advice that a card gives on each."""

@@ -34,7 +34,7 @@ BEYOND = {
     "the mode is that of the first input": "all random graphs have inputs",
     "None is no val": FEW,
 }
-"""Wrong answers that random models cannot find, and why."""
+"""Wrong answers that random models cannot find, with the reason."""
 
 
 def tensors_in(value):
@@ -50,7 +50,7 @@ def mode_of(gm):
 
 @contextlib.contextmanager
 def quietly(gm):
-    """In the mode of the graph, without new guards."""
+    """Run in the graph's mode without adding guards."""
     mode = mode_of(gm)
     with contextlib.ExitStack() as stack:
         stack.enter_context(mode)
@@ -100,7 +100,7 @@ def lies(
     fails=True,
     name=lambda node: node.name,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     found = []
     for node in gm.graph.nodes:
         if node.op in skip:
@@ -270,7 +270,7 @@ def by_primes(gm):
 
 @wrong("all from the inputs", "too-many", clause="local")
 def from_the_inputs(gm):
-    """A true node behind a lie is true, and one that agrees with a lie is a lie."""
+    """A true node after a lie is true, and one that agrees with a lie is a lie."""
 
     class Noting(fx.Interpreter):
         def run_node(self, n):

@@ -33,7 +33,7 @@ BEYOND = {
     "a layer's forward is called": "random models have no hooks",
     "children of a layer count in real buffers": "random models have no layers in layers",
 }
-"""Wrong answers that random models cannot find, and why."""
+"""Wrong answers that random models cannot find, with the reason."""
 
 
 def each_tensor(change, value):
@@ -45,7 +45,7 @@ def tensors_of(module):
 
 
 class OnFakes(fx.Interpreter):
-    """The way of most answers: run on fake tensors, and note each value."""
+    """The structure of most answers: run on fake tensors, and record each value."""
 
     def __init__(self, gm, fake, note):
         super().__init__(gm)
@@ -80,7 +80,7 @@ def refresh(
     interpreter=OnFakes,
     when=lambda n, value: True,
 ):
-    """The same with each step open to change."""
+    """The same structure; each step can be replaced."""
     mode = mode or FakeTensorMode()
     fake = fake or mode.from_tensor
 
@@ -101,7 +101,7 @@ def by_interpreter(gm, *inputs):
 
 
 class Whole(nn.Module):
-    """Runs a graph module node by node, so that all it holds can be exchanged at once."""
+    """Runs a graph module node by node, so that all of its tensors can be replaced at once."""
 
     def __init__(self, gm, note):
         super().__init__()
@@ -352,7 +352,7 @@ def strict_prop(gm, *inputs):
 
 
 class Lax(OnFakes):
-    """Layers are called with the real tensors that they hold."""
+    """Call layers with the real tensors that they contain."""
 
     def call_module(self, target, args, kwargs):
         return fx.Interpreter.call_module(self, target, args, kwargs)
@@ -372,7 +372,7 @@ class RealAttributes(OnFakes):
 def real_attributes(gm, *inputs):
     mode = FakeTensorMode(allow_non_fake_inputs=True)
 
-    def keep(value):  # a real parameter has no fake twin that could be detached
+    def keep(value):  # a real parameter has no fake twin to detach
         return each_tensor(lambda t: t.detach() if isinstance(t, FakeTensor) else t, value)
 
     refresh(gm, inputs, mode=mode, keep=keep, interpreter=RealAttributes)
@@ -446,7 +446,7 @@ KEPT = functools.cache(LASTING.from_tensor)
 
 @wrong("fake tensors are kept for the next call", "shows-later-change", clause="then")
 def kept_for_the_next(gm, *inputs):
-    """A fake tensor that is kept is as the last run has left it."""
+    """Keep a fake tensor as the last run left it."""
     refresh(gm, inputs, mode=LASTING, fake=KEPT)
 
 

@@ -24,7 +24,7 @@ BEYOND = {
         "each call of a random model runs",
     ),
 }  # fmt: skip
-"""Wrong answers that random models cannot find, and why."""
+"""Wrong answers that random models cannot find, with the reason."""
 
 
 @right("each schema as a signature of Python, which binds")
@@ -179,7 +179,7 @@ def work_out(
     text="it does not fit, or nothing is known",
     done=dict,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
 
     def bind(function):
         try:

@@ -17,7 +17,7 @@ BEYOND = {
     "a sum is a mean": "random models have no such sums",
     "a maximum is a mean": "random models have no such maxima",
 }
-"""Wrong answers that random models cannot find, and why."""
+"""Wrong answers that random models cannot find, with the reason."""
 
 
 @right("from each root to the square, and forward again", debrief=True)
@@ -28,7 +28,7 @@ def from_the_root(gm):
         return node.meta["val"].dtype
 
     def uncast(node):
-        """What a float32 node was before it was cast from half precision."""
+        """The half-precision input of a float32 node, if it is a cast; otherwise the node."""
         cast = node.target is aten._to_copy.default and dtype(node) is torch.float32
         return node.args[0] if cast and dtype(node.args[0]) in low else node
 
@@ -40,7 +40,7 @@ def from_the_root(gm):
         return set()
 
     def under(root):
-        """What is squared under a root, and eps; each step has one reader."""
+        """The squared value under a root, and eps; each step has one reader."""
         add = root.args[0]
         mean = add.args[0] if add.target is aten.add.Tensor else root
         if mean.target is not aten.mean.dim or type(add.args[1]) is not float:
@@ -94,7 +94,7 @@ def from_the_root(gm):
 
 
 class Any:
-    """Matches anything, and the same thing wherever it has this name."""
+    """Matches anything, but the same thing for each use of its name."""
 
     def __init__(self, name, check=lambda value: True):
         self.name, self.check = name, check
@@ -108,7 +108,7 @@ class Call:
 
 
 def matches(pattern, value, known):
-    """The names that make a pattern match, in every way there is."""
+    """The names for each match of a pattern."""
     if isinstance(pattern, list):
         for each in pattern:
             yield from matches(each, value, known)
@@ -184,7 +184,7 @@ def once(call):
 
 
 def sound(node, found, pattern):
-    """What the shapes and dtypes say of a match."""
+    """Whether the shapes and dtypes of a match fit."""
     x = found["x"].meta["val"]
     if list(found["dims"]) not in ([-1], [x.ndim - 1]):
         return False
@@ -204,7 +204,7 @@ def sound(node, found, pattern):
 
 
 def steps_to(node, x, weight):
-    """The nodes between a norm and what it normalizes; how the weight came about is no step."""
+    """The nodes between a norm and its input; the computation of the weight is not a step."""
     seen, todo = set(), [node]
     while todo:
         step = todo.pop()
@@ -218,7 +218,7 @@ def steps_to(node, x, weight):
 
 
 def gone(graph, node):
-    """Erase a node that nobody reads, and then what it has read."""
+    """Erase an unread node, and then its inputs."""
     read = node.all_input_nodes
     graph.erase_node(node)
     for each in read:
@@ -261,7 +261,7 @@ def matched_in_a_copy(gm):
             x,
         )
     ).graph
-    now, count = {}, 0  # what a node of the graph has become
+    now, count = {}, 0  # the replacement of each node of the graph
     graph.eliminate_dead_code()
     for match in SubgraphMatcher(pattern).match(graph):
         (product,) = match.returning_nodes
@@ -286,7 +286,7 @@ def is_root(value):
 
 
 def fused_at(graph, product, wide, eps, now):
-    """Put one call in the place of a norm whose product is known."""
+    """Replace a norm with a known product by one call."""
     x, last = wide, product
     if wide.target is aten._to_copy.default and wide.args[0].meta["val"].dtype.itemsize == 2:
         back = list(product.users)
@@ -325,7 +325,7 @@ def by_expressions(gm):
             readers.setdefault(read, []).append(node)
 
     def deep(value, depth=6):
-        """The expression of a value, with nodes where somebody else reads a step, too."""
+        """The expression of a value; steps with other readers stay nodes."""
         if not isinstance(value, fx.Node):
             return list(value) if isinstance(value, list) else value
         name, *args = tree[value]
@@ -340,7 +340,7 @@ def by_expressions(gm):
         return dims in ([-1], [node.meta["val"].ndim - 1])
 
     def norm(node):
-        """What a product normalizes, if it is that of a norm: `x`, or a cast of it, and eps."""
+        """The input and eps of the norm whose product this is: `x`, or a cast of it."""
         name, *args = tree[node]
         if name != "aten.mul.Tensor" or not all(isinstance(arg, fx.Node) for arg in args):
             return None
@@ -429,7 +429,7 @@ def by_inductor(gm):
         return CallFunction(aten._to_copy.default, value(), dtype=torch.float32, _users=MULTIPLE)
 
     def products(x):
-        """A maker for each spelling of the product; it is told how many readers there may be."""
+        """A maker for each spelling of the product; it takes the allowed number of readers."""
         for power in (True, False):
             for first in (True, False):
 
@@ -546,7 +546,7 @@ def fuse(
     recompile=True,
     result=lambda gm, count, before: count,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     aten, count = torch.ops.aten, 0
     op = torch.ops.fxcourse.rms_norm.default
     before = [n for n in gm.graph.nodes if n.op == "call_function"]
@@ -623,12 +623,12 @@ def fuse(
 
 
 def anything(weight, x):
-    """Any factor, a number too, is a weight."""
+    """Accept any factor as a weight, even a number."""
     return True
 
 
 def from_the_cast(product, x):
-    """Whether the product is cast back is not looked at."""
+    """Do not check whether the product is cast back."""
     return True
 
 
@@ -761,7 +761,7 @@ def weight_twice(gm):
     aten = torch.ops.aten
 
     def kept(gm, last, root):
-        """A product with the weight is put behind the new node again."""
+        """Restore a product with the weight after the new node."""
         (new,) = [n for n in gm.graph.nodes if n.target is torch.ops.fxcourse.rms_norm.default
                   and "seen" not in n.meta]  # fmt: skip
         new.meta["seen"] = True

@@ -12,7 +12,7 @@ from tests.exercises import right, wrong
 
 
 class Model(nn.Module):
-    """What most answers are made from: one input."""
+    """A model with one input, for most answers."""
 
     inputs = (torch.tensor([-1.0, 2.0]),)
 

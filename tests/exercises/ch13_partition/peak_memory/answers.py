@@ -54,7 +54,7 @@ def measured(
     nodes_of=lambda graph: list(graph.nodes),
     run=lambda interpreter, inputs: interpreter.run(*inputs),
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     interpreter = fx.Interpreter(gm, garbage_collect_values=False)
     run(interpreter, inputs)
     env, last = interpreter.env, last_of(gm.graph)
@@ -317,7 +317,7 @@ def tensors_alone(gm, *inputs):
 
 @wrong("a container is alive at its own node only", "wrong-bytes", clause="last-reader")
 def containers_go_at_once(gm, *inputs):
-    """What is in it stays only as long as the `getitem` nodes that take it out."""
+    """Drop a container once its `getitem` nodes have run."""
     interpreter = fx.Interpreter(gm, garbage_collect_values=False)
     interpreter.run(*inputs)
 

@@ -56,7 +56,7 @@ def recomputed(
     finish=nothing,
     recompile=True,
 ):
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     check(gm, names)
     new = given(gm)
     for node in order(list(new.graph.nodes), names):
@@ -137,7 +137,7 @@ def planned(gm, names):
     for node in order:
         for read in node.all_input_nodes:
             first.setdefault(read, node)
-    plan = []  # (key of the new node, the old node, from what it reads to the key of that)
+    plan = []  # (key of the new node, the old node, a map from its inputs to their keys)
 
     def emit(key, node, copied):
         reads = {}
@@ -216,7 +216,7 @@ def flat(gm, names):
 
 @wrong("a copy shares what its original reads a copy of", "wrong-count", clause="copies-count")
 def shared_links(gm, names):
-    """In graph order, what an original reads may be a copy when the original itself is copied."""
+    """Copy in graph order, so that a copied original may itself read copies."""
     calls_of(gm, names)
     new, used = copy.deepcopy(gm), set()
     named = {node for node in new.graph.nodes if node.name in names}
@@ -504,7 +504,7 @@ NOT_GROWN = "which values a random model drops is chosen by looking at all pairs
 
 
 def complete_on_network(trial, choice):
-    """Make the layers work out of place: the task leaves out values that are changed later."""
+    """Disable in-place layers: the task excludes values that are changed later."""
     for module in trial.model.modules():
         if hasattr(module, "inplace"):
             module.inplace = False

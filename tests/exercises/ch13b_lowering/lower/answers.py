@@ -15,7 +15,7 @@ from tests.exercises import GRAPH, right, wrong
 
 
 def checked(gm, parts):
-    """Of each node in a set, the number of the set; `ValueError` for wrong names."""
+    """The number of the set of each node in a set; `ValueError` for wrong names."""
     calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
     of = {}
     for i, names in enumerate(parts):
@@ -34,7 +34,7 @@ def unchecked(gm, parts):
 
 
 def only_unknown(gm, parts):
-    """Names that are no call node are found, and one that is in two sets is not."""
+    """Find names that are not call nodes, but not names in two sets."""
     calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
     if not set().union(*parts) <= calls.keys():
         raise ValueError("no call node")
@@ -42,7 +42,7 @@ def only_unknown(gm, parts):
 
 
 def only_twice(gm, parts):
-    """A name that is in two sets is found, and one that is no call node is not."""
+    """Find names in two sets, but not names that are not call nodes."""
     if sum(map(len, parts)) > len(set().union(*parts)):
         raise ValueError("in two sets")
     return unchecked(gm, parts)
@@ -53,7 +53,7 @@ def reads_of(members):
 
 
 def all_values(members, read):
-    """One value for each node that is read."""
+    """Return one value for each node that is read."""
     return [node for node in read if node.op != "get_attr"]
 
 
@@ -89,7 +89,7 @@ def copied(graph, node, values):
 
 
 def in_rounds(groups, ready):
-    """Whatever is ready, as long as there is something."""
+    """Place all ready groups in rounds, while there are any."""
     while groups:
         left = []
         for members in groups:
@@ -135,7 +135,7 @@ def lowered(
     first_output=False,
     recompile=True,
 ):
-    """Groups in an order in which they can run, with each step open to change."""
+    """Groups in an executable order; each step can be replaced."""
     of = check(gm, parts)
     *nodes, output = gm.graph.nodes
     groups = {}
@@ -329,7 +329,7 @@ def in_place(gm, parts, compile):
     missing = {node: len(node.all_input_nodes) for node in result.graph.nodes}
     *_, output = result.graph.nodes
     queue = [node for node, count in missing.items() if not count]
-    for node in queue:  # grows while it is walked
+    for node in queue:  # grows during the loop
         output.prepend(node)
         for user in node.users:
             missing[user] -= 1
@@ -366,7 +366,7 @@ def upstream(gm, parts, compile):
             if given.op != "get_attr":
                 kept.append(given)
                 continue
-            *path, _ = given.target.split(".")  # upstream hands parameters in
+            *path, _ = given.target.split(".")  # as PyTorch's partitioner does for parameters
             value = operator.attrgetter(given.target)(gm)
             if not path:
                 if isinstance(value, nn.Parameter):
@@ -390,7 +390,7 @@ def upstream(gm, parts, compile):
 
 @right("segments, recorded by an Interpreter on Proxies")
 def retraced(gm, parts, compile):
-    """The nodes of each set side by side first; then each segment is run on Proxies."""
+    """Put the nodes of each set next to each other, then run each segment on Proxies."""
     number = {}
     for i, names in enumerate(parts):
         for name in names:
@@ -401,7 +401,7 @@ def retraced(gm, parts, compile):
     if unknown:
         raise ValueError(f"no calls: {unknown}")
     key = {node: number.get(node.name, node) for node in nodes}
-    # How deep each group is: of all groups that it reads, one more than the deepest.
+    # The depth of a group is one more than the largest depth of the groups that it reads.
     depth = dict.fromkeys(key.values(), 0)
     for _ in range(len(depth) + 1):
         before = dict(depth)
@@ -724,7 +724,7 @@ def cleaned_pieces(gm, parts, compile):
 
 @wrong("each graph computes one value more", "wrong-place", clause="nothing-else-computed")
 def one_more(gm, parts, compile):
-    """Each graph also computes the negation of what it returns first."""
+    """Also compute the negation of the first returned value in each graph."""
 
     def module(gm, graph):
         (output,) = graph.find_nodes(op="output")
@@ -809,7 +809,7 @@ def output_is_no_reader(gm, parts, compile):
 
 @wrong("the last value goes out", "node-missing")
 def only_the_last(gm, parts, compile):
-    """What else is read outside is computed there once more."""
+    """Compute all other values that are read outside again, outside."""
     of = checked(gm, parts)
     lone = [n for i in range(len(parts)) for n in read_outside([m for m in of if of[m] == i])[:-1]]
     again = set()
@@ -919,7 +919,7 @@ def shapes_as_examples(gm, parts, compile):
 
 @wrong("examples of the result's values", "wrong-examples", clause="examples-of-sets")
 def examples_of_inputs(gm, parts, compile):
-    """What comes from another set has no example."""
+    """Leave out the examples of values from other sets."""
     of = checked(gm, parts)
 
     def examples(nodes):
@@ -1028,7 +1028,7 @@ def no_defaults(gm, parts, compile):
 
 @wrong("inputs that only sets read come late", "lost-signature", clause="signature")
 def inputs_when_needed(gm, parts, compile):
-    """Inputs that nobody reads are gone."""
+    """Leave out unread inputs."""
     new = lowered(gm, parts, compile)
     for node in list(new.graph.nodes):
         if node.op == "placeholder" and not node.users:
@@ -1041,7 +1041,7 @@ def inputs_when_needed(gm, parts, compile):
 
 
 def at_member(which):
-    """The call comes where one of the members was."""
+    """Insert the call at the position of one of the members."""
 
     def order(groups, ready):
         place = {}
@@ -1075,7 +1075,7 @@ def no_cycles(gm, parts, compile):
 
 
 def waits_for_itself(gm, names):
-    """Whether a path leaves a set and comes back."""
+    """Whether a path leaves a set and returns to it."""
     members = {node for node in gm.graph.nodes if node.name in names}
     todo = [user for node in members for user in node.users if user not in members]
     seen = set()
@@ -1090,7 +1090,7 @@ def waits_for_itself(gm, names):
 
 
 def stubborn(groups, ready):
-    """In rounds, and what is left over in the end is left out."""
+    """Place groups in rounds, and drop groups that are left in the end."""
     while groups:
         left = []
         for members in groups:
@@ -1208,7 +1208,7 @@ def into_the_given(gm, parts, compile):
 
 @wrong("compiled in eval mode", "caller-changed", clause="unchanged")
 def in_eval_mode(gm, parts, compile):
-    """The layers of a graph that is compiled are the given module's."""
+    """Share the given module's layers with the compiled graph."""
 
     def compiled(compile, sub, given):
         return compile(sub.eval(), given)

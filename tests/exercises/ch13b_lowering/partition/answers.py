@@ -21,7 +21,7 @@ def is_ours(node, supported):
 
 
 def flat_inputs(node):
-    """What is read directly, and not in containers."""
+    """The inputs that are direct arguments, not in containers."""
     values = [*node.args, *node.kwargs.values()]
     return [value for value in values if isinstance(value, fx.Node)]
 
@@ -37,7 +37,7 @@ def by_levels(
     name=lambda node: node.name,
     nodes_of=lambda gm: list(gm.graph.nodes),
 ):
-    """The way of the solution, with each step open to change."""
+    """The structure of the solution; each step can be replaced."""
     level, taken, sets = {}, set(), {}
     for node in nodes_of(gm):
         if ours(node, supported):
@@ -49,7 +49,7 @@ def by_levels(
 
 
 def quotient_is_sound(gm, sets):
-    """Whether each set could be one node: taken away one by one, nothing is left."""
+    """Whether each set could be one node: all can be removed in topological order."""
     group = {node: node.name for node in gm.graph.nodes}
     for i, names in enumerate(sets):
         group.update({node: i for node in group if node.name in names})
@@ -73,7 +73,7 @@ def quotient_is_sound(gm, sets):
 
 
 def convex(gm, names):
-    """Whether no path leaves one set and comes back."""
+    """Whether no path leaves a set and returns to it."""
     return quotient_is_sound(gm, [names])
 
 
@@ -163,7 +163,7 @@ def from_the_end(gm, supported):
 
 @right("ancestors as numbers, set after set")
 def ancestors(gm, supported):
-    """A call waits for the next set if something unsupported before it reads one that is left."""
+    """Let a call wait if an unsupported ancestor reads a supported call that is left."""
     nodes = list(gm.graph.nodes)
     bit = {node: 1 << i for i, node in enumerate(nodes)}
     before = {}
@@ -269,7 +269,7 @@ def shortest(gm, supported):
 
 @wrong("only direct readers leave the backend", "cycle", clause="paths")
 def one_step_ahead(gm, supported):
-    """The way out is counted at the way in, where only direct readers are looked at."""
+    """Count leaving the backend on entry, by direct readers only."""
     level, sets = {}, {}
     for node in gm.graph.nodes:
         ours = is_ours(node, supported)
@@ -374,7 +374,7 @@ def plain_depth(gm, supported):
 
 @wrong("the first level is counted twice", "too-many", clause="fewest")
 def inputs_count(gm, supported):
-    """What is read of inputs is one level, and what follows another."""
+    """Count nodes that read only inputs as one level, and their readers as another."""
     found = by_levels(gm, supported)
     inputs = {n for p in gm.graph.nodes if p.op == "placeholder" for n in p.users}
     first = {node.name for node in inputs}
@@ -489,7 +489,7 @@ def only_needed(gm, supported):
 
 @wrong("asked once a target", "not-supported", clause="each-node")
 def by_target(gm, supported):
-    """What is said of one call is taken for all calls of the same thing."""
+    """Apply the answer for one call to all calls with the same target."""
     said = {}
     for node in gm.graph.nodes:
         if node.op in CALLS:
@@ -508,7 +508,7 @@ def by_target_name(gm, supported):
 
 @wrong("asked about nodes of a copy of the graph, in no module", "missing", clause="each-node")
 def copy_of_the_graph(gm, supported):
-    """What is said of a node of a copy need not be what is said of the node itself."""
+    """Ask the backend about nodes of a copy, whose answers may differ."""
     graph = copy.deepcopy(gm.graph)
     return by_levels(gm, supported, nodes_of=lambda gm: list(graph.nodes))
 
@@ -553,7 +553,7 @@ def no_dictionaries(gm, supported):
 
 @wrong("a call in two sets", "in-two-sets", clause="one-set")
 def in_two(gm, supported):
-    """What is read by the next set is put there, too."""
+    """Copy members into the next set if that set reads them."""
     found = by_levels(gm, supported)
     named = {node.name: node for node in gm.graph.nodes}
     for names, others in zip(found, found[1:], strict=False):
@@ -610,7 +610,7 @@ def cleaned(gm, supported):
 
 @wrong("each path is walked", "out-of-time", clause="long")
 def each_path(gm, supported):
-    """The most often that a path to a node leaves the backend, found along all paths."""
+    """The largest number of times a path to a node leaves the backend, over all paths."""
 
     def level(node):
         most, todo = 0, [(node, 0)]

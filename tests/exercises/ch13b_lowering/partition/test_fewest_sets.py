@@ -1,4 +1,4 @@
-"""How few sets `partition` needs, said by its key without a search; here it is searched for."""
+"""The key of `partition` computes the smallest number of sets, compared with a search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.exercises.ch13b_lowering.partition.answers import (
 
 
 def drawn(draw: random.Random) -> fx.GraphModule:
-    """A small graph of calls that read some of those before them."""
+    """A small graph of calls that read some of the earlier ones."""
     graph = fx.Graph()
     nodes = [graph.placeholder("x")]
     share = draw.choice((0.2, 0.3, 0.5))

@@ -39,7 +39,7 @@ def folded(
     base=lambda n: calls(n, dequantize), clean=sweep, recompile=True, order=list, several=True,
     moved=lambda n: None,
 ):  # fmt: skip
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     new = own(gm)
     for node in order(new.graph.nodes):
         if not calls(node, quantize):
@@ -109,7 +109,7 @@ def new_graph(gm):
     moved, gone = set(), {}
 
     def origin(node):
-        """What a value of eight bits, dequantized and moved, comes from: its dequantize."""
+        """The `dequantize` before a moved value of eight bits, and the moves between."""
         way = []
         while moves(node) and alone(node):
             way.append(node)
@@ -143,7 +143,7 @@ def downwards(gm):
     new = copy.deepcopy(gm)
 
     def ends(node, scale):
-        """The quantize calls that a value comes to, each with the moves on its way."""
+        """The quantize calls that a value reaches, each with the moves on the way."""
         for user in list(node.users):
             if calls(user, quantize) and user.args[1] == scale:
                 yield user, []

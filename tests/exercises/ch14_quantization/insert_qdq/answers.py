@@ -108,7 +108,7 @@ def with_proxies(gm, scales):
     placeholders = [n for n in new.graph.nodes if n.op == "placeholder"]
     for name, scale in scales.items():
         node = known(new.graph)[name]
-        # Behind the last placeholder, so that the signature's nodes stay together.
+        # After the last placeholder, so that the signature's nodes stay together.
         place = placeholders[-1] if node.op == "placeholder" else node
         with new.graph.inserting_before(place.next):
             q = quantize(fx.Proxy(node, tracer), scale)
@@ -126,7 +126,7 @@ def edited(
     own=copy.deepcopy, check=refuse, chosen=lambda n: True, q_scale=lambda s: s,
     dq_scale=lambda s: s, place=lambda n: n.next, replace=None, recompile=True,
 ):  # fmt: skip
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     new = own(gm)
     check(new.graph, scales)
     for node in list(new.graph.nodes):
@@ -476,7 +476,7 @@ NOT_GROWN = "scales of random models are powers of four, too large for a long ch
 
 
 def complete_on_network(trial, choice):
-    """Make the network float32: a quantized value is dequantized to float32."""
+    """Make the network float32: `dequantize` gives float32."""
     model = trial.model.float()
     inputs = tuple(tuple(each.float() for each in given) for given in trial.inputs)
     trial = dataclasses.replace(trial, args=(model,), model=model, inputs=inputs)

@@ -333,7 +333,7 @@ ALL_BUT_INPUTS = ("call_function", "call_method", "call_module", "get_attr")
 
 
 def calls_of(gm, inputs):
-    """Keeps of some names those of a graph's calls; in the other graph they may be parameters'."""
+    """Keep the names of a graph's calls; in the other graph they may name parameters."""
     calls = noted(gm, inputs)
     return lambda names: [name for name in names if name in calls]
 

@@ -49,7 +49,7 @@ def sources(values):
 
 
 def members_of(new, *, moved=moved_by, results=quantize_readers, fits=all_dequantized):
-    """For each operation that counts, the quantize calls that share a scale."""
+    """The quantize calls that share a scale, for each relevant operation."""
     found = []
     for node in new.graph.nodes:
         values, read = moved(node), results(node)
@@ -59,7 +59,7 @@ def members_of(new, *, moved=moved_by, results=quantize_readers, fits=all_dequan
 
 
 def united(groups):
-    """Groups with a member in common become one."""
+    """Merge groups with a common member."""
     left = [set(group) for group in groups]
     done = []
     while left:
@@ -84,7 +84,7 @@ def shared(
     own=copy.deepcopy, find=members_of, join=united, choose=max, readers=dequantize_readers,
     recompile=True,
 ):  # fmt: skip
-    """The way of most answers, with each step open to change."""
+    """The structure of most answers; each step can be replaced."""
     new = own(gm)
     for group in join(find(new)):
         scale = choose(member.args[1] for member in group)
@@ -247,7 +247,7 @@ def of_the_first(gm):
 
 @wrong("scales that are close stay", "not-shared", clause="largest")
 def close_scales(gm):
-    """What is all but the largest already is left alone."""
+    """Leave scales that are nearly the largest."""
     new, wanted = copy.deepcopy(gm), shared(gm)
     for node, other in zip(new.graph.nodes, wanted.graph.nodes, strict=True):
         if node.target in (quantize, dequantize) and not math.isclose(node.args[1], other.args[1]):
@@ -258,7 +258,7 @@ def close_scales(gm):
 
 @wrong("the largest as text", "not-shared", clause="largest")
 def largest_text(gm):
-    """As text, 9e-05 is more than 0.01."""
+    """Compare scales as text, where 9e-05 is larger than 0.01."""
     return shared(gm, choose=lambda scales: max(scales, key=str))
 
 
@@ -400,7 +400,7 @@ def everything(gm):
 
 @wrong("groups that meet through the same dequantize", "not-shared", clause="common-input")
 def by_dequantize(gm):
-    """Operations have an input in common only if they read the same node."""
+    """Treat inputs as common only if operations read the same node."""
     new = copy.deepcopy(gm)
     ends = []
     for node in new.graph.nodes:
@@ -420,7 +420,7 @@ def by_dequantize(gm):
 
 @wrong("groups by equal scales", "not-shared", clause="common-input")
 def by_scales(gm):
-    """A scale is exchanged for a larger one wherever it is."""
+    """Replace a scale by a larger one wherever its value occurs."""
     new = copy.deepcopy(gm)
     to = {}
     for group in members_of(new):

@@ -76,7 +76,7 @@ def free_name(gm):
 
 
 def skip(gm):
-    """Readers of what does nothing read its input."""
+    """Let the readers of nodes that do nothing read their input."""
     found = [node for node in gm.graph.nodes if does_nothing(gm, node)]
     for node in found:
         node.replace_all_uses_with(node.all_input_nodes[0])
@@ -85,7 +85,7 @@ def skip(gm):
 
 
 def sweep(gm):
-    """What is dead goes."""
+    """Remove dead nodes."""
     count = len(gm.graph.nodes)
     for node in reversed(list(gm.graph.nodes)):
         if not node.users and not has_effect(gm, node):
@@ -94,7 +94,7 @@ def sweep(gm):
 
 
 def fuse_first(gm):
-    """One pair becomes a convolution."""
+    """Fuse one pair into a convolution."""
     for node in gm.graph.nodes:
         if not is_norm(gm, node):
             continue
@@ -227,7 +227,7 @@ def transformer(model):
 
 @dataclass
 class Clean:
-    """A clean-up that is right as it is; each argument makes it wrong in one way."""
+    """A right clean-up; each argument makes it wrong in one way."""
 
     functions: tuple = FUNCTIONS
     modules: tuple = (*DROPOUTS, nn.Identity)
@@ -280,7 +280,7 @@ class Clean:
     def fuse(self, gm):
         found = False
         nodes = list(gm.graph.nodes)
-        if self.fuse_once_each:  # pairs are looked for first, and fused then
+        if self.fuse_once_each:  # find the pairs first, then fuse them
             nodes = [n for n in nodes if self.is_pair(gm, n)]
         for node in nodes:
             if not self.is_pair(gm, node):
@@ -674,7 +674,7 @@ def in_the_copy(model):
 
 
 def folded_where_it_is(model, alone):
-    """In a copy of the model, a convolution that nobody else uses is changed itself."""
+    """In a copy of the model, change a convolution in place if nothing else uses it."""
     gm = fx.symbolic_trace(copy.deepcopy(model))
     skip(gm)
     sweep(gm)
@@ -705,7 +705,7 @@ def read_weight(model):
 @wrong("a weight that is tied changes", "wrong-result")
 def tied_weight(model):
     def alone(gm, target):
-        """Nobody else calls the convolution, and nobody reads anything of it."""
+        """Whether no other node calls the convolution or reads a part of it."""
         targets = [f"{node.target}." for node in gm.graph.nodes]
         return sum(each.startswith(f"{target}.") for each in targets) == 1
 
@@ -738,7 +738,7 @@ def other_readers(model):
 
 
 def is_pair_by(count):
-    """What tells a pair, where the readers of the convolution are counted in a way of one's own."""
+    """A test for pairs that counts the readers of the convolution in its own way."""
 
     def pair(gm, node):
         if not is_norm(gm, node):

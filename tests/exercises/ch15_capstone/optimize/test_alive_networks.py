@@ -1,4 +1,4 @@
-"""In the torchvision networks of cases that compare results, each layer matters."""
+"""Each layer matters in the torchvision networks of cases that compare results."""
 
 from __future__ import annotations
 
