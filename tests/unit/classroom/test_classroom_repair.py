@@ -1,4 +1,4 @@
-"""What students' notebooks do to the cells that nbgrader tracks is put right and reported."""
+"""Students' damage to cells that nbgrader tracks is repaired and reported."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def source_cells(room: Path) -> dict[str, SourceCell]:
 def mend(
     released: NotebookNode, source_cells: dict[str, SourceCell], *edits: Edit
 ) -> tuple[NotebookNode, list[str]]:
-    """A notebook after edits and repair, which nbgrader must now accept; and what was said."""
+    """Edit and repair a notebook, which nbgrader must then accept; return it with the notes."""
     nb = edited(released, *edits)
     said = [found.sentence for found in repair(nb, source_cells)]
     nbformat.validate(nb)
@@ -59,7 +59,7 @@ def mend(
     for source_cell in source_cells.values():
         cells = [cell for cell in nb.cells if grade_id(cell) == source_cell.name]
         if source_cell.solution and not cells:
-            continue  # deleted: there is nothing to put back
+            continue  # the student deleted it, and nothing replaces it
         (cell,) = cells
         assert cell.cell_type == source_cell.cell_type
         assert cell.metadata.nbgrader == source_cell.metadata()
@@ -215,7 +215,7 @@ def test_everything_at_once(released: NotebookNode, source_cells: dict[str, Sour
             try:
                 edit(nb)
             except (StopIteration, KeyError):
-                continue  # its cell is gone already
+                continue  # an earlier edit removed the cell
             tried.append(edit)
         mend(released, source_cells, *tried)
 
@@ -227,7 +227,7 @@ MARKS = {
     },
     "nbgrader": {"grade_id": "check-after", "schema_version": 3},
 }  # fmt: skip
-"""All that the course and nbgrader write into a notebook's metadata."""
+"""All marks of the course and nbgrader in a notebook's metadata."""
 
 
 @pytest.mark.parametrize("mark", [*MARKS, *MARKS[NOTES]])

@@ -1,4 +1,4 @@
-"""The fork servers of a chapter: judges are at work before the one for notebooks is ready."""
+"""A chapter's fork servers: judges start before the server for notebooks is ready."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KNOWN = {"exercises": [{"kind": "analysis"}]}
 
 
 class Server:
-    """A fork server that does nothing, and notes what it is asked for."""
+    """A fork server that does nothing except record its requests."""
 
     fails = False
 
@@ -47,7 +47,7 @@ class Server:
         self.asked.append("ahead")
 
     def close(self, patience: float = 0.0) -> None:
-        """Nothing is left of it."""
+        """Do nothing: there is no process to end."""
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChapterServers]:
 
 
 def asked(servers: ChapterServers) -> list[str]:
-    """What the server for notebooks was asked for."""
+    """Return the requests to the server for notebooks."""
     server: Any = servers._students
     found: list[str] = server.asked
     return found

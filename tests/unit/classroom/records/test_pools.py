@@ -1,4 +1,4 @@
-"""What a page has shown is drawn no more, and what was graded before is tried on the same again."""
+"""Pools: after a feedback page, a new pool; regraded work keeps its old models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV files of learning platforms: what is not meant to change does not; and lists of students."""
+"""Gradebook CSV files of learning platforms, which keep all other cells, and lists of students."""
 
 from __future__ import annotations
 
