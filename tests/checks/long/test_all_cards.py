@@ -12,7 +12,7 @@ from tests.checks.thorough.test_cards import EVERY, assert_cards_are_short
 from tests.exercises import answers_to
 
 MOST_OFTEN = 0.05
-"""The share of all wrong answers that one advice may be given to."""
+"""Maximum share of all wrong answers that get the same advice."""
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -1,4 +1,4 @@
-"""Mutants: edits of a solution that are tried, and what becomes of them."""
+"""Mutants: the edits of a solution that are tried, and their results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(model: nn.Module, limit: int = 2) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    """What the chapter of `SHORT` defines."""
+    """The definitions of the chapter of `SHORT`."""
     return solutions_of(SHORT.chapter)
 
 

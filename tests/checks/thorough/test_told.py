@@ -1,4 +1,4 @@
-"""The objects of a case do not say what must come of them."""
+"""The objects of a case do not reveal the expected results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.exercises import EXERCISES
 
 
 def texts_in(value: Any, seen: set[int]) -> Iterator[str]:
-    """The texts that an answer finds in what it is given: attributes, `meta`, docstrings."""
+    """The texts that an answer can read in its arguments: attributes, `meta`, docstrings."""
     if isinstance(value, str):
         yield value
     if isinstance(value, str | torch.Tensor | type(None)) or id(value) in seen:
@@ -47,7 +47,7 @@ def texts_in(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def what_is_said(case: Case) -> set[str]:
-    """Texts that say something of what must come out."""
+    """Texts of a case that describe the expected results."""
     found = set(texts_in({k: v for k, v in vars(case.expect).items() if not callable(v)}, set()))
     return {text for text in {case.name, *found} if " " in text}
 
