@@ -3,8 +3,8 @@
 ``python -m tests.checks.mutants --seconds 60 NAME...`` prints them.
 
 A mutant is a solution with one edit. A mutant that passes either means the same as the solution,
-or it is a wrong answer that no case catches. Only somebody who knows the contract can tell. A wrong
-one becomes a wrong answer in the exercise's ``answers.py``, and then gets a case.
+or it is a wrong answer that no case catches. Only a reader of the contract can tell. A wrong one
+becomes a wrong answer in the exercise's ``answers.py``, and then gets a case.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def test_every_exercise_has_random_models_or_says_why_not() -> None:
 
 
 def test_recipes_are_the_same_in_every_process(tmp_path: Path) -> None:
-    """Whichever modules are imported; and the process writes no file next to the notebook."""
+    """Imported modules change nothing, and no file is written next to the notebook."""
     own = tmp_path / "own.py"
     own.write_text(f"numbers = {list(range(60))}", encoding="utf-8")
     program = (

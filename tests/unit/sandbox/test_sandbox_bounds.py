@@ -391,7 +391,7 @@ def test_those_that_come_and_go_unseen_are_charged_for() -> None:
     spent = ProcessorTime(free=2)
     for _ in range(3):
         spent.look({(2, "a"): Times(0.0, 0.0)}, 0.0, 2, 0.1)
-    # The first look counts the first process as one of the two; one of the rest is free.
+    # Six started: one is the first process itself, and two are free.
     assert spent.total == pytest.approx(3 * 0.05)
 
 

@@ -223,7 +223,7 @@ def test_what_stock_leaves_open_earns_points_after_a_repair_that_is_listed(grade
         for key in handed_in()
         if points(graded.ours[key]) > points(graded.stock.get(key, {}))
     }
-    # The rest, graded without a note, have old nbgrader metadata, which stock rejects.
+    # Those graded without a note have old nbgrader metadata, which stock rejects.
     assert {key for key, status in more.items() if status == "graded"} <= OLD
     assert set(more.values()) <= {"graded", REPAIRED, "restored"}
 

@@ -36,7 +36,7 @@ def boxed() -> None:
 
 @pytest.mark.xdist_group("classes")
 def test_killed_in_the_middle_it_goes_on(room: Path, tmp_path: Path, boxed: None) -> None:
-    """Afterwards, try all reasons to grade a submission again, at once."""
+    """Afterwards, only submissions with a reason are graded again; all reasons occur at once."""
     whole = Path(shutil.copytree(room, tmp_path / "whole" / "class"))
     commands.grade(whole, 1)
     wanted = commands.snapshot(whole, CHAPTER)

@@ -1,4 +1,4 @@
-"""Pools: after a feedback page, a new pool; regraded work keeps its old models."""
+"""A feedback page ends a pool of random models; regraded work keeps its old pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradebook CSV files of learning platforms, which keep all other cells, and lists of students."""
+"""CSV files of learning platforms, in which only grades change; and lists of students."""
 
 from __future__ import annotations
 
