@@ -326,7 +326,7 @@ def _caught_at_random(exercise: Exercise, answer: Any, outcomes: list[Outcome]) 
     return verdict.findings[0].code if verdict.findings else verdict.status
 
 
-def fate(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
+def try_in_fork(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
     """Run `caught_by` in a separate process, which keeps an answer's side effects out of this one.
 
     The process is forked, because importing PyTorch takes longer than trying a mutant.
@@ -390,7 +390,7 @@ def survivors(exercise: Exercise, seconds: float, say: Callable[[str], None] = p
         if time.monotonic() - began > seconds:
             break
         tally.tried += 1
-        if not fate(exercise, mutant.text, names):
+        if not try_in_fork(exercise, mutant.text, names):
             tally.survived += 1
             lines = [f"{exercise.name}: {mutant.what}", *mutant.difference(source)]
             say("\n    ".join(lines))

@@ -146,7 +146,7 @@ def test_a_place_that_is_right_but_for_the_file_is_not_said_to_be_another_line()
     assert "has the right line, and as its file 'models.py'" in finding.message
 
 
-def test_of_names_that_are_missing_the_number_is_said() -> None:
+def test_many_missing_names_are_counted() -> None:
     """A list of two hundred names would not help."""
     (answer,) = (a for a in answers_to("OpTimer") if a.style == "one name for each time")
     finding = finding_meant_for(answer)

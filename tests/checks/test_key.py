@@ -30,7 +30,7 @@ NEEDED_IN = {
 """For each shared rule, an exercise in which a wrong answer would pass without it."""
 
 
-def test_of_each_shared_property_it_is_said_where_it_is_needed() -> None:
+def test_each_shared_rule_names_an_exercise_that_needs_it() -> None:
     rules = [rule for exercise in EXERCISES.values() for rule in key_of(exercise).rules]
     excused = {rule.name for rule in rules if getattr(rule, "reason", "")}
     assert SHARED & {rule.name for rule in rules} - excused == NEEDED_IN.keys()

@@ -17,7 +17,7 @@ from tests.exercises import answers_to
 
 MODELS = 540
 
-FROM = 300_000
+FIRST_SEED = 300_000
 """The first seed; models of the seeds before it were inspected by hand."""
 
 
@@ -36,7 +36,7 @@ def test_right_answers_hold_on_many_random_models(name: str, total) -> None:
     right = [answer for answer in answers_to(name) if answer.finding is None]
     alarms: list[str] = []
     tried = 0
-    for seed in count(FROM):
+    for seed in count(FIRST_SEED):
         cases = list(islice(exercise.random.cases(seed=seed), MODELS - tried))
         for case in cases:
             answer = right[tried % len(right)]

@@ -68,14 +68,14 @@ def expected(name: str) -> Expect:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def memory_goes_back() -> None:
+def return_memory() -> None:
     """Give memory of large tensors back to the system; else 700 MB are kept, twenty times."""
     with suppress(OSError, AttributeError, TypeError):  # C libraries other than GNU's
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
 
 
 @pytest.fixture(autouse=True)
-def what_is_over_is_let_go() -> Iterator[None]:
+def collect_garbage() -> Iterator[None]:
     """Collect garbage after each test, because a graph module is a reference cycle."""
     yield
     gc.collect()

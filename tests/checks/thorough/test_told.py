@@ -46,7 +46,7 @@ def texts_in(value: Any, seen: set[int]) -> Iterator[str]:
         yield from texts_in(part, seen)
 
 
-def what_is_said(case: Case) -> set[str]:
+def texts_about_results(case: Case) -> set[str]:
     """Texts of a case that describe the expected results."""
     found = set(texts_in({k: v for k, v in vars(case.expect).items() if not callable(v)}, set()))
     return {text for text in {case.name, *found} if " " in text}
@@ -59,4 +59,4 @@ def test_objects_of_a_case_do_not_tell(name: str) -> None:
     for case in (*cases, *(exercise.random.cases(3, 20)[:8] if exercise.random else ())):
         trial = case.make(0)
         told = set(texts_in((trial.args, trial.kwargs, trial.model, trial.inputs), set()))
-        assert not told & what_is_said(case), case.name
+        assert not told & texts_about_results(case), case.name

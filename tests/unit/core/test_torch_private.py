@@ -116,7 +116,7 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
 """Private names that are not PyTorch's, or that PyTorch documents."""
 
 
-THEIR_PLACES = ("torch_private.py", "fx_tracing.py")
+PRIVATE_FILES = ("torch_private.py", "fx_tracing.py")
 """The second file replaces private names, and has its own tests."""
 
 
@@ -125,7 +125,7 @@ def test_no_other_file_names_what_is_private() -> None:
     found = {
         f"{path.relative_to(HOME)}: {name}"
         for path, tree in TREES.items()
-        if path.name not in THEIR_PLACES
+        if path.name not in PRIVATE_FILES
         for name in _private(tree)
         if name not in own and name not in ELSEWHERE
     }

@@ -119,7 +119,7 @@ def test_an_edge_that_leads_up_is_refused(edge: tuple[int, int]) -> None:
         layout([(40.0, 20.0)] * 2, [edge])
 
 
-def test_what_leads_nowhere_stands_beside_the_main_line() -> None:
+def test_nodes_without_readers_are_next_to_the_main_line() -> None:
     main = [(0, 1), (1, 3), (3, 5)]
     probes = [(0, 2), (1, 4), (3, 6)]  # 5 is the output; 2, 4 and 6 have no readers
     spots = layout([(80.0, 30.0)] * 7, main + probes, last=[5], ends=[5]).spots

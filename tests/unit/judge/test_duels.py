@@ -175,7 +175,7 @@ def test_the_duel_is_not_fought_for_a_long_trace() -> None:
     assert "has 60 calls in its trace; 2 are allowed" in verdict.findings[0].message
 
 
-def test_who_lies_about_a_model_earns_nothing() -> None:
+def test_a_lie_about_a_model_earns_nothing() -> None:
     (attack,) = (attack for attack in all_attacks() if attack.name == "claiming-duels")
     assert earned(attack) == {}
 

@@ -46,7 +46,7 @@ def test_tampered_does_not_hang_on_words(
     assert _status([], [Repair(kind, sentence)]) is status
 
 
-def test_who_forges_is_told_so_however_the_notebook_ended() -> None:
+def test_a_forgery_is_reported_however_the_notebook_ended() -> None:
     forged = [Repair(RepairKind.REPAIRED, ""), Repair(RepairKind.FORGED, "")]
     assert _status([ExitReason.OUT_OF_MEMORY], forged) is SubmissionStatus.TAMPERED
     assert _status([ExitReason.OUT_OF_TIME], forged[:1]) is SubmissionStatus.TIMED_OUT

@@ -356,7 +356,7 @@ def test_the_command_starts_without_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
+def test_the_gradebook_process_needs_no_torch() -> None:
     """The process with the gradebook runs no answer, and starts faster without PyTorch."""
     code = "import sys, autograder.classroom.grading.grade_class; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

@@ -551,13 +551,13 @@ print(time.monotonic() - began)
 @needs_box
 def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Notebooks) -> None:
     for _ in range(3):  # other processes of the machine can spoil a try
-        alone, beside = _beside_one_that_spins(ungrouped)
+        alone, beside = _seconds_alone_and_next_to_busy(ungrouped)
         if beside < 2 * max(alone, 1.0) + 0.5:
             return
     pytest.fail(f"{beside:.1f} s beside a neighbour that spins, {alone:.1f} s alone")
 
 
-def _beside_one_that_spins(source: Notebooks) -> tuple[float, float]:
+def _seconds_alone_and_next_to_busy(source: Notebooks) -> tuple[float, float]:
     """Seconds for a fixed amount of work alone, and next to thirty busy processes."""
     greedy, honest = source.notebook(), source.notebook()
     with ThreadPoolExecutor(1) as pool:
@@ -587,7 +587,7 @@ print("done")
 
 
 @needs_box
-def test_who_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
+def test_a_cell_that_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
     step = {"do": "run", "source": "import time; time.sleep(90)", "cpu": 99.0, "wall": 99.0}
     notebook = ungrouped.notebook()
     with pytest.raises(ProcessLost, match="out of time"):  # raised long before the cell ends

@@ -83,7 +83,7 @@ def test_an_answer_keeps_what_it_shows() -> None:
     assert cell(carried(mine, course(), course()), "code-d").outputs == [output]
 
 
-def test_own_cells_stay_behind_the_cell_that_they_were_behind() -> None:
+def test_own_cells_stay_after_the_cell_that_they_followed() -> None:
     mine, new = course(), course()
     mine["01_first"].cells.insert(2, new_code_cell("torch.ones(3)"))
     mine["01_first"].cells.insert(0, new_markdown_cell("My notes."))

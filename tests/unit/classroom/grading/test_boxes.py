@@ -90,7 +90,7 @@ def test_work_ahead_begins_when_it_is_ready(servers: ChapterServers) -> None:
     assert asked(servers) == ["wait", "configure", "ahead"]
 
 
-def test_whoever_asks_is_told_that_it_does_not_come_up(
+def test_the_caller_learns_that_a_server_does_not_start(
     servers: ChapterServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Server, "fails", True)

@@ -319,7 +319,7 @@ def test_what_cannot_be_placed_is_listed_with_the_reason(room: Path) -> None:
     assert not list((room / ".fxcourse").glob("collecting-*"))
 
 
-def test_a_bomb_costs_only_whoever_packed_it(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_costs_only_its_sender(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.classroom.intake.untrusted_files.MAX_NESTED_BYTES", 100_000)
     monkeypatch.setattr("autograder.classroom.intake.untrusted_files.MAX_NOTEBOOK", 60_000)
     bomb = packed({f"{n}.bin": b"\0" * 50_000 for n in range(9)})
