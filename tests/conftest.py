@@ -1,4 +1,4 @@
-"""What all tests share: which command runs them, their environment, totals at the end of a run."""
+"""Settings of all tests: the choice of suites, the environment, and totals at the end of a run."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from autograder.speed.imports import faster_imports
 with faster_imports():
     import nbformat  # noqa: F401
 
-# Before anything imports torch: the tests already use every core.
+# Set before torch is imported, because the tests already use every core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What a test notes of a learner goes into the test's own folder, also where there is a workspace.
+# Records of a learner go into the test's own folder, even if there is a workspace.
 os.environ["FXCOURSE_WORKSPACE"] = ""
 
-# Which notebooks JupyterLab trusts is noted for the tests alone.
+# The tests have their own list of notebooks that JupyterLab trusts.
 os.environ["JUPYTER_DATA_DIR"] = str(Path(tempfile.gettempdir()) / "fxcourse-tests-jupyter")
 
-# nbgrader calls the command `alembic`, also where the environment is not activated.
+# nbgrader runs the command `alembic`, even if the environment is not activated.
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
 
 _TOTAL = "total: "
 _PRINTED = "printed: "
 
-# ------------------------------------------------------------------ which command runs a test
+# ------------------------------------------------------------------ suites
 
 HERE = Path(__file__).parent
 
 QUICK, ALL, BROWSER, LONG = SUITES = ("quick", "all", "browser", "long")
-"""`make test` runs the first suite, `make test-all` the first two, the other two have a command."""
+"""`make test` runs the first suite, `make test-all` the first two; each other one has a command."""
 
 SUITE_OF = {
     "browser": BROWSER,
@@ -62,14 +62,15 @@ SUITE_OF = {
     "unit/sandbox": ALL,
     "unit/speed": ALL,
 }
-"""The suite of each folder; the deepest one that is named here decides. In any folder, `long` is
-the folder of what takes minutes."""
+"""The suite of each folder; the deepest folder in this table decides.
+
+In any folder, the subfolder `long` contains tests that take minutes."""
 
 FIRST = ("class_of_three", "chapters", "installed", "tutorials", "unit/sandbox")
-"""Folders with single tests that take long. They begin first: a run must not end with one."""
+"""Folders with long single tests; they start first, so that a run does not end with one."""
 
 ABOUT_EXERCISES = ("checks", "chapters", "exercises", "unit/builder", "unit/lessons")
-"""Folders with tests about one exercise or one chapter, which ``--only`` chooses from."""
+"""Folders with tests about one exercise or chapter, from which ``--only`` chooses."""
 
 
 def suite_of(path: Path) -> str:
@@ -92,7 +93,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _suites(config: pytest.Config) -> set[str]:
-    """The suites that are run: those asked for, or what is quick if no path was given either."""
+    """The suites to run: the requested ones; by default the quick one, unless a path is given."""
     if config.getoption("only"):
         return {QUICK, ALL}
     if chosen := config.getoption("suite"):
@@ -111,7 +112,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _wanted(name: str) -> set[str]:
-    """The names of exercises and chapters that ``--only NAME`` asks for: folders of exercises."""
+    """The exercises and chapters that ``--only NAME`` requests, as names of folders."""
     home = HERE.parent / "autograder" / "exercises"
     chapters = {path.name.removeprefix("ch"): path for path in home.glob("ch*")}
     exercises = {path.parent.name for path in home.glob("ch*/*/cases.py")}
@@ -126,13 +127,13 @@ def _wanted(name: str) -> set[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a name that does not exist before any process is started."""
+    """Reject an unknown name before any process starts."""
     if name := config.getoption("only"):
         _wanted(name)
 
 
 def _about(item: pytest.Item) -> set[str]:
-    """The names of a test's parameters, and of its folders; of a path, the file's name."""
+    """The names of a test's parameters and folders; for a path, the file's name."""
     values = getattr(getattr(item, "callspec", None), "params", {}).values()
     folders = item.path.parent.relative_to(HERE).parts
     own = {part.removeprefix("ch") for part in folders[1:] if folders[0] == "exercises"}
@@ -141,9 +142,9 @@ def _about(item: pytest.Item) -> set[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Choose the tests of ``--only``; have one process take tests that share something costly.
+    """Choose the tests of ``--only``; run tests that share expensive data in one process.
 
-    Groups of one size begin in the order in which they were collected.
+    Groups of the same size start in the order in which they were collected.
     """
     if name := config.getoption("only"):
         wanted = _wanted(name)
@@ -161,13 +162,13 @@ def _folder_of(item: pytest.Item) -> str:
     return item.path.parent.relative_to(HERE).as_posix()
 
 
-# ------------------------------------------------------------------ how a process runs its tests
+# ------------------------------------------------------------------ processes of a run
 
 
 def _shares_with(item: pytest.Item) -> str:
-    """The exercise of a test's parameter `name`, or of its folder; or a folder with fixtures.
+    """The exercise of a test's parameter `name` or folder; else a folder with shared fixtures.
 
-    The folder counts if a fixture is made once for a whole file.
+    The folder counts if a fixture is created once per file.
     """
     exercises = getattr(sys.modules.get("autograder.exercises"), "EXERCISES", {})
     name = getattr(getattr(item, "callspec", None), "params", {}).get("name")
@@ -181,10 +182,10 @@ def _shares_with(item: pytest.Item) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage in what is imported and collected: two million objects, which stay.
+    """Disable garbage collection while tests are imported, then freeze two million objects.
 
-    Looked at again and again, they would have Python collect so rarely that thousands of classes of
-    graph modules are alive, and each trace takes twice as long: it walks all of them.
+    If the collector visited these objects, it would run so rarely that thousands of graph module
+    classes stay alive. Each trace visits all of these classes, and would take twice as long.
     """
     gc.disable()
     try:
@@ -195,12 +196,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Keep pytest out of Dynamo's log, now that all is imported."""
+    """Keep pytest's handlers out of Dynamo's log, after all imports."""
     _write_no_trace()
 
 
 def _write_no_trace() -> None:
-    """Keep pytest from the log in which Dynamo writes whole graphs, if anybody listens.
+    """Keep pytest's handlers out of the log to which Dynamo writes whole graphs.
 
     With each handler that pytest adds, every compilation takes several times as long.
     """
@@ -210,16 +211,16 @@ def _write_no_trace() -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One process more than cores, or two where classes are graded: those tests often wait."""
+    """One process more than cores, or two if classes are graded: those tests often wait."""
     return (os.cpu_count() or 1) + (2 if ALL in _suites(config) else 1)
 
 
 @pytest.fixture
 def total(record_property: Callable[[str, object], None]) -> Callable[[str, int], None]:
-    """Count something for the totals that are printed when all tests have run.
+    """Count something for the totals that are printed after all tests.
 
-    ``total("right answers that pass", 5)`` adds 5 to a line with this label. The numbers of
-    all tests and all worker processes are added up.
+    ``total("right answers that pass", 5)`` adds 5 to a line with this label. The numbers of all
+    tests and all worker processes are added up.
     """
 
     def count(label: str, number: int = 1) -> None:
@@ -230,7 +231,7 @@ def total(record_property: Callable[[str, object], None]) -> Callable[[str, int]
 
 @pytest.fixture
 def printed(record_property: Callable[[str, object], None]) -> Callable[[str, str], None]:
-    """Say something when all tests have run: ``printed("a title", text)``."""
+    """Print a text after all tests: ``printed("a title", text)``."""
 
     def say(title: str, text: str) -> None:
         record_property(_PRINTED + title, text)
@@ -239,13 +240,13 @@ def printed(record_property: Callable[[str, object], None]) -> Callable[[str, st
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Name a test when it fails: a run that is cut short shows no summary."""
+    """Name a test when it fails, because an interrupted run shows no summary."""
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
         print(f"\nFAILED {report.nodeid}", flush=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the totals, and what tests had to say."""
+    """Print the totals, and the texts from `printed`."""
     totals: Counter[str] = Counter()
     texts: dict[str, str] = {}
     for reports in terminalreporter.stats.values():
@@ -268,7 +269,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _write_left_out(terminalreporter: pytest.TerminalReporter) -> None:
-    """Note the reasons for which tests were skipped, for the last lines of `make test`."""
+    """Write the reasons for skipped tests, for the last lines of `make test`."""
     if not (file := terminalreporter.config.getoption("left_out")):
         return
     skipped = Counter(

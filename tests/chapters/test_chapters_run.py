@@ -19,19 +19,19 @@ PLAIN = """from autograder.core.codec import Encoder
 assert "opaque" not in str(Encoder().encode({0})), "two such values cannot be told apart"
 """
 TOLD_APART = 8
-"""From this length on, a value before its drill gives the answer away; `2` may be any number."""
+"""Minimum length of a value that gives a drill's answer away; `2` may be any number."""
 
 
 @lru_cache
 def run_solved(path: Path) -> NotebookNode:
-    """A chapter with its solutions and proofs, executed; each drill is tried three times."""
+    """Execute a chapter with its solutions and proofs; each drill is tried three times."""
     notebook = builder.source_notebook(path, solved=True, proofs=True)
     with forked_kernels():
         return execute(with_tries(notebook, path.stem))
 
 
 def with_tries(notebook: NotebookNode, chapter: str) -> NotebookNode:
-    """The notebook, and after each drill a cell that tries its likely mistake, and no answer."""
+    """Add a cell after each drill that tries its likely mistake, and no answer."""
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
@@ -76,7 +76,7 @@ def test_drills_tell_right_from_the_likely_mistake(path: Path) -> None:
 
 
 def shown_by(cell: NotebookNode) -> str:
-    """The text that a cell has, and that it shows."""
+    """The source and the output of a cell as text."""
     parts = [cell.source]
     for output in cell.get("outputs", ()):
         parts += [output.get("text", ""), output.get("data", {}).get("text/plain", "")]

@@ -1,4 +1,4 @@
-"""Tests that are asked of every exercise, and what examines its answers.
+"""Tests that run for every exercise, and tools that try its answers.
 
 FX is patched as in a class's sandboxes, because these tests trace thousands of models.
 """

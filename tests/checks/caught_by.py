@@ -1,9 +1,10 @@
 """The case that catches each wrong answer, so that tests try this case first.
 
-An exercise's ``caught_by.json`` has them, except for the answers that its first case catches. They
-decide nothing: if a case is missing or out of date, all cases are tried, which takes longer.
+An exercise's ``caught_by.json`` has these cases, except if the exercise's first case catches the
+answer. They do not affect results: if a case is missing or out of date, all cases are tried, which
+takes longer.
 
-``python -m tests.checks.caught_by`` writes the files of the exercises that are named, or of all.
+``python -m tests.checks.caught_by`` writes the files of the named exercises, or of all.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.exercises import Answer, folders
 FILE = "caught_by.json"
 
 KEPT = "kept by"
-"""The first words of the styles of answers that remember something between two cases."""
+"""The first words of the styles of answers that store something between two cases."""
 
 
 @cache
@@ -37,8 +38,8 @@ def find_cases(exercise: str) -> dict[str, str]:
     """The cases that catch the wrong answers to an exercise, by style; the first case is left out.
 
     A stored case stays as long as it catches its answer: only other answers are tried on all cases.
-    An answer that keeps something by class shows it only on a second case, whichever that is; so no
-    case is stored for it.
+    An answer that stores something on its class fails only on a second case, whichever that is; so
+    no case is stored for it.
     """
     from autograder.exercises import EXERCISES
     from tests.checks.examination import find_catching_case

@@ -1,9 +1,9 @@
 """The clauses of every task, and the wrong answers that break each of them.
 
 An exercise's ``clauses.toml`` has a short key for each clause, and the clause in our own words. The
-clauses in ``tests/exercises/common.toml`` hold for every exercise. A wrong answer names the clause
-that it breaks. If no answer breaks a clause, ``[reasons]`` says why.
-``python -m tests.checks.clauses`` prints the whole table.
+clauses in ``tests/exercises/common.toml`` apply to every exercise. A wrong answer names the clause
+that it breaks. If no answer breaks a clause, ``[reasons]`` says why. ``python -m
+tests.checks.clauses`` prints the whole table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.exercises import FOLDER, Answer, all_answers, answers_to, clauses_of, folders
 
 COMMON = "common"
-"""The name under which answers name the clauses of every exercise, such as ``common.lint``."""
+"""The name for clauses of every exercise, as in ``common.lint``."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Clause:
 
     Attributes:
         id: the exercise, or ``common``, and a short key, with a dot between them.
-        says: what must hold.
+        says: the requirement as a sentence.
         reason: why no wrong answer breaks it; empty if one does.
         answers: the wrong answers that break it, as ``exercise: style``.
     """
@@ -54,7 +54,7 @@ def read(name: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def broken_by(answers: Iterable[Answer]) -> dict[str, list[str]]:
-    """The wrong answers, of these, that break each clause which any of them names."""
+    """For each clause that these answers name, the wrong answers that break it."""
     found: dict[str, list[str]] = {}
     for answer in answers:
         for clause in clauses_of(answer):
@@ -74,7 +74,7 @@ def rows(name: str, answers: Iterable[Answer]) -> list[Clause]:
 
 @cache
 def table() -> tuple[Clause, ...]:
-    """Every clause with what breaks it, or why nothing does."""
+    """Every clause, with the answers that break it or the reason why none does."""
     return tuple(clause for name in (*folders(), COMMON) for clause in rows(name, all_answers()))
 
 

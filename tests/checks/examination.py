@@ -1,4 +1,4 @@
-"""Tries answers as a grader does, and keeps the results while one exercise is examined."""
+"""Tries answers as a grader does, and caches the results of one exercise."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Examined = tuple[tuple[Outcome, ...], Verdict]
 def examine(answer: Answer) -> Examined:
     """The outcomes of an answer on all cases, and the verdict.
 
-    They are computed once, and kept until another exercise is examined: every graph module has a
-    class of its own, and each trace walks all classes of modules that are alive. If another right
-    answer had the same outcome on a case, byte for byte, the case is not judged again.
+    They are cached until another exercise is examined: every graph module has its own class, and
+    each trace visits all live module classes. If another right answer had the same outcome on a
+    case, byte for byte, the case is not judged again.
     """
     known = _results_of(answer.exercise)
     if answer not in known.examined:
@@ -51,7 +51,7 @@ def is_held(exercise: str, outcome: Outcome) -> bool:
 
 
 def _as_bytes(outcome: Outcome) -> bytes:
-    """All of an outcome, its case's name included: a judge has nothing else to go by."""
+    """All of an outcome, with its case's name: the judge uses nothing else."""
     stream = io.BytesIO()
     outcome.write(stream)
     return stream.getvalue()
@@ -60,9 +60,9 @@ def _as_bytes(outcome: Outcome) -> bytes:
 def finding_meant_for(answer: Answer) -> Finding | None:
     """The finding that a wrong answer must get, from the first case that shows it.
 
-    The cases after that one are not tried: they say nothing more about the answer, and take three
-    quarters of the time. Nor are those before it, if `caught_by` knows which it is. If that case
-    does not show the finding, all are tried in their order.
+    Later cases are not tried: they add nothing, and take three quarters of the time. If `caught_by`
+    knows the case, the cases before it are not tried either. If that case does not show the
+    finding, all are tried in their order.
     """
     known = _results_of(answer.exercise).caught
     if answer not in known:
@@ -95,17 +95,17 @@ def _find_first_catching_case(answer: Answer) -> tuple[str, Finding | None]:
 
 
 _ENDLESS = Limits(cpu=2.0)
-"""For answers that would run forever: less time shows the same."""
+"""Limits for answers that would run forever: less time shows the same."""
 
 
 def _finding_on(answer: Answer, name: str) -> Finding | None:
-    """The finding that a wrong answer must get, if the case of that name shows it."""
+    """The finding that a wrong answer must get, if the case of this name shows it."""
     exercise = EXERCISES[answer.exercise]
     for case in exercise.cases:
         if case.name == name:
             limits = _ENDLESS if answer.finding == "out-of-time" else None
             outcome = run(exercise, answer.write, case, limits=limits)
-            with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
+            with preserve_global_state(), bounded_output(0):  # as in `judge`
                 found = findings_of(exercise, case, outcome)
             return next((each for each in found if each.code == answer.finding), None)
     return None
@@ -134,7 +134,7 @@ def _results_of(exercise: str) -> _Results:
     """The results of an exercise; those of the exercise before it are dropped."""
     if exercise not in _current:
         _current.clear()
-        gc.collect()  # the objects of the last exercise are in circles
-        gc.freeze()  # all objects that are left stay: the next collection need not visit them
+        gc.collect()  # the last exercise's objects are in reference cycles
+        gc.freeze()  # the next collection skips all remaining objects
         _current[exercise] = _Results()
     return _current[exercise]

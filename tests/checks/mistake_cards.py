@@ -1,4 +1,4 @@
-"""Prints the cards of beginners' mistakes, as a learner reads them, and how many are rated how.
+"""Prints the cards of beginners' mistakes as a learner reads them, and counts their ratings.
 
 python -m tests.checks.mistake_cards [a part of "exercise: title" ...]
 """
@@ -15,7 +15,7 @@ from tests.exercises.mistakes import all_mistakes
 
 
 def main(wanted: list[str]) -> None:
-    """Print the cards whose title has one of these texts in it; by default all."""
+    """Print the cards whose titles contain one of these texts; by default all."""
     warnings.filterwarnings("ignore")
     ratings: Counter[str] = Counter()
     for mistake in all_mistakes():

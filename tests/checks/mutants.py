@@ -3,8 +3,8 @@
 ``python -m tests.checks.mutants --seconds 60 NAME...`` prints them.
 
 A mutant is a solution with one edit. A mutant that passes either means the same as the solution,
-or it is a wrong answer that no case catches. Only somebody who knows the contract can tell. A wrong
-one becomes a wrong answer in the exercise's ``answers.py``, and then gets a case.
+or it is a wrong answer that no case catches. Only a reader of the contract can tell. A wrong one
+becomes a wrong answer in the exercise's ``answers.py``, and then gets a case.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from autograder.runner import run
 from autograder.speed import fx_tracing
 
 SECONDS_FOR_ONE = 120.0
-"""After so long, the process of a mutant is ended."""
+"""Seconds before the process of a mutant is killed."""
 
 FOR_ONE_CASE = Limits(cpu=5.0, wall=30.0)
-"""Many mutants never end: they need not take as long as a slow answer may."""
+"""Limits for one case: many mutants never end, and need less time than a slow answer may take."""
 
 SEED = 1
-"""Picks the random models, and the order of the mutants: it is the same in every run."""
+"""Seed for the random models and the order of the mutants, the same in every run."""
 
 Change = Callable[[Any], ast.AST | None]
-"""Changes a node; or gives another one to take its place."""
+"""Changes a node in place, or returns a replacement."""
 
 Edit = tuple[str, Change]
-"""What is changed, in a few words, and how."""
+"""A short description of a change, and the change."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Mutant:
     """A solution with one edit.
 
     Attributes:
-        what: what is changed, in a few words.
+        what: a short description of the change.
         text: the whole text.
     """
 
@@ -66,13 +66,13 @@ class Mutant:
     text: str
 
     def difference(self, source: str) -> list[str]:
-        """The lines of a solution that are taken out and put in."""
+        """The removed and added lines of the solution."""
         lines = difflib.unified_diff(plain(source).splitlines(), self.text.splitlines(), n=0)
         return [line for line in list(lines)[2:] if not line.startswith("@@")]
 
 
 def plain(source: str) -> str:
-    """A text as Python would write it: without comments, in one style."""
+    """Normalize a text: remove comments and unify its style."""
     return ast.unparse(ast.parse(source))
 
 
@@ -91,14 +91,14 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _annotations(tree: ast.Module) -> set[ast.AST]:
-    """The nodes of all annotations. They are not edited: no case could tell."""
+    """The nodes of all annotations; they are not edited, because no case could notice."""
     fields = ("annotation", "returns")
     roots = [getattr(node, field, None) for node in ast.walk(tree) for field in fields]
     return {node for root in roots if root is not None for node in ast.walk(root)}
 
 
 class _Exchange(ast.NodeTransformer):
-    """Puts one node in the place of another."""
+    """Replaces one node with another."""
 
     def __init__(self, old: ast.AST, new: ast.AST) -> None:
         self.old, self.new = old, new
@@ -108,7 +108,7 @@ class _Exchange(ast.NodeTransformer):
 
 
 def _edited(tree: ast.Module, i: int, edit: Change) -> str | None:
-    """The text of a copy in which the node of that number is edited, or nothing."""
+    """The text of a copy in which node `i` is edited; None if it does not compile."""
     other = copy.deepcopy(tree)
     node = list(ast.walk(other))[i]
     new = edit(node)
@@ -128,7 +128,7 @@ def _edited(tree: ast.Module, i: int, edit: Change) -> str | None:
 
 
 def edits(node: ast.AST) -> Iterator[Edit]:
-    """All edits of one node. What is inside it has edits of its own."""
+    """All edits of one node, without edits of the nodes inside it."""
     yield from _dropped_statements(node)
     yield from _OF_CLASS.get(type(node), _none)(node)
 
@@ -141,7 +141,7 @@ _SIMPLE = (
     ast.Expr, ast.AugAssign, ast.Assign, ast.If, ast.For, ast.Raise, ast.Delete, ast.Continue,
     ast.Break,
 )  # fmt: skip
-"""The statements that are taken out."""
+"""The statements that an edit removes."""
 
 
 def _dropped_statements(node: Any) -> Iterator[Edit]:
@@ -154,7 +154,7 @@ def _dropped_statements(node: Any) -> Iterator[Edit]:
 
 
 def _at(i: int, new: ast.AST | None, field: str) -> Change:
-    """Puts something at a place of a list, or takes out what is there."""
+    """Replace an element of a list, or remove it."""
 
     def edit(node: Any) -> None:
         getattr(node, field)[i : i + 1] = [] if new is None else [copy.deepcopy(new)]
@@ -175,7 +175,7 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn, ast.NotIn: ast.In,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 }  # fmt: skip
-"""What takes a comparison's place. `<` becomes `<=`: the edge is what a case may miss."""
+"""Replacements of comparisons. `<` becomes `<=`: cases may miss the boundary."""
 
 
 def _compare(node: ast.Compare) -> Iterator[Edit]:
@@ -244,7 +244,7 @@ _RELATED = {
     "inserting_before": "inserting_after", "inserting_after": "inserting_before",
     "all": "any", "any": "all", "min": "max", "max": "min",
 }  # fmt: skip
-"""Names that are taken for each other."""
+"""Names that are easily confused."""
 
 
 def _attribute(node: ast.Attribute) -> Iterator[Edit]:
@@ -292,12 +292,12 @@ _OF_CLASS: dict[type[ast.AST], Callable[[Any], Iterator[Edit]]] = {
 
 
 def caught_by(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
-    """What catches an answer: a case and what is found there; or ``""`` where it passes.
+    """The case that catches an answer and its finding; ``""`` if the answer passes.
 
     Args:
         exercise: the exercise.
         text: the answer's text.
-        names: what its chapter defines.
+        names: the definitions of its chapter.
     """
     space = dict(names)
     try:
@@ -307,7 +307,7 @@ def caught_by(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
         return f"its definition: {type(error).__name__}"
     for case in exercise.cases:
         outcome = run(exercise, answer, case, limits=FOR_ONE_CASE)
-        with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
+        with preserve_global_state(), bounded_output(0):  # as in `judge`
             found = findings_of(exercise, case, outcome)
         if found:
             return f"{case.name}: {found[0].code}"
@@ -316,7 +316,7 @@ def caught_by(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
 
 
 def _caught_at_random(exercise: Exercise, answer: Any, outcomes: list[Outcome]) -> str:
-    """What catches an answer that holds on each case alone: all together, or random models."""
+    """The finding on all cases together, or on random models, after each case passed alone."""
     verdict = judge(exercise, outcomes)
     if verdict.passed:
         grading = Grading(exercise, TryHere(exercise, answer), seed=SEED)
@@ -326,10 +326,10 @@ def _caught_at_random(exercise: Exercise, answer: Any, outcomes: list[Outcome]) 
     return verdict.findings[0].code if verdict.findings else verdict.status
 
 
-def fate(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
-    """What catches an answer, tried in a process of its own: what it does to this one is undone.
+def try_in_fork(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
+    """Run `caught_by` in a separate process, which keeps an answer's side effects out of this one.
 
-    It is forked, since to import PyTorch takes longer than to try a mutant.
+    The process is forked, because importing PyTorch takes longer than trying a mutant.
     """
     context = multiprocessing.get_context("fork")
     mine, other = context.Pipe(duplex=False)
@@ -347,9 +347,9 @@ def fate(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
 
 
 def _send(to: Connection, exercise: Exercise, text: str, names: dict[str, Any]) -> None:
-    """Say what catches an answer, and leave at once: nothing that it left behind may run."""
+    """Send the result of `caught_by`, and exit before leftover code of the answer can run."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    torch.set_num_threads(1)  # the other threads stay behind in the process that forked
+    torch.set_num_threads(1)  # the parent's other threads do not exist here
     try:
         said = caught_by(exercise, text, names)
     except BaseException as error:  # an answer may raise anything, at any time
@@ -360,7 +360,7 @@ def _send(to: Connection, exercise: Exercise, text: str, names: dict[str, Any]) 
 
 @dataclass
 class Tally:
-    """What became of the mutants of one solution."""
+    """Counts of the mutants of one solution."""
 
     name: str
     of: int
@@ -374,23 +374,23 @@ class Tally:
 
 
 def survivors(exercise: Exercise, seconds: float, say: Callable[[str], None] = print) -> Tally:
-    """Try the mutants of an exercise's solution, and say which pass.
+    """Try the mutants of an exercise's solution, and report those that pass.
 
     Args:
         exercise: the exercise.
-        seconds: after so long, no other mutant is begun.
-        say: is given each mutant that passes, as the lines that differ.
+        seconds: time after which no other mutant is started.
+        say: receives each mutant that passes, as the lines that differ.
     """
     source = solve_sources(exercise.chapter)[exercise.name]
     names = solutions_of(exercise.chapter)
     todo = mutants(source)
-    random.Random(SEED).shuffle(todo)  # so that a short time sees edits of all kinds
+    random.Random(SEED).shuffle(todo)  # a short run gets edits of all kinds
     tally, began = Tally(exercise.name, len(todo)), time.monotonic()
     for mutant in todo:
         if time.monotonic() - began > seconds:
             break
         tally.tried += 1
-        if not fate(exercise, mutant.text, names):
+        if not try_in_fork(exercise, mutant.text, names):
             tally.survived += 1
             lines = [f"{exercise.name}: {mutant.what}", *mutant.difference(source)]
             say("\n    ".join(lines))

@@ -1,8 +1,8 @@
-"""A right answer to each exercise passes, wrong ones fail with the finding meant for them.
+"""A right answer to each exercise passes; wrong ones fail with the finding meant for them.
 
-One test tries all wrong answers to an exercise: each takes milliseconds, and what they share is
-computed once. The right answer is the course's own solution; `thorough/test_right_answers.py` tries
-the other right ones.
+One test tries all wrong answers to an exercise: each takes milliseconds, and they share computed
+results. The right answer is the course's own solution; `thorough/test_right_answers.py` tries the
+other right ones.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def wrong_answers(name: str) -> list[Answer]:
 
 
 def complaints(answer: Answer) -> list[str]:
-    """Everything that the check says against an answer."""
+    """All complaints of the check about an answer."""
     _, verdict = examine(answer)
     found = [f"{answer}: {f.case}: {f.code}: {f.message}" for f in verdict.findings]
     passed = verdict.passed and verdict.score == 1.0
@@ -83,7 +83,7 @@ def test_tests_can_be_grouped(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.xdist_group("all answers")
 def test_the_case_that_catches_is_known_for_most(printed: Callable[[str, str], None]) -> None:
-    """A case that is missing or out of date only costs time, so nothing fails."""
+    """A missing or outdated case only costs time, so the test does not fail."""
     changed = [name for name in EXERCISES if not is_known(name)]
     if changed:
         text = f"To make these tests faster: python -m tests.checks.caught_by {' '.join(changed)}"
@@ -91,7 +91,7 @@ def test_the_case_that_catches_is_known_for_most(printed: Callable[[str, str], N
 
 
 def is_known(name: str) -> bool:
-    """Whether an exercise's stored cases are all cases of its, for answers that exist."""
+    """Whether an exercise's stored answers and cases all exist."""
     known = caught_by.stored(name)
     styles = {answer.style for answer in wrong_answers(name)}
     cases = {case.name for case in EXERCISES[name].cases}
@@ -114,6 +114,6 @@ def test_what_is_known_of_a_case_decides_nothing(
 
 
 def right_one(name: str, finding: str | None) -> Answer:
-    """A right answer, as if that finding were meant for it."""
+    """A right answer that claims to be meant for this finding."""
     answer = right_answers(name)[0]
     return replace(answer, finding=finding)

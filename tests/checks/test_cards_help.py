@@ -1,4 +1,4 @@
-"""What a card says of a beginner's mistake: the first part that fails, the cause, the own line."""
+"""Cards about beginners' mistakes: the first failing part, the cause, the learner's own line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_each_mistake_is_rated_once() -> None:
         assert bool(mistake.but) == (mistake.rating != UNSTICKS), mistake
 
 
-# ------------------------------------------------------------------ which case, what besides
+# ------------------------------------------------------------------ the case, and other findings
 
 
 def test_the_first_part_that_fails_is_shown_even_where_a_later_one_is_smaller() -> None:
@@ -139,15 +139,15 @@ def test_no_message_ends_in_the_middle_of_a_sentence() -> None:
 
 
 def test_a_place_that_is_right_but_for_the_file_is_not_said_to_be_another_line() -> None:
-    """The file's name alone is the same in both, and a card with it would contradict itself."""
+    """Otherwise the card would name the same line twice and contradict itself."""
     (answer,) = (a for a in answers_to("source_of") if a.style == "the name of the file alone")
     finding = finding_meant_for(answer)
     assert finding is not None
     assert "has the right line, and as its file 'models.py'" in finding.message
 
 
-def test_of_names_that_are_missing_the_number_is_said() -> None:
-    """Two hundred times one after the other would say nothing."""
+def test_many_missing_names_are_counted() -> None:
+    """A list of two hundred names would not help."""
     (answer,) = (a for a in answers_to("OpTimer") if a.style == "one name for each time")
     finding = finding_meant_for(answer)
     assert finding is not None
@@ -164,7 +164,7 @@ def test_an_attribute_of_a_node_that_a_copy_has_lost_is_explained() -> None:
     assert "`node.meta` is not" in advice_for(exercise_called("retarget"), error, "call")
 
 
-# ------------------------------------------------------------------ what outlives a call
+# ------------------------------------------------------------------ state that outlives a call
 
 
 def test_what_lasts_is_found_and_put_back() -> None:
@@ -183,11 +183,11 @@ def test_what_lasts_is_found_and_put_back() -> None:
     assert Timer.calls == {} and state.changed() == []
 
 
-# ------------------------------------------------------------------ the cell is the truth
+# ------------------------------------------------------------------ cells that did not run
 
 
 def in_a_cell(text: str, name: str) -> Callable[..., Any]:
-    """A function as a notebook's cell would make it, with its text known to Python."""
+    """A function as a notebook's cell defines it, with its source available to Python."""
     file = f"<cell of {name} {len(text)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {}

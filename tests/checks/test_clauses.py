@@ -1,4 +1,4 @@
-"""Every clause of a task is broken by a wrong answer, or a reason is stated."""
+"""For every clause of a task, a wrong answer breaks it or a reason is stated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.exercises import all_answers, answers_to, clauses_of
 
 
 def faults(clause: Clause) -> str:
-    """The fault of a clause, or nothing."""
+    """The fault of a clause, or ``""``."""
     if not clause.says.endswith("."):
         return f"`{clause.id}` is no sentence: {clause.says}"
     if clause.answers and clause.reason:

@@ -1,4 +1,4 @@
-"""The keys of all exercises: parts that everybody can see, and rules that many share."""
+"""The answer keys of all exercises: visible cases for each part, and rules that many keys share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.judge.answer_key import key_of
 from autograder.judge.rule import Rule
 from autograder.rules import passes, values, wellformed
 
-# Rules that many keys share are shown to be needed once, in any of them.
+# A rule shared by many keys needs only one exercise that proves it necessary.
 SHARED = {
     rule.name
     for room in (passes, values, wellformed)
@@ -27,10 +27,10 @@ NEEDED_IN = {
     "copies": "specialize",
     "signature kept": "add_to_mul",
 }
-"""Of each shared rule an exercise in which a wrong answer passes without it."""
+"""For each shared rule, an exercise in which a wrong answer would pass without it."""
 
 
-def test_of_each_shared_property_it_is_said_where_it_is_needed() -> None:
+def test_each_shared_rule_names_an_exercise_that_needs_it() -> None:
     rules = [rule for exercise in EXERCISES.values() for rule in key_of(exercise).rules]
     excused = {rule.name for rule in rules if getattr(rule, "reason", "")}
     assert SHARED & {rule.name for rule in rules} - excused == NEEDED_IN.keys()

@@ -1,4 +1,4 @@
-"""The files of submissions: what their tables mean, and how mistakes in them are refused."""
+"""The files of submissions: the meaning of their tables, and errors about mistakes in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hundred typos in right answers: the card names the word that was meant, and says so truly."""
+"""A hundred typos in right answers: the card suggests the intended word."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.checks.typos import Typo, finding_on, right_ones, typos_in
 from tests.exercises import exercises_with
 
 EXERCISES_TRIED, TYPOS, BY_PROXY = 40, 100, 10
-"""How many exercises and typos are tried; of these, names that a Proxy has accepted."""
+"""Numbers of exercises and of typos to try, and of typos that a Proxy accepts."""
 
 RECORDED = exercises_with("TYPOS_ARE_RECORDED")
 
 
 def raising(typos: Iterator[Typo], many: int, *, recorded: bool = False) -> list[Typo]:
-    """The first typos that raise, with what is said of them noted."""
+    """Find the first typos that raise, and record the check's findings."""
     found: list[Typo] = []
     for typo in typos:
         finding = finding_on(typo)
@@ -36,7 +36,7 @@ _said: dict[Typo, Finding] = {}
 
 @cache
 def panel() -> list[Typo]:
-    """The typos: some of each exercise, a few of each kind."""
+    """The typos: some from each exercise, a few of each kind."""
     names = [name for name in EXERCISES if name not in RECORDED and right_ones(name)]
     lists = []
     for name in names[:: max(1, len(names) // EXERCISES_TRIED)][:EXERCISES_TRIED]:
@@ -50,7 +50,7 @@ def panel() -> list[Typo]:
 
 
 def methods_of_a_proxy(typos: list[Typo]) -> Iterator[Typo]:
-    """Misspelled names of methods, two of each answer."""
+    """Misspelled method names, two from each answer."""
     return iter([typo for typo in typos if f".{typo.typed}(" in typo.text][:2])
 
 

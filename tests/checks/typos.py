@@ -1,6 +1,6 @@
-"""Typos in right answers: one name misspelled, as a hurried person would.
+"""Typos in right answers: one name misspelled, as if typed in a hurry.
 
-They are made from the text of an answer, always the same ones.
+They are derived from the text of an answer, and are always the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autograder.runner import run
 from tests.exercises import Answer, answers_to
 
 CASES = 4
-"""So many cases are tried at most until one shows the typo."""
+"""Maximum number of cases to try until one shows the typo."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Typo:
 
     Attributes:
         answer: the right answer.
-        what: what was done to the name.
-        meant: the right name, as a card should say it.
-        typed: the name that stands there now.
+        what: the kind of typo.
+        meant: the right name, as a card should suggest it.
+        typed: the misspelled name.
         text: the text of the answer with the typo.
     """
 
@@ -53,7 +53,7 @@ class Typo:
         return f"{self.answer}: {self.what}: {self.typed} for {self.meant}"
 
     def written(self) -> Any:
-        """The answer with the typo, with its text known to Python as a cell's is."""
+        """The answer with the typo, with its source available to Python like a cell's."""
         file = f"<typo {self}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(keepends=True), file)
         names = dict(vars(sys.modules[self.answer.write.__module__])) | {"__name__": "typo"}
@@ -62,7 +62,7 @@ class Typo:
 
 
 def typos_in(answer: Answer, seed: int = 0) -> list[Typo]:
-    """All typos of an answer, shuffled; none where its text is not that of one function."""
+    """All typos of an answer, shuffled; none unless its text is one function or class."""
     write = answer.write
     closed = getattr(write, "__closure__", None) or hasattr(write, "__wrapped__")
     if not isinstance(write, types.FunctionType | type) or closed or write.__name__ == "_":
@@ -72,7 +72,7 @@ def typos_in(answer: Answer, seed: int = 0) -> list[Typo]:
     function = tree.body[0]
     if not isinstance(function, ast.FunctionDef | ast.ClassDef):
         return []
-    first = function.lineno - 1  # without the mark of the registry
+    first = function.lineno - 1  # skip the decorator of the registry
     text = "".join(text.splitlines(keepends=True)[first:])
     draw = random.Random(f"{seed} {answer}")
     found = list(_typos(answer, text, draw))
@@ -140,11 +140,11 @@ def _misspelled(name: str, draw: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def finding_on(typo: Typo) -> Finding | None:
-    """What a check says of a typo that raises an exception; ``None`` where none does."""
+    """The finding on a typo that raises an exception; ``None`` if none does."""
     exercise = EXERCISES[typo.answer.exercise]
     try:
         write = typo.written()
-    except Exception:  # no check sees this: the cell itself raises
+    except Exception:  # the cell itself raises, so no check runs
         return None
     for case in exercise.visible_cases()[:CASES]:
         outcome = run(exercise, write, case)

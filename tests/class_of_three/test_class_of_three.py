@@ -1,4 +1,4 @@
-"""A class of three is graded by the real commands, in the real boxes, from end to end."""
+"""The real commands grade a class of three in real boxes, from end to end."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ pytestmark = pytest.mark.skipif(why_no_box() is not None, reason=f"no box here: 
 
 CHAPTER = "02_nodes"
 THREE = [
-    replace(s, student=s.student.replace("iris", "iris[1]"))  # nbgrader reads it as a pattern
+    replace(s, student=s.student.replace("iris", "iris[1]"))  # nbgrader reads the name as a pattern
     for s in submissions_of(CHAPTER)
     if s.student in ("ada", "dan", "iris")
 ]
-"""One is right, one is right in part, and one ends Python in an answer cell."""
+"""One student is right, one is partly right, and one ends Python in an answer cell."""
 
 
 def fxcourse(*words: str | Path) -> str:
-    """Run the command; what it printed."""
+    """Run the command; return its output."""
     done = subprocess.run(
         [sys.executable, "-m", "autograder.cli", *map(str, words)],
         cwd=ROOT,
@@ -67,10 +67,10 @@ def test_a_class_of_three_is_graded_from_end_to_end(tmp_path: Path) -> None:
 
 
 def test_the_boxes_give_known_marks() -> None:
-    """The canary: a right and a wrong answer of each kind."""
+    """The canary tries a right and a wrong answer of each kind."""
     chapter = PreloadSpec("00_start")
     servers = ChapterServers(chapter)
-    servers.kinds = frozenset()  # so that all of them are tried
+    servers.kinds = frozenset()  # so that all kinds are tried
     try:
         canary.prove(servers, chapter)
     finally:

@@ -1,4 +1,4 @@
-"""Each comparison of a chapter notices a fault in what it compares."""
+"""Each comparison in a chapter detects a fault in the compared results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.forked_kernels import forked_kernels
 ROOT = Path(__file__).parents[3]
 
 UNNOTICED: dict[str, dict[str, str]] = {}
-"""Faults that a cell cannot notice, by chapter, with the reason."""
+"""Faults that a cell cannot detect, by chapter, with the reason."""
 
 CHAPTERS = [
     path for path in builder.chapters() if "assert_same_results(" in path.read_text("utf-8")
@@ -32,7 +32,7 @@ LAST = "import json\nprint(json.dumps(_recorder.noticed))"
 
 
 def faults_in(path: Path) -> dict[str, bool]:
-    """Each fault that was tried in a solved chapter, and whether its cell noticed it."""
+    """Each fault that was tried in a solved chapter, and whether its cell detected it."""
     notebook = builder.source_notebook(path, solved=True, proofs=True)
     for cell in notebook.cells:
         if cell.id.startswith(("check-", "hint-", "debrief-")):

@@ -1,4 +1,4 @@
-"""Each exercise runs on another day: the chapter's first cell of code, then its own cells."""
+"""Each exercise runs alone: the chapter's first code cell, then the exercise's own cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXERCISES = [
 
 
 def alone(notebook: NotebookNode, name: str) -> NotebookNode:
-    """The notebook's first cell of code, and those from an exercise's card to its check."""
+    """The notebook's first code cell, and the cells from an exercise's card to its check."""
     ids = [cell.id for cell in notebook.cells]
     own = notebook.cells[ids.index(f"card-{name}") : ids.index(f"check-{name}") + 1]
     before = [cell for cell in notebook.cells if cell.id == constant(name, "RUNS_AFTER")]

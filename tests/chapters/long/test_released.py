@@ -1,4 +1,4 @@
-"""Every chapter runs as learners get it: without solutions, and without proofs."""
+"""Every chapter runs in its released form, without solutions and proofs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.builder.test_build_execute import validate
 
 @pytest.mark.parametrize("path", builder.chapters(), ids=lambda path: path.stem)
 def test_only_the_checks_fail(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that "Run all" goes from the first to the last cell, and nbgrader says what is left."""
+    """So "Run all" runs every cell, and nbgrader lists the open exercises."""
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     with forked_kernels():
         run = execute(builder.build(path), unsolved=True)

@@ -11,8 +11,8 @@ from tests.checks.examination import finding_meant_for
 from tests.checks.thorough.test_cards import EVERY, assert_cards_are_short
 from tests.exercises import answers_to
 
-MOST_OFTEN = 0.05
-"""The share of all wrong answers that one advice may be given to."""
+MAX_SHARE = 0.05
+"""Maximum share of all wrong answers that get the same advice."""
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -26,5 +26,5 @@ def test_no_advice_is_given_too_often() -> None:
         wrong = [answer for answer in answers_to(name) if answer.finding is not None]
         found = (finding_meant_for(answer) for answer in wrong)
         looks.update(finding.advice for finding in found if finding is not None)
-    often = {look: count for look, count in looks.items() if count > MOST_OFTEN * looks.total()}
+    often = {look: count for look, count in looks.items() if count > MAX_SHARE * looks.total()}
     assert not often

@@ -1,4 +1,4 @@
-"""What was not run did not hold: for all exercises, and with more fields of each outcome."""
+"""An incomplete outcome passes no case: all exercises, and more fields of each outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the time of each reference solution grows with the number of nodes: no faster than it must.
+"""The reference solutions' time grows about linearly with the number of nodes.
 
 ``python -m tests.checks.long.test_growth`` prints the table, up to 10,000 nodes.
 """
@@ -29,7 +29,7 @@ SIZES = (100, 1_000, 10_000)
 
 
 class Chain(nn.Module):
-    """A network of so many calls one after the other: a layer, a sum, an activation, again."""
+    """A network of this many calls in a row: a layer, a sum, an activation, a negation, again."""
 
     def __init__(self, calls: int) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Chain(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(calls // 4 + 1)).double()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Layer, sum, ReLU, negation; the next layer."""
+        """Apply a layer, a sum, ReLU and a negation in turn."""
         for place in range(self.calls):
             kind = place % 4
             if kind == 0:
@@ -52,7 +52,7 @@ class Chain(nn.Module):
 
 
 def seconds(name: str, calls: int) -> float:
-    """Processor time that the solution takes on a chain, with what its trial takes."""
+    """Processor seconds of the solution and its trial on a chain."""
     exercise = EXERCISES[name]
     assert exercise.random is not None
     complete = completion(name)
@@ -73,8 +73,8 @@ def seconds(name: str, calls: int) -> float:
 
 @pytest.mark.parametrize("name", GROWN)
 def test_ten_times_the_nodes_take_about_ten_times_as_long(name: str) -> None:
-    """A solution that looks at all nodes for each node takes a hundred times as long."""
-    seconds(name, 100)  # what is imported and compiled once
+    """A solution that visits all nodes for each node takes a hundred times as long."""
+    seconds(name, 100)  # imports and compilations that happen once
     small, large = seconds(name, 400), seconds(name, 4_000)
     assert large < 35 * small, f"{name}: {small:.2f} s for 400 calls, {large:.2f} s for 4,000"
 

@@ -1,4 +1,4 @@
-"""Right answers on every model of a class's pool: what they lose there is a wrong grade."""
+"""Right answers pass every model of a class's pool; a failure there would be a wrong grade."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POOL = 9001
 
 
 def as_sent(outcome: Outcome) -> Outcome:
-    """The outcome as it comes out of a box."""
+    """The outcome as a box sends it."""
     stream = io.BytesIO()
     outcome.write(stream)
     stream.seek(0)
@@ -26,12 +26,12 @@ def as_sent(outcome: Outcome) -> Outcome:
 
 
 def lost(exercise: Exercise, answer: Answer, case: Case) -> str:
-    """Which answer loses which model of the pool; ``""`` if it does not."""
+    """Name the answer and the model if the answer fails there; else return ``""``."""
     outcome = as_sent(run(exercise, answer.write, case))
     return f"{answer.style}: {case.name}" if fails(exercise, case, outcome) else ""
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch warns about odd models
 @pytest.mark.parametrize("name", WITH)
 def test_right_answers_lose_no_model_of_a_pool(name: str) -> None:
     exercise = WITH[name]

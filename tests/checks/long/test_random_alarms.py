@@ -1,6 +1,6 @@
-"""No right answer fails on a random model: many more of them than `make test-all` draws.
+"""No right answer fails on a random model: many more models than `make test-all` draws.
 
-What happens on one model in a thousand happens to one student in sixty.
+A failure on one model in a thousand affects one student in sixty.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tests.exercises import answers_to
 
 MODELS = 540
 
-FROM = 300_000
-"""The first seed; those before have been looked at by hand."""
+FIRST_SEED = 300_000
+"""The first seed; models of the seeds before it were inspected by hand."""
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ FROM = 300_000
     ],
 )
 def test_right_answers_hold_on_many_random_models(name: str, total) -> None:
-    """Each model is for another one of the answers."""
+    """The answers take turns, one model each."""
     exercise = EXERCISES[name]
     assert exercise.random is not None
     right = [answer for answer in answers_to(name) if answer.finding is None]
     alarms: list[str] = []
     tried = 0
-    for seed in count(FROM):
+    for seed in count(FIRST_SEED):
         cases = list(islice(exercise.random.cases(seed=seed), MODELS - tried))
         for case in cases:
             answer = right[tried % len(right)]

@@ -1,6 +1,6 @@
-"""Each reference solution and its check on networks that nobody here wrote.
+"""Each reference solution and its check on networks from other projects.
 
-What must come out is worked out by the exercise's oracle, which is not the solution.
+The exercise's oracle, which is not the solution, computes the expected results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TRIED = [
 
 
 def completion(name: str) -> Callable[[Trial, int], Trial]:
-    """The function that adds to a trial what an exercise needs besides a network."""
+    """The function that adds an exercise's other needs to a trial with a network."""
     random = EXERCISES[name].random
     assert random is not None
     return constant(name, "complete_on_network", random.complete)
@@ -53,7 +53,7 @@ def solution(name: str) -> Any:
 
 
 def verdict_on(name: str, network: Network) -> Verdict:
-    """What the check of an exercise says of the reference solution on a network."""
+    """Check the reference solution on a network."""
     exercise = EXERCISES[name]
     make = Real(network, completion(name))
     case = Case(str(network), RANDOM.key, make, expect=expected(name))
@@ -62,21 +62,21 @@ def verdict_on(name: str, network: Network) -> Verdict:
 
 
 def expected(name: str) -> Expect:
-    """What every random case of an exercise demands; nothing, where it depends on the recipe."""
+    """The expectations of every random case of an exercise; none if they depend on the recipe."""
     found = EXERCISES[name].random.expect
     return found if isinstance(found, Expect) else Expect()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def memory_goes_back() -> None:
-    """What large tensors had goes back to the system: otherwise 700 MB are kept twenty times."""
-    with suppress(OSError, AttributeError, TypeError):  # elsewhere than with the C library of GNU
+def return_memory() -> None:
+    """Give memory of large tensors back to the system; else 700 MB are kept, twenty times."""
+    with suppress(OSError, AttributeError, TypeError):  # C libraries other than GNU's
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
 
 
 @pytest.fixture(autouse=True)
-def what_is_over_is_let_go() -> Iterator[None]:
-    """A graph module is a circle of references."""
+def collect_garbage() -> Iterator[None]:
+    """Collect garbage after each test, because a graph module is a reference cycle."""
     yield
     gc.collect()
 

@@ -1,4 +1,4 @@
-"""Every right answer earns full marks where students' code runs."""
+"""Every right answer earns full marks in the boxes that run students' code."""
 
 from __future__ import annotations
 

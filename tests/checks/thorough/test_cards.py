@@ -12,10 +12,10 @@ from tests.checks.examination import examine
 from tests.exercises import answers_to
 
 EVERY = 8
-"""Of each exercise's wrong answers, every eighth is tried on all cases for its card."""
+"""One in this many wrong answers of each exercise is tried on all cases for its card."""
 
 MACHINERY = re.compile(r"\bclass (?:Bad|Depends|Notes|Ran|Draws\w*|T|Plan|Sleeper|TooWarm)\b")
-"""Classes of the course that an answer is given objects of."""
+"""Helper classes of the course, whose objects an answer may receive."""
 
 
 @pytest.mark.parametrize("name", list(EXERCISES)[::9])
@@ -24,7 +24,7 @@ def test_a_card_is_short_and_has_advice(name: str) -> None:
 
 
 def assert_cards_are_short(name: str, every: int) -> None:
-    """The cards of some wrong answers are short, with advice, and without classes of the course."""
+    """Check that some cards are short, give advice, and show no helper class of the course."""
     exercise = EXERCISES[name]
     wrong = [answer for answer in answers_to(name) if answer.finding is not None]
     for answer in wrong[::every]:

@@ -1,4 +1,4 @@
-"""The other answer that a debrief shows is right."""
+"""The alternative answer in a debrief is right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.lessons.test_debrief import EVERY, answer
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_other_answer_passes_as_it_is_shown(name: str) -> None:
-    """On the cases alone: other tests try it on random models, too."""
+    """Only the cases are tried here; other tests try random models."""
     exercise = EXERCISES[name]
     shown = answer(name, debriefs()[name].other)
     verdict = judge(exercise, run_cases(exercise, shown, exercise.cases))

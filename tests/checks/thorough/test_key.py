@@ -1,4 +1,4 @@
-"""Every property in an answer key is needed: without it some wrong answer would pass."""
+"""Every rule in an answer key is needed: without it some wrong answer would pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.exercises import Answer
 
 
 def is_needed(exercise: Exercise, rule: Rule) -> bool:
-    """Whether some wrong answer passes once the rule is gone."""
+    """Whether some wrong answer passes without the rule."""
     key = key_of(exercise)
     without = replace(key, rules=tuple(one for one in key.rules if one.name != rule.name))
     return any(
@@ -31,7 +31,7 @@ def is_needed(exercise: Exercise, rule: Rule) -> bool:
 
 
 def caught_by(exercise: Exercise, rule: Rule) -> Iterator[tuple[Answer, Finding]]:
-    """The wrong answers whose finding comes from a rule, with that finding."""
+    """The wrong answers whose finding comes from a rule, with this finding."""
     for answer in wrong_answers(exercise.name):
         meant = finding_meant_for(answer)
         if meant is not None and meant.rule == rule.name:
@@ -39,11 +39,11 @@ def caught_by(exercise: Exercise, rule: Rule) -> Iterator[tuple[Answer, Finding]
 
 
 def passes_now(exercise: Exercise, key: AnswerKey, answer: Answer, finding: Finding) -> bool:
-    """Whether an answer holds on all cases, by another key; first, on the case of its finding."""
+    """Whether an answer passes all cases with another key; its finding's case is tried first."""
     for case in sorted(exercise.cases, key=lambda case: case.name != finding.case):
         outcome = run(exercise, answer.write, case)
         if is_held(exercise.name, outcome):
-            continue  # by the whole key, so by each part of it, too
+            continue  # it passes with the whole key, and so with a part of it
         if not judge(exercise, [outcome], (case,), key=key).passed:
             return False
     return True

@@ -1,4 +1,4 @@
-"""Mutants: edits of a solution that are tried, and what becomes of them."""
+"""Mutants: the edits of a solution that are tried, and their results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from autograder.builder.outputs.references import solutions_of, solve_sources
 from autograder.exercises import EXERCISES
 from tests.checks import mutants
-from tests.checks.mutants import Mutant, fate, plain, survivors
+from tests.checks.mutants import Mutant, plain, survivors, try_in_fork
 
 SHORT = EXERCISES["retarget"]
 """An exercise whose solution and cases are short."""
@@ -34,7 +34,7 @@ def answer(model: nn.Module, limit: int = 2) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    """What the chapter of `SHORT` defines."""
+    """The definitions of the chapter of `SHORT`."""
     return solutions_of(SHORT.chapter)
 
 
@@ -97,7 +97,7 @@ def test_a_wrong_mutant_is_caught_and_an_equal_one_passes(
     text = solve_sources(SHORT.chapter)[SHORT.name]
     assert old in text
     rest = {name: value for name, value in names.items() if name != SHORT.name}
-    assert (fate(SHORT, text.replace(old, new), rest) == "") is passes
+    assert (try_in_fork(SHORT, text.replace(old, new), rest) == "") is passes
 
 
 def test_a_mutant_that_does_not_end_is_ended(
@@ -106,7 +106,7 @@ def test_a_mutant_that_does_not_end_is_ended(
     monkeypatch.setattr(mutants, "SECONDS_FOR_ONE", 0.5)
     text = solve_sources(SHORT.chapter)[SHORT.name]
     text = text.replace("node.target = new", "while True: pass")
-    assert fate(SHORT, text, names) == "it does not end"
+    assert try_in_fork(SHORT, text, names) == "it does not end"
 
 
 def test_those_that_pass_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

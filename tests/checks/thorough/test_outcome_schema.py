@@ -1,4 +1,4 @@
-"""What was not run did not hold: outcomes that lack something earn nothing for their case."""
+"""Incomplete outcomes earn nothing for their case: a test that was not run did not pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DECIDE_NOTHING = [
     (GRAPH + r"modules\[\]\.attrs.*",
      "of a layer's attributes, what it computes with is needed when the judge runs it"),
 ]  # fmt: skip
-"""Places in an outcome that decide no points in any exercise, and why."""
+"""Places in an outcome that do not affect points in any exercise, with the reason."""
 
 DECIDE_NO_DUEL = [
     (r"value\.graph_module\.nodes\[\](\.(args|kwargs)\..*)?",
@@ -46,11 +46,11 @@ DECIDE_NO_DUEL = [
     (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*",
      "a layer without a bias may be in a witness, too; a BatchNorm's count is not read"),
 ]  # fmt: skip
-"""Such places in all duels."""
+"""Places in an outcome that do not affect points in duels, with the reason."""
 
 
 def decides(exercise: Exercise, mutation: Mutation) -> bool:
-    """Whether points depend on a place of an outcome."""
+    """Whether points depend on a place in an outcome."""
     places = [*DECIDE_NOTHING, *constant(exercise.name, "DECIDES_NOTHING", [])]
     if exercise.kind == "witness":
         places += DECIDE_NO_DUEL
@@ -60,23 +60,24 @@ def decides(exercise: Exercise, mutation: Mutation) -> bool:
 
 
 def right_outcome(name: str, case: str) -> Outcome:
-    """What a right answer does on a case, by the case's name."""
+    """A right answer's outcome on the case of this name."""
     answer = next(answer for answer in answers_to(name) if answer.finding is None)
     return next(outcome for outcome in examine(answer)[0] if outcome.case == case)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """As `judge` looks at outcomes."""
+    """Run code with the global state and output limits of `judge`."""
     with preserve_global_state(), bounded_output(0):
         yield
 
 
 @contextmanager
 def made_once() -> Iterator[None]:
-    """Each case makes its objects once for all outcomes of it: making them takes most of the time.
+    """Reuse the objects of each case for all its outcomes: making them takes most of the time.
 
-    No rule may change them; so what is right is judged once more in the end, with the same ones.
+    No rule may change them; so callers judge the right outcome once more at the end, with the same
+    objects.
     """
     trials: dict[str, Trial] = {}
 
@@ -91,7 +92,7 @@ def made_once() -> Iterator[None]:
 
 
 def survivors(exercise: Exercise, case: Case, count: int, seed: int) -> list[str]:
-    """The changes that leave a case held, though the place that is changed decides points."""
+    """The mutations after which a case still passes, although points depend on their places."""
     outcome = right_outcome(exercise.name, case.name)
     with quiet(), made_once():
         assert not findings_of(exercise, case, outcome)
@@ -105,7 +106,7 @@ def survivors(exercise: Exercise, case: Case, count: int, seed: int) -> list[str
 
 
 def survivors_on_any_case(name: str, count: int) -> list[str]:
-    """The changes that leave any case of an exercise held; so many are tried on each."""
+    """The surviving mutations on all cases of an exercise, with `count` tried on each."""
     exercise = EXERCISES[name]
     found = [survivors(exercise, case, count, i) for i, case in enumerate(exercise.cases)]
     return [text for texts in found for text in texts]
@@ -138,7 +139,7 @@ def test_a_value_alone_is_nothing(name: str) -> None:
 
 
 def assert_a_value_alone_is_nothing(name: str) -> None:
-    """Whatever value stands for every case, with no runs or with empty ones."""
+    """Check that a single value for every case, with no runs or empty ones, earns nothing."""
     exercise = EXERCISES[name]
     right = [right_outcome(name, case.name) for case in exercise.cases]
     with made_once():
@@ -181,7 +182,7 @@ def test_more_nodes_than_are_described_are_unrecorded() -> None:
 
 
 def test_another_kind_of_result_keeps_its_finding() -> None:
-    """Who returns nothing, or a number, has run all the same."""
+    """An answer that returns None or a number still ran completely."""
     exercise = EXERCISES["add_to_mul"]
     case = exercise.cases[0]
     for value, code in ((None, "returned-none"), (3, "not-a-graph-module")):

@@ -1,4 +1,4 @@
-"""What a card shows of a case can be pasted and run, for every exercise."""
+"""A case's code on a card can be pasted and run, for every exercise."""
 
 from __future__ import annotations
 

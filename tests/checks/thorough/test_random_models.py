@@ -1,4 +1,4 @@
-"""The random models of every exercise are sound, mean something, and find wrong answers."""
+"""The random models of every exercise are valid and useful, and find wrong answers."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ WITH = {name: e for name, e in EXERCISES.items() if e.random}
 
 
 IN_FORM = {None, "not-attempted", "returned-none", "wrong-kind", "not-a-graph-module", "crashed"}
-"""Findings of right answers, and of wrong ones that any case at all would show."""
+"""Findings of right answers, and of wrong ones that any case would show."""
 
 MODELS = 3
-"""How many random models each right answer is tried on."""
+"""Number of random models on which each right answer is tried."""
 
 SOME = 8
-"""About how many wrong answers of an exercise are tried; `make bench` tries all."""
+"""Approximate number of wrong answers tried per exercise; `make bench` tries all."""
 
 PASTED = """import operator
 import torch
@@ -47,7 +47,7 @@ from torch.nn import functional as F
 ARE_READ = exercises_with("RANDOM_MODELS_ARE_READ")
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch warns about odd models
 @pytest.mark.parametrize("name", WITH)
 def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
     random = WITH[name].random
@@ -58,10 +58,10 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
         trial = case.make(0)
         if name in ARE_READ:
             continue
-        if trial.kwargs:  # parameters that are to be fixed first: tracing alone cannot do it
+        if trial.kwargs:  # the task fixes these parameters first, so plain tracing fails
             assert case.expect.raises or key_of(WITH[name]).reference(WITH[name], case).runs
             continue
-        # Where a case spoils the trace, the model it was made of is tried.
+        # If a case changes the trace, the model before tracing is tried.
         plain = program.model(random.vocabulary.names).to(trial.inputs[0][0].dtype)
         gm = (case.expect.trace or fx.symbolic_trace)(trial.model or plain)
         assert trial.inputs
@@ -75,7 +75,7 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH)
 def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
-    """So the judge need not trace it to know them."""
+    """So the judge knows the parameters without tracing the model."""
     for case in WITH[name].random.cases(11):
         model = case.make(0).model
         if model is None or case.expect.trace or case.make(0).kwargs or name in ARE_READ:
@@ -91,7 +91,7 @@ def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None
     for case in WITH[name].random.cases(11):
         whole, rest = case.make(0), trial_for("results", case.make, 0)
         for some, others in zip(rest.inputs, whole.inputs, strict=True):
-            if all(isinstance(one, str) for one in some):  # names of operations
+            if all(isinstance(one, str) for one in some):  # operation names
                 assert some == others
             else:
                 same(some, others)
@@ -101,7 +101,7 @@ def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None
 
 @pytest.mark.parametrize("name", sorted(WITH.keys() - exercises_with("RANDOM_MODELS_MAY_RAISE")))
 def test_few_random_models_say_nothing(name: str) -> None:
-    """Models that cannot be run as the task wants it say nothing, so there must be few."""
+    """A model that cannot run as the task requires tests nothing, so there must be few."""
     exercise = WITH[name]
     cases = [case for case in exercise.random.cases(seed=5, count=30) if not case.expect.raises]
     found = [key_of(exercise).reference(exercise, case).runs for case in cases]
@@ -111,7 +111,7 @@ def test_few_random_models_say_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH)
 def test_right_answers_hold_on_random_models(name: str, total: Callable[..., None]) -> None:
-    """A few models for each answer, other ones for the next; `long` tries them on many."""
+    """Each answer gets a few different models; `long` tries many."""
     exercise, turn = WITH[name], cycle(WITH[name].random.cases(seed=11, count=20))
     for answer in right_answers(name):
         for case in islice(turn, MODELS):
@@ -130,7 +130,7 @@ def test_random_models_find_wrong_answers_alone(name: str) -> None:
 
 
 def is_found(exercise: Exercise, answer: Answer) -> bool:
-    """Whether one of the exercise's random models breaks an answer; it is not made smaller."""
+    """Whether one of the exercise's random models breaks an answer, without shrinking it."""
     return any(fails(exercise, c, run(exercise, answer.write, c)) for c in exercise.random.cases())
 
 

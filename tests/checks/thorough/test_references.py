@@ -1,4 +1,4 @@
-"""The stored reference outputs are those of the solutions."""
+"""The stored reference outputs match the solutions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STEMS = list(dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()))
 
 @pytest.mark.parametrize("chapter", STEMS)
 def test_references_are_fresh(chapter: str) -> None:
-    """What an oracle knows is not stored: there, oracle and solution are compared."""
+    """Computed results are not stored; for these, the test compares oracle and solution."""
     assert write_all(check_only=True, only=(chapter,)) == [], "run `fxcourse references`"
 
 
@@ -47,7 +47,7 @@ def test_the_exercises_of_a_chapter_are_numbered(chapter: str) -> None:
 
 
 def said(*words: str) -> str:
-    """What the command says where it must fail, in one line; never with a traceback."""
+    """Run a command that must fail; return its message, which must not be a traceback."""
     result = CliRunner().invoke(main.app, ["references", *words])
     assert result.exit_code in (1, 2) and isinstance(result.exception, SystemExit)
     return " ".join(result.output.replace("│", " ").split())
@@ -55,7 +55,7 @@ def said(*words: str) -> str:
 
 @pytest.fixture
 def chapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Changes what chapter 00 says, in a copy."""
+    """Return a function that edits a copy of chapter 00."""
     path = tmp_path / "00_start.py"
     shutil.copy(SOLUTIONS / path.name, path)
     monkeypatch.setattr(made, "SOLUTIONS", tmp_path)

@@ -1,4 +1,4 @@
-"""Every exercise, as a learner first finds it: untouched, and answered in the wrong kind."""
+"""Every exercise in its first states: an untouched stub, and answers of a wrong kind."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from autograder.exercises import EXERCISES
 
 
 def kind(value: Any) -> str:
-    """A name for a parameter that is the same in every process."""
+    """The name of a parameter's type, for ids that are the same in every process."""
     return type(value).__name__
 
 
 @cache
 def code_of(chapter: str) -> dict[str, str]:
-    """The code cells of a released notebook by what nbgrader calls them; the first as "first"."""
+    """The code cells of a released notebook by grade id; the first cell as "first"."""
     released = nbformat.read(COURSE / f"{chapter}.ipynb", as_version=4)
     cells = [cell for cell in released.cells if cell.cell_type == "code"]
     named = {c.metadata.get("nbgrader", {}).get("grade_id", ""): c.source for c in cells}
@@ -38,7 +38,7 @@ def source_of(chapter: str) -> NotebookNode:
 
 
 def stub_of(name: str) -> Any:
-    """What the released notebook defines for an exercise, before anybody wrote in it."""
+    """The stub of an exercise in the released notebook."""
     code = code_of(EXERCISES[name].chapter)
     names: dict[str, Any] = {"__name__": "learner"}
     exec(compile(code["first"], "<first cell>", "exec"), names)
@@ -47,7 +47,7 @@ def stub_of(name: str) -> Any:
 
 
 WRONG_TRY = "node_names"
-"""The exercise whose stub is a wrong try: its chapter shows a failing card first."""
+"""The exercise whose stub is a wrong answer, because its chapter shows a failing card first."""
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -1,4 +1,4 @@
-"""The class of `make grade-demo`: what it hands in is what its descriptions say."""
+"""The class of `make grade-demo`: its submissions match their descriptions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_class_is_large_enough() -> None:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_has_every_kind_of_answer(chapter: str) -> None:
-    """Of whole chapters also one fitted to the visible cases, which depends on their exercises."""
+    """For whole chapters, this includes an answer fitted to the visible cases."""
     students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
     fitted = {"eva"} if chapter[2] == "_" else set()
     assert set("ada bert cleo dan finn gina".split()) | fitted <= students
@@ -39,7 +39,7 @@ def test_every_chapter_has_every_kind_of_answer(chapter: str) -> None:
 
 @pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "04" and name[2] == "_"])
 def test_the_first_chapters_have_every_kind_of_accident(chapter: str) -> None:
-    """What becomes of a notebook does not depend on its exercises; each takes a while."""
+    """Other chapters are left out: accidents do not depend on exercises, and each takes time."""
     students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
     assert set("hugo iris jack kate liam mona nico olga".split()) <= students
 
@@ -111,7 +111,7 @@ def test_part_of_the_class_is_graded_by_nbgrader(tmp_path: Path) -> None:
 
 
 def card_of(room: Path, row: Row) -> str:
-    """What the check of an exercise showed: random models differ from class to class."""
+    """The output of an exercise's check; it depends on the class through the random models."""
     chapter = row.submission.chapter
     path = room / "autograded" / row.submission.student / chapter / f"{chapter}.ipynb"
     cells = nbformat.read(path, as_version=4).cells
@@ -121,15 +121,15 @@ def card_of(room: Path, row: Row) -> str:
 
 @pytest.mark.parametrize("chapter", CHAPTERS[::8])
 def test_exercises_can_be_solved_in_the_box(chapter: str, tmp_path: Path) -> None:
-    """Where much of what a learner's kernel has is missing. The folder `long` has all chapters.
+    """The box lacks much of a learner's kernel. The folder `long` tries all chapters.
 
-    Half right answers are half right: `make grade-demo` asks that of all chapters.
+    Half-right answers must get half the points; `make grade-demo` tests this for all chapters.
     """
     grade_in_boxes(tmp_path / "a classroom", {("ada", chapter), ("dan", chapter)})
 
 
 def grade_in_boxes(room: Path, whose: set[tuple[str, str]]) -> None:
-    """Grade submissions, by student and chapter; each has the points that it earns."""
+    """Grade submissions by student and chapter, and check their points."""
     chosen = [s for s in SUBMISSIONS if (s.student, s.chapter) in whose]
     assert len(chosen) == len(whose)
     make_room(room, chosen)

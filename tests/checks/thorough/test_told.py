@@ -1,4 +1,4 @@
-"""The objects of a case do not say what must come of them."""
+"""The objects of a case do not reveal the expected results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.exercises import EXERCISES
 
 
 def texts_in(value: Any, seen: set[int]) -> Iterator[str]:
-    """The texts that an answer finds in what it is given: attributes, `meta`, docstrings."""
+    """The texts that an answer can read in its arguments: attributes, `meta`, docstrings."""
     if isinstance(value, str):
         yield value
     if isinstance(value, str | torch.Tensor | type(None)) or id(value) in seen:
@@ -46,8 +46,8 @@ def texts_in(value: Any, seen: set[int]) -> Iterator[str]:
         yield from texts_in(part, seen)
 
 
-def what_is_said(case: Case) -> set[str]:
-    """Texts that say something of what must come out."""
+def texts_about_results(case: Case) -> set[str]:
+    """Texts of a case that describe the expected results."""
     found = set(texts_in({k: v for k, v in vars(case.expect).items() if not callable(v)}, set()))
     return {text for text in {case.name, *found} if " " in text}
 
@@ -59,4 +59,4 @@ def test_objects_of_a_case_do_not_tell(name: str) -> None:
     for case in (*cases, *(exercise.random.cases(3, 20)[:8] if exercise.random else ())):
         trial = case.make(0)
         told = set(texts_in((trial.args, trial.kwargs, trial.model, trial.inputs), set()))
-        assert not told & what_is_said(case), case.name
+        assert not told & texts_about_results(case), case.name

@@ -1,4 +1,4 @@
-"""The book: what is folded, where links lead, and what a page loads."""
+"""The book: folded cells, targets of links, and files that a page loads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.pages import built_pages, small_book
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small book: its source, and its pages."""
+    """The folder of a small book, with its source and its pages."""
     home = tmp_path_factory.mktemp("book")
     small_book.make(home)
     return home
@@ -93,7 +93,7 @@ def test_each_heading_has_a_label_of_its_own() -> None:
     ],
 )
 def test_what_prose_refers_to_becomes_a_link(text: str, linked: str | None) -> None:
-    if linked is None:  # JupyterLab writes the parentheses of an anchor as %28
+    if linked is None:  # JupyterLab percent-encodes the parentheses of an anchor
         text = text.replace("(19", "%2819").replace("minutes))", "minutes%29)")
         linked = "[on](#section-3b.1)"
     assert two_chapters().linked(text, "01_tracing") == linked
@@ -105,7 +105,7 @@ def test_a_chapter_has_no_link_to_itself() -> None:
     )
 
 
-# What is on a page
+# Contents of a page
 
 
 def test_what_a_learner_must_find_out_is_folded(home: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_title_alone_has_no_effort(text: str, alone: str) -> None:
     assert title_alone(text) == alone
 
 
-# From GitHub's form to the book's
+# Links: from GitHub's form to the book's
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_pages_are_in_the_order_of_the_links_to_them() -> None:
     assert made["a.md"] == "" and "Chapters </chapters/index>" in made["index.md"]
 
 
-# Pages made of others
+# Pages composed of other pages
 
 
 def test_questions_are_those_of_the_tests() -> None:
@@ -409,7 +409,7 @@ def test_what_cards_say_is_in_a_catalogue() -> None:
 
 
 def test_what_is_said_of_answers_is_in_a_catalogue() -> None:
-    """The judge's words, those of a rule and of a key, what a case asks, and every trap."""
+    """Check one text each of the judge, a rule, a key and a case, and every trap."""
     from autograder.builder.debriefs import trap_of
     from autograder.exercises import EXERCISES
 

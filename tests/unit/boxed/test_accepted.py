@@ -1,4 +1,4 @@
-"""What a judge says is taken only if it can be true."""
+"""The grader accepts a judge's message only if it can be true."""
 
 from __future__ import annotations
 

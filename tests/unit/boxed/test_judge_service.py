@@ -1,4 +1,4 @@
-"""What a server of judges tells in public, found with few models."""
+"""Data that a judge server publishes; it learns this from few models."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def test_one_random_model_says_what_all_need_and_forbid(name: str) -> None:
 
 
 def forbidden(cases: Iterable[Case]) -> set[tuple[object, ...]]:
-    """What answers may not use on these cases."""
+    """Return the operations that answers must not use on these cases."""
     return {(id(row[0]), *row[1:]) for case in cases for row in case.make(0).forbidden}

@@ -1,4 +1,4 @@
-"""Outcomes that are known to hold: which they are, and that they change no verdict."""
+"""Known right outcomes: the judge recognizes them, and no verdict changes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def exercise() -> Exercise:
 
 
 def claimed(exercise: Exercise, case: Case, answer: object, number: int) -> bytes:
-    """What a box sends of an answer on a case."""
+    """Return the bytes that a box sends for an answer on a case."""
     outcome, stream = (
         run_trial(exercise.kind, answer, case.make, f"case {number}"),
         io.BytesIO(),
@@ -44,12 +44,12 @@ def test_what_the_courses_own_answer_did_is_recognised(exercise: Exercise) -> No
     answer, _ = right_answers(exercise)
     for number, case in enumerate(exercise.cases, 7):
         blob = claimed(exercise, case, answer, number)
-        assert recognise(case, [blob], number) is None  # nothing was learned yet
+        assert recognise(case, [blob], number) is None  # nothing is learned yet
         learn(exercise, case, answer)
         known = recognise(case, [blob], number)
         assert known is not None and known.case == case.name
         assert not findings_of(exercise, case, known)
-        # About another case, cut off, in two parts, or with anything else in it: unknown.
+        # Not recognized: another case's number, a cut-off or split message, any changed byte.
         assert recognise(case, [blob], number + 1) is None
         assert recognise(case, [blob[:-1]], number) is None
         assert recognise(case, [blob, b""], number) is None
@@ -97,10 +97,10 @@ def test_trials_that_were_made_ahead_are_there_afterwards(exercise: Exercise) ->
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """As in a fork server."""
+    """Limit PyTorch to one thread, as a fork server does."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    torch.ones(1, requires_grad=True).sum().backward()  # whatever the first one starts is there
+    torch.ones(1, requires_grad=True).sum().backward()  # let autograd start its threads
     yield
     torch.set_num_threads(threads)
 

@@ -1,4 +1,4 @@
-"""Working through a notebook: which cell is given up when the box ends."""
+"""Running a notebook: which cell is dropped when the box ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
 
 
 class Notebook:
-    """A process whose memory is used up by one cell, as if it were that of a box."""
+    """A process that runs out of memory at `NEEDS` after it ran `TAKES`."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -53,7 +53,7 @@ class Notebook:
         return {"ended": "error" if outputs else "success", "outputs": outputs}, []
 
     def close(self) -> None:
-        """Nothing is left of it."""
+        """Do nothing: there is no process to end."""
 
 
 class Notebooks:
@@ -68,7 +68,7 @@ class Notebooks:
 
 
 def ran(*sources: str) -> list[list[str]]:
-    """Which cells each process of a notebook with these cells has run."""
+    """Run a notebook with these cells; return the cells that each process ran."""
     supply = Notebooks()
     nb = new_notebook(cells=[new_code_cell(source) for source in sources])
     NotebookRun(nb, {}, supply).run()  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ CHECK = {"nbgrader": {"grade_id": "check-after", "grade": True, "solution": Fals
 
 
 def given(source: str, now: str | None = None) -> NotebookNode:
-    """A cell of the chapter's own, and what it holds now."""
+    """A cell of the chapter, with its current text if that was changed."""
     return new_code_cell(now or source, id=f"code-{digest_of(source)}")
 
 
@@ -122,7 +122,7 @@ def test_cells_of_the_chapters_own_are_not_run_after_the_last_that_matters(
     check = new_code_cell("check(after)", metadata=CHECK)
     nb = new_notebook(cells=[given("import torch"), new_code_cell("mine"), check, *below])
     assert NotebookCells(nb, EXERCISES).end_of_work() == run
-    # A notebook without an exercise of the course is run as it is.
+    # A notebook without exercises of the course runs to the end.
     assert NotebookCells(nb, {}).end_of_work() == 3 + len(below)
 
 
@@ -221,7 +221,7 @@ def test_random_models_are_looked_at_while_graphs_of_an_answer_are_run(
 
 
 class Graphs(Notebooks):
-    """Processes for graphs, which give back that nothing matches."""
+    """Processes for graphs, which answer that nothing matches."""
 
     def process(self, entry: str) -> Notebook:
         class Job(Notebook):
@@ -235,7 +235,7 @@ class Graphs(Notebooks):
 
 
 class Working(Notebooks):
-    """Processes that take a while for each step, so that something can be done meanwhile."""
+    """Processes that call `meanwhile` at each step, as a step that takes a while does."""
 
     def process(self, entry: str) -> Notebook:
         class Busy(Notebook):
@@ -247,7 +247,7 @@ class Working(Notebooks):
 
 
 class Slow:
-    """A process in which an answer uses up its time on every case."""
+    """A process in which an answer runs out of time on every case."""
 
     def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict[str, Any], list[bytes]]:
         outcome, stream = Outcome(f"case {head['number']}"), io.BytesIO()
@@ -256,11 +256,11 @@ class Slow:
         return {"done": "case"}, [stream.getvalue()]
 
     def queued(self) -> float:
-        """It was never kept waiting."""
+        """Return 0: the process never waited for a processor."""
         return 0.0
 
     def close(self) -> None:
-        """Nothing is left of it."""
+        """Do nothing: there is no process to end."""
 
 
 def test_an_answer_that_used_up_its_time_is_told_once() -> None:
@@ -288,13 +288,13 @@ def test_a_cell_that_is_not_python_is_told_with_its_line(state: str) -> None:
 
 
 class Answering:
-    """A process in which an answer is tried."""
+    """A process that tries an answer."""
 
     def __init__(self, answer: Callable[[float], float]) -> None:
         self.answer = answer
 
     def queued(self) -> float:
-        """It was never kept waiting."""
+        """Return 0: the process never waited for a processor."""
         return 0.0
 
     def step(
@@ -307,11 +307,11 @@ class Answering:
         return {"done": "case"}, [stream.getvalue()]
 
     def close(self) -> None:
-        """Nothing is left of it."""
+        """Do nothing: there is no process to end."""
 
 
 class Halving(Answering):
-    """A process in which an answer halves numbers; wrongly if it is told so."""
+    """A process whose answer halves numbers, except the number `wrong`."""
 
     def __init__(self, wrong: float | None = None) -> None:
         super().__init__(lambda x: 9.0 if x == wrong else x / 2)
@@ -356,7 +356,7 @@ def test_outcomes_are_judged_once_early_or_in_the_end(
 def test_what_is_shown_in_a_students_words_comes_before_any_hidden_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An answer that is a stub at its check, and is defined at the end, is no exception."""
+    """The same order applies to an answer that is a stub at its check and is defined later."""
 
     def stub(number: float) -> float:
         raise NotImplementedError
@@ -401,7 +401,7 @@ def test_each_case_is_told_whether_it_was_tried_and_what_was_found() -> None:
     def half(number: float) -> float:
         return {4: 2.0, -4: 9.0}.get(number, number / 2)
 
-    cases = (*exercise.cases, *drawn[:2])  # the third model was not reached
+    cases = (*exercise.cases, *drawn[:2])  # the third model is not tried
     outcomes = {outcome.case: outcome for outcome in run_cases(exercise, half, cases)}
     reports = case_reports(exercise, drawn, outcomes, do_here)
     assert [(each.name, each.kind, each.state) for each in reports] == [

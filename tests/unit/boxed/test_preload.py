@@ -1,4 +1,4 @@
-"""What a process for notebooks has got ready before a student's code runs in it."""
+"""Modules that a notebook process loads before it runs a student's code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_forked_check_can_run_a_backward_pass_after_a_cell_did() -> None:
 
 
 def test_what_drawing_imports_late_is_there_before_there_is_a_box() -> None:
-    """In a box no file can be read: a picture would be an error."""
+    """A box cannot read files, so drawing a picture would fail."""
     late = {
         f"autograder.drawing.{found.group(1)}"
         for path in (ROOT / "autograder" / "drawing").glob("*.py")

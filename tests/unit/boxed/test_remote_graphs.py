@@ -1,4 +1,4 @@
-"""Graphs of all answers of a notebook run in one process, and no answer pays for another."""
+"""One process runs the graphs of all answers of a notebook; no answer pays for another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DONE, REFUSED, LOST, LATE = "done", "refused", "lost", "late"
 
 
 class Scripted:
-    """A process that does what it was told, one step after the other; then it is lost."""
+    """A process that performs these steps in order, and is then lost."""
 
     def __init__(self, *steps: str) -> None:
         self.steps, self.closed = list(steps), False
@@ -51,7 +51,7 @@ class Scripted:
 
 
 class Supply:
-    """Gives these processes, in turn."""
+    """Supply these processes in order."""
 
     can_fork = True
 
@@ -116,7 +116,7 @@ def test_an_answer_uses_up_processes_of_its_own_only() -> None:
 
 
 def test_a_job_that_was_given_up_is_not_answered_later() -> None:
-    """Its process may still answer, and that would be taken for the answer to the next job."""
+    """The old process may still answer, and this must not pass for the next job's answer."""
     worn = Scripted(LATE, DONE)
     graphs = RemoteGraphRunner(Supply(worn, Scripted(REFUSED)))
     graphs.begin_answer()

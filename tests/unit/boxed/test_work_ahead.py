@@ -1,4 +1,4 @@
-"""What is worked out before any answer is judged: what enough of the class will ask for."""
+"""Work done before any answer is judged: results that many submissions need."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_case_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_look_at_a_case_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An instructor's answer key may never end; whoever judges then says so."""
+    """An instructor's answer key may never return; the judge reports this later."""
     case = EXERCISE.cases[0]
     case.cache.clear()
 

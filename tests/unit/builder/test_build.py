@@ -1,4 +1,4 @@
-"""The builder: what it makes of a chapter, and that it is the same every time."""
+"""The builder: the notebook it makes from a chapter, the same each time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def chapter(tmp_path: Path) -> Path:
 def cells_of(
     notebook: NotebookNode,
 ) -> dict[str, NotebookNode]:
-    """Cells by id."""
+    """The notebook's cells by id."""
     return {cell.id: cell for cell in notebook.cells}
 
 
@@ -73,7 +73,7 @@ def test_only_stretches_say_that_one_may_move_on(chapter: Path) -> None:
 def test_notebooks_of_the_course_alone_name_their_source(
     chapter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    title = builder.build(chapter, CARDS).cells[0].source  # as a class and its students get it
+    title = builder.build(chapter, CARDS).cells[0].source  # the form for a class and its students
     assert title.startswith("# Numbers\n") and "solutions/" not in title
     monkeypatch.setattr(generate, "choose", lambda names: [chapter])
     monkeypatch.setattr(generate, "build", lambda path: builder.build(path, CARDS))
@@ -82,7 +82,7 @@ def test_notebooks_of_the_course_alone_name_their_source(
     (text, _) = generate.generate(["07_numbers"]).values()
     (written, *_) = nbformat.reads(text, as_version=4).cells
     assert "generated from `solutions/07_numbers.py`" in written.source
-    assert without_origin(written.source) == title  # as it comes into a workspace
+    assert without_origin(written.source) == title  # the form in a workspace
 
 
 def test_the_source_form_has_solutions_and_hidden_tests(chapter: Path) -> None:
@@ -182,7 +182,7 @@ def test_there_are_no_outputs_and_unix_line_ends(chapter: Path) -> None:
 
 
 def test_nbgrader_releases_what_the_builder_releases(chapter: Path, tmp_path: Path) -> None:
-    """`nbgrader generate_assignment`, configured by the builder, makes the same notebook."""
+    """`nbgrader generate_assignment`, configured by the builder, produces the same notebook."""
     source = tmp_path / "course" / "source" / "numbers" / "07_numbers.ipynb"
     source.parent.mkdir(parents=True)
     source.write_text(builder.as_text(builder.source_notebook(chapter, CARDS)), encoding="utf-8")
@@ -243,7 +243,7 @@ def _region(source: str) -> list[str]:
 
 @pytest.fixture
 def generated(chapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[Path, str]:
-    """The fixture's one generated file, for a course folder of its own."""
+    """Generate the fixture's one file, for a separate course folder."""
     folder = tmp_path / "course"
     folder.mkdir()
     monkeypatch.setattr(generate, "COURSE", folder)

@@ -1,4 +1,4 @@
-"""Solved chapters run from first to last cell, and nbgrader tells solved from released."""
+"""Solved chapters run from first to last cell; nbgrader tells solved and released ones apart."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def source(folder: Path, text: str = CHAPTER) -> NotebookNode:
 
 
 def validate(folder: Path, notebook: NotebookNode, *, run: bool = True) -> dict:
-    """What ``nbgrader validate`` and JupyterLab's Validate button say of a notebook.
+    """Validate a notebook as ``nbgrader validate`` and JupyterLab's Validate button do.
 
-    Without `run` they are asked about a notebook as it is, after it has been run.
+    With `run=False`, the notebook is not run again: it has outputs already.
     """
     path = folder / "notebook.ipynb"
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
@@ -93,7 +93,7 @@ def test_a_chapter_that_does_not_run_is_named_with_its_line(
 def test_another_kernel_is_started_where_one_never_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As jupyter_client says it of a kernel whose ports were taken meanwhile."""
+    """jupyter_client raises this error if another process takes a kernel's ports first."""
     usual, begun = NotebookClient.execute, []
 
     def begin(client: NotebookClient) -> NotebookNode:
@@ -150,4 +150,4 @@ def test_validate_rejects_the_released_form(tmp_path: Path) -> None:
     assert all("NotImplementedError" in cell["raw_error"] for cell in failed)
 
 
-# The project's own chapters: each is run once in either form
+# The project's own chapters: each runs once in each form

@@ -1,4 +1,4 @@
-"""The builder refuses a chapter that breaks a rule, and says where and what to do."""
+"""The builder refuses a chapter that breaks a rule, and names the line and the fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGAIN = CHAPTER[CHAPTER.index('# %% [markdown] card="again"') :]
 
 
 def refused(folder: Path, text: str, cards: tuple[FixtureCard, ...] = CARDS) -> list[str]:
-    """The lines with which the builder refuses this chapter."""
+    """Return the lines of the builder's refusal of this chapter."""
     path = build_fixture.write(folder, text)
     with pytest.raises(builder.BuildRefused) as caught:
         builder.build(path, cards)
@@ -31,8 +31,7 @@ def test_the_fixture_is_not_refused(tmp_path: Path) -> None:
 
 
 CHANGES = {
-    # what is replaced, by what, text on the line that is named, what is said, and how many
-    # lines further down the named line is
+    # old text, new text, text on the named line, message, and offset of the named line
     "a second card": (
         AGAIN,
         '# %% [markdown] card="after"\n# Here too.\n\n' + AGAIN,
@@ -270,7 +269,7 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Path:
-    """A chapter with one exercise, whole; its source, and what is left of another exercise."""
+    """A chapter with one complete exercise, its source, and remains of another exercise."""
     home = tmp_path / "exercises" / "ch07_numbers" / "after"
     home.mkdir(parents=True)
     (home.parent / "__init__.py").write_text('"""Numbers."""\n')

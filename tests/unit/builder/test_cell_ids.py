@@ -1,4 +1,4 @@
-"""Ids of a chapter's cells: they say which are as they were given out."""
+"""Ids of a chapter's cells, which tell whether a cell is unchanged since release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHAPTERS = sorted(COURSE.glob("*.ipynb"))
 def test_all_of_a_chapters_own_cells_are_as_given(path: object) -> None:
     nb = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     code = [cell for cell in nb.cells if cell.cell_type == "code"]
-    # The first one, of imports, is longer than what its author has written.
+    # The builder adds imports to the first code cell.
     own = [cell for cell in code[1:] if "nbgrader" not in cell.metadata]
     assert [cell.source for cell in own if not is_as_given(cell)] == []
     changed = [cell for cell in own if cell.id.startswith("code-")]

@@ -1,4 +1,4 @@
-"""The lint of comparisons: how a chapter compares the results of a torchvision network."""
+"""The lint of comparisons: how a chapter compares results of a torchvision network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAKES = "from torchvision.models import resnet18\nnet = resnet18()\n"
 
 
 def lines_with(folder: Path, *cells: str) -> list[str]:
-    """The lines of code that the lint finds, in a chapter of these cells."""
+    """Return the lines of code that the lint finds in a chapter with these cells."""
     text = "# %% [markdown]\n# # Numbers\n\n" + "".join(f"# %%\n{cell}\n" for cell in cells)
     path = build_fixture.write(folder, text)
     source = path.read_text("utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""How long a chapter takes: what is read, what is done, and what is neither."""
+"""Estimated minutes of a chapter: text to read, code to run, exercises to do."""
 
 from __future__ import annotations
 

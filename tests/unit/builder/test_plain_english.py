@@ -1,4 +1,4 @@
-"""The lint of English: what it finds in a chapter, what it leaves alone, and that findings fall."""
+"""The lint of English: its findings, plain sentences that it accepts, and falling budgets."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PLAIN = [
 
 
 def chapter_with(folder: Path, text: str) -> list[str]:
-    """What is found in a chapter with this cell in front of its first exercise."""
+    """Return the findings in a chapter with this cell before its first exercise."""
     place = '# %% [markdown] card="after"'
     path = build_fixture.write(folder, CHAPTER.replace(place, f"{text}\n\n{place}"))
     return [

@@ -1,4 +1,4 @@
-"""Proofs: the build runs them, the learner's notebook does not have them, and nothing needs one."""
+"""Proofs: the build runs them, the learner's notebook omits them, and no cell needs one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def with_proof(source: str, before: str = "") -> str:
 
 
 def two_chapters(folder: Path) -> tuple[Path, Path]:
-    """The small chapter, and the same with a proof, in two folders."""
+    """Write the small chapter without and with a proof, into two folders."""
     paths = folder / "plain", folder / "proved"
     for path in paths:
         path.mkdir()

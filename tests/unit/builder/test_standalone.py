@@ -1,4 +1,4 @@
-"""The lint of exercises: each can be done after the chapter's first cell of code alone."""
+"""The lint of exercises: each needs only the chapter's first code cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST = "from torch import fx, nn\n\nsize = 4"
 
 
 def messages(folder: Path, *cells: str) -> list[str]:
-    """What the lint says of a chapter with these cells, in which exercise `one` begins last."""
+    """Return the lint's messages for these cells; the last two belong to exercise `one`."""
     *above, shown, solved = cells
     body = "".join(f"# %%\n{cell}\n\n" for cell in above)
     body += f'# %% [markdown] card="one"\n# Do it.\n\n# %%\n{shown}\n\n'

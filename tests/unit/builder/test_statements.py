@@ -1,4 +1,4 @@
-"""The lint of statements: what a chapter says of code, some cell runs and asserts."""
+"""The lint of statements: a cell must run and assert each claim about code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAYS = "# %% [markdown]\n# `upper()` makes it large."
 
 
 def chapter_with(folder: Path, *cells: str) -> list[str]:
-    """The code of which something is said that nothing executes."""
+    """Return the code in claims that no cell executes."""
     place = '# %% [markdown] card="after"'
     text = CHAPTER.replace(place, "\n".join((*cells, "", place)))
     found = findings(read(build_fixture.write(folder, text))[0])

@@ -1,4 +1,4 @@
-"""What a teacher writes into a class's own cells is released as nbgrader releases it."""
+"""Regions that a teacher writes into a class's cells are released as nbgrader releases them."""
 
 from __future__ import annotations
 

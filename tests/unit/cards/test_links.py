@@ -1,4 +1,4 @@
-"""Links of cards lead to cells that there are, and to nothing outside of a workspace."""
+"""Links of cards lead to existing cells, and never outside a workspace."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def test_a_pass_skips_nothing(workspace: Path) -> None:
 
     assert after("node_names") == "Go on: What just happened"  # the rest of its section
     assert after("sort_graph") == "Go on: Break it: an order by inputs alone"
-    assert after("node_table").startswith("Go on: 1.3 ")  # not the next exercise, an hour later
+    assert after("node_table").startswith("Go on: 1.3 ")  # the next exercise would be an hour later
     assert after("WitnessSorted").startswith("Go on: 12.3 ")
     last = chapter_of("sound_dce").sections[-1]
     at = next(each for each in chapter_of("sound_dce").sections if "sound_dce" in each.exercises)
-    assert at is not last and after("sound_dce").startswith("Go on: 3b.")  # within a deep dive
-    (workspace.parent / "00_start.ipynb").unlink()  # in a class, a chapter may not be there
+    assert at is not last and after("sound_dce").startswith("Go on: 3b.")  # inside a deep dive
+    (workspace.parent / "00_start.ipynb").unlink()  # a class may leave out a chapter
     assert after("node_names").startswith("Go on: 1 · ")
 
 

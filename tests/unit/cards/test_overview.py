@@ -16,7 +16,7 @@ from autograder.lessons.standing import Standing
 from tests.unit.cards.test_show_card import read
 
 LARGEST = 20_000
-"""Bytes of HTML in the index."""
+"""Maximum size of the overview's HTML in the index, in bytes."""
 
 NEW = Standing(course_map(), {}, ())
 SOME = replace(NEW, verdicts=dict.fromkeys(NEW.exercises[:11], "passed"))
@@ -65,7 +65,7 @@ def test_it_begins_or_goes_on() -> None:
         assert "You have passed 0 of 86 exercises." in said
     for said in (words_of(SOME), repr(Overview(SOME))):
         assert "Go on: 3.3 Insert a node" in said and "Begin here" not in said
-    # The last section of the course is only read, so it stays where a learner goes on.
+    # The last section of the course has no exercise, so the overview keeps pointing to it.
     assert "You have passed 86 of 86 exercises." in words_of(ALL)
 
 
@@ -77,7 +77,7 @@ def test_it_shows_tracks_sections_and_chapters() -> None:
     assert re.search(r"3\.1 Trace, edit, recompile · \d+ min · 1 exercise · ✓ done", words)
     assert re.search(r"▸ 3\.3 Insert a node · \d+ min · 1 exercise(?! · ✓)", words)
     assert re.search(r"2 · The IR: six kinds of node · \d+ min · 4 of 4", words)
-    assert words.count("3 · Direct manipulation") == 1  # its sections are open instead
+    assert words.count("3 · Direct manipulation") == 1  # only its sections are shown
     text = repr(Overview(SOME))
     assert re.search(r"^Essentials +[\d½]+ hours  \[#{15}\.{5}\]  7 of 9$", text, re.M)
     assert re.search(r"^> 3\.3 Insert a node · \d+ min · 1 exercise$", text, re.M)
@@ -125,7 +125,7 @@ def test_folds_hold_what_is_not_needed_at_once() -> None:
 def test_learners_call_it_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     autograder.overview()
     assert "You have passed 0 of 86 exercises." in capsys.readouterr().out
-    assert callable(autograder.overview)  # and not a module, whatever was imported
+    assert callable(autograder.overview)  # no module of that name hides it
 
 
 def test_all_exercises_as_text() -> None:

@@ -1,4 +1,4 @@
-"""What a card shows of a case can be pasted into a fresh cell, and runs there."""
+"""Code that a card shows for a case can be pasted into a fresh cell, and runs there."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from tests.exercises import constant
 
 
 def run_in_a_fresh_cell(source: str) -> dict[str, Any]:
-    """The names that are there then."""
+    """Run the source in an empty namespace; return the names that it defines."""
     names: dict[str, Any] = {"__name__": "__main__"}
     with patch.dict(wrapped_functions()):
         exec(compile(source, "<a fresh cell>", "exec"), names)
-        fx.symbolic_trace(nn.ReLU())  # a wrapped name that is not there spoils each trace
+        fx.symbolic_trace(nn.ReLU())  # every trace fails if a wrapped name does not exist
     return names
 
 
 def unknown(source: str, names: dict[str, Any]) -> set[str]:
-    """What its functions will look for, and not find."""
+    """The global names that the source reads, but that are not defined."""
 
     def tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
         yield table
@@ -56,11 +56,11 @@ def unknown(source: str, names: dict[str, Any]) -> set[str]:
 
 
 MOST_IMPORTS = 6
-"""A card shows the first lines of a source: the model must be among them."""
+"""Maximum number of imports: a card shows only a source's first lines, and these need the model."""
 
 
 def imports_at_the_top(source: str) -> int:
-    """How many imports come before the first line of a model; 0 where there is none."""
+    """Number of imports before the first line of a model; 0 if there are none."""
     lines = source.splitlines()
     own = (i for i, line in enumerate(lines) if not line.startswith(("import ", "from ")))
     return next(own, 0)
@@ -73,7 +73,7 @@ def cases_of(name: str) -> list[Case]:
 
 
 SAMPLE = [*EXERCISES][::9]
-"""Exercises whose cases are pasted here; `checks/thorough` pastes those of all others."""
+"""Exercises whose cases this test pastes; `checks/thorough` pastes those of all exercises."""
 
 
 @pytest.mark.parametrize("name", SAMPLE)
@@ -82,7 +82,7 @@ def test_what_is_shown_can_be_pasted(name: str, total: Callable[..., None]) -> N
 
 
 def pasted(name: str) -> int:
-    """Paste what is shown of each case of an exercise; how many were pasted."""
+    """Paste the source shown for each case of an exercise; return the number of cases."""
     for case in cases_of(name):
         source = source_of(case.make(0), case.expect.built_by)
         assert imports_at_the_top(source) <= MOST_IMPORTS, (case.name, source)
@@ -98,7 +98,7 @@ def test_a_model_that_was_made_with_arguments_is_made_with_them() -> None:
     lines = 0
     for case in (case for exercise in EXERCISES.values() for case in exercise.visible_cases()):
         if not any(isinstance(value, partial) for value in builders_in(case.make)):
-            continue  # to make all of them takes minutes
+            continue  # making all cases takes minutes
         trial = case.make(0)
         if line := construction(case, trial.model):
             lines += 1
@@ -110,7 +110,7 @@ def test_a_model_that_was_made_with_arguments_is_made_with_them() -> None:
 
 
 def own_settings(model: nn.Module) -> dict[str, object]:
-    """The plain attributes of a model, but for its mode."""
+    """The plain attributes of a model, except its mode."""
     kinds = (bool, int, float, str)
     own = vars(model).items()
     return {k: v for k, v in own if isinstance(v, kinds) and k != "training"}
@@ -127,7 +127,7 @@ def test_what_a_class_needs_comes_with_it() -> None:
 
 
 def test_an_operator_that_was_pasted_is_the_one_of_the_course() -> None:
-    """Registered anew, it would be another for the whole process, and the old one a trap."""
+    """A second registration would replace the operator process-wide, and break the first one."""
     from autograder.exercises.ch11_pytorch2.export_ops import models
 
     names = run_in_a_fresh_cell(pasteable([piece_of(models.Vendors())]))
@@ -172,7 +172,7 @@ def test_a_call_does_not_show_random_values() -> None:
 
 
 def test_a_second_model_is_named_and_shown() -> None:
-    """Cards of exercises that compare two: without it, both were called `model`."""
+    """Cards of exercises that compare two models once called both of them `model`."""
     exercise = EXERCISES["graph_diff"]
     case = next(case for case in exercise.cases if case.name == "a text in place of a node")
     trial = case.make(0)

@@ -1,4 +1,4 @@
-"""Cards: what they say in each of the four outcomes, and that nothing gets out of them."""
+"""Cards: their text in each of the four outcomes, and that their HTML is safe."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ VOID = {"br", "img", "hr"}
 
 
 class Reader(HTMLParser):
-    """Collects text, tags and attributes, and insists that tags are closed in order."""
+    """Collects text, tags and attributes, and requires that tags are closed in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def test_a_card_is_sound_html_with_colours_of_its_own(verdict: Verdict) -> None:
     html = card_html(verdict, EXERCISE)
     reader = read(html)
     frame = dict(reader.attributes[:3])["style"]
-    # The theme's colours, and our own where there is no theme.
+    # The theme's colors, and fixed colors if there is no theme.
     assert frame and "background:var(--jp-layout-color1,#ffffff)" in frame
     assert "color:var(--jp-content-font-color1,#1d2430)" in frame
     assert len(html) < 150_000
@@ -161,7 +161,7 @@ def test_the_four_outcomes_differ_by_icon_word_and_colour() -> None:
 
 
 def both(verdict: Verdict) -> tuple[str, str]:
-    """The words of the HTML card, and the text card, without line breaks."""
+    """The text of the HTML card and of the text card, without line breaks."""
     words = "".join(read(card_html(verdict, EXERCISE)).words)
     return words, " ".join(card_text(verdict, EXERCISE).split())
 
@@ -179,7 +179,7 @@ def test_what_a_failed_card_says() -> None:
         ):  # fmt: skip
             assert expected in plain, expected
         assert "Finding number 4" not in said and "another case" not in said
-    parts = both(FAILED)[0]  # a card as text has them where there is room
+    parts = both(FAILED)[0]  # the text card's list of parts
     assert "does not hold yet" in parts and "all else stays" in parts and "3 points" in parts
     assert "reads itself" in parts
     assert card_html(FAILED, EXERCISE).count("<svg") == 2, "before and after"

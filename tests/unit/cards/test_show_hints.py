@@ -1,4 +1,4 @@
-"""Hints, progress, and the small pieces of HTML that all of them are made of."""
+"""Hints, progress, and the HTML elements that they are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A case's source as a card shows it, and the card as text."""
+"""A case's source on a card, and the card as text."""
 
 from __future__ import annotations
 

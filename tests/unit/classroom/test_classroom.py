@@ -1,4 +1,4 @@
-"""A classroom: made whole or not at all, and usable with nbgrader's own commands."""
+"""A classroom: created completely or not at all, and usable with nbgrader's own commands."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ def test_scripts_are_found_without_an_active_environment(monkeypatch: pytest.Mon
 
 
 def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Grading, feedback and export by nbgrader's commands, with nothing else on the path."""
-    room = Path(shutil.copytree(room, tmp_path / "class"))  # others look at one that is new
+    """Grade, generate feedback and export by nbgrader's commands, with nothing else on the path."""
+    room = Path(shutil.copytree(room, tmp_path / "class"))  # other tests need an unused one
     answers = [
         fill("after", "def after(number):\n    return number + 1 if number >= 0 else number - 1"),
         fill("half", "def half(number):\n    return number / 2"),
@@ -190,7 +190,7 @@ def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert (row["score"], row["max_score"]) == ("9.0", "9.0")
     assert (row["first_name"], row["last_name"]) == ("'=1+1", "O'Neill, Jr")
 
-    # A page shows what ann was tried on: others are not. She is, if she is graded once more.
+    # After a page shows ann's models, other students get others; a regrade keeps hers.
     seed = noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER))
     pools = GradingSettings.of(api(room).config).pools
     assert list(pools.used("ann", numbers.CHAPTER).values()) == [seed // OWN]
@@ -199,7 +199,7 @@ def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert run.returncode == 0, run.stdout
     assert noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER)) == seed
 
-    # What a person gives then, our own command keeps.
+    # Our own command keeps the points that a person gives now.
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
         grade = book.find_grade("check-half", numbers.CHAPTER, numbers.CHAPTER, "ann")
         grade.manual_score, grade.extra_credit = 2.0, 0.5

@@ -1,4 +1,4 @@
-"""What honest students, their editors and their instructors do: no points lost, no reproach."""
+"""Accidents of honest students, editors and instructors cost no points and bring no accusation."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def source_cells(room: Path) -> dict[str, SourceCell]:
 
 
 def source_cells_in(room: Path) -> dict[str, SourceCell]:
-    """What is known of a classroom's cells, earlier releases included."""
+    """The source cells of a classroom, earlier releases included."""
     given = given_out(CourseDirectory(config=api(room).config), numbers.CHAPTER, numbers.CHAPTER)
     return source_cells_of(
         f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER, given
@@ -78,7 +78,7 @@ def handed_in(nb: NotebookNode) -> bytes:
 def graded(
     nb: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> tuple[str, dict[str, bool], str]:
-    """How a submission ends, which answers are right where they are checked, and the notes."""
+    """Repair and run a notebook; return the status, the right answers and the notes."""
     nb, why_unread = read_forgivingly(handed_in(nb))
     repairs = repair(nb, source_cells, why_unread)
     names: dict[str, Any] = {"check": print}
@@ -118,7 +118,7 @@ def prepend(name: str, text: str) -> Edit:
 
 
 def everywhere(change: Callable[[NotebookNode], None]) -> Edit:
-    """The same change to every cell."""
+    """Make the same change to every cell."""
 
     def edit(nb: NotebookNode) -> None:
         for cell in nb.cells:
@@ -128,12 +128,12 @@ def everywhere(change: Callable[[NotebookNode], None]) -> Edit:
 
 
 def with_points(make: Callable[[float], Any]) -> Edit:
-    """The points of all cells, as something else."""
+    """Change the points of all cells."""
     return of_graded(lambda data: data.update(points=make(data["points"])))
 
 
 def of_graded(change: Callable[[dict[str, Any]], None]) -> Edit:
-    """The same change to the metadata of every graded cell."""
+    """Make the same change to the metadata of every graded cell."""
 
     def change_one(cell: NotebookNode) -> None:
         if "points" in cell.metadata.get("nbgrader", {}):
@@ -319,7 +319,7 @@ def test_is_called_tampered(
 
 @pytest.fixture(scope="module")
 def later(room: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The classroom after its instructor changed points, a test and a name, and released again."""
+    """The classroom after a change of points, a test and a name, and a second release."""
     folder = Path(shutil.copytree(room, tmp_path_factory.mktemp("later") / "class"))
     path = folder / "source" / numbers.CHAPTER / f"{numbers.CHAPTER}.ipynb"
     nb = nbformat.read(path, as_version=4)
@@ -347,7 +347,7 @@ def test_a_release_that_was_made_by_other_means_is_taken_in(later: Path) -> None
     kept = (later / KEPT).read_text()
     (later / KEPT).unlink()
     assert {given.points for given in source_cells_in(later)["check-after"].given} == {4}
-    (later / KEPT).write_text(kept + '{"assignment": ')  # a line that was cut off
+    (later / KEPT).write_text(kept + '{"assignment": ')  # an incomplete line
     assert {given.points for given in source_cells_in(later)["check-after"].given} == {4, 6}
 
 

@@ -1,4 +1,4 @@
-"""A page that shows a student's work asks for nothing from elsewhere."""
+"""A page with a student's work loads nothing from other places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DATA = f"data:image/png;base64,{PNG}"
 
 
 class Asks(HTMLParser):
-    """Notes all that a browser would ask for as soon as it shows a page."""
+    """Collects all that a browser would load as soon as it shows a page."""
 
     LOADS = frozenset(
         "src srcset poster background data xlink:href dynsrc lowsrc longdesc code archive manifest "

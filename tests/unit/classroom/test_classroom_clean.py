@@ -1,4 +1,4 @@
-"""Nothing a student wrote runs where it is shown, and honest work looks as it did."""
+"""A student's HTML cannot run where it is shown, and honest work looks the same as before."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ACTING = frozenset(
     "action form formtarget popover popovertarget accesskey autofocus contenteditable is slot part "
     "for usemap target xlink:href manifest data codebase classid".split()
 )
-"""Attributes that do something; a link may have `target="_blank"`."""
+"""Attributes with an effect; a link may have `target="_blank"`."""
 
 
 _ESCAPES = re.compile(
@@ -56,7 +56,7 @@ _ESCAPES = re.compile(
 
 
 class Reader(HTMLParser):
-    """Notes everything in a page that could act."""
+    """Collects everything in a page that could run or have an effect."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class Reader(HTMLParser):
 
 @cache
 def exporter(template: str) -> HTMLExporter:
-    """What makes the pages, as nbgrader sets it up."""
+    """The exporter of the pages, as nbgrader sets it up."""
     folder = Path(formgrader.__file__).parent
     return HTMLExporter(
         template_name=template,
@@ -107,7 +107,7 @@ def body(nb: NotebookNode, template: str = "lab") -> str:
 
 
 def acts(nb: NotebookNode) -> list[str]:
-    """What acts in one of the pages that show a notebook."""
+    """All active content in the pages that show a notebook."""
     found = []
     for template in ("lab", "feedback", "formgrade"):
         reader = Reader()
@@ -143,7 +143,7 @@ def test_evil_markdown(name: str) -> None:
 
 
 def test_reader_of_these_tests_sees_what_acts() -> None:
-    """Before cleaning, nearly all of it acts in one of the pages."""
+    """Before cleaning, nearly all of it is active in one of the pages."""
     quiet = [
         name
         for name, text in (EVIL_HTML | EVIL_MARKDOWN).items()
@@ -154,7 +154,7 @@ def test_reader_of_these_tests_sees_what_acts() -> None:
 
 @pytest.mark.parametrize("name", sorted(EVIL_HTML))
 def test_what_was_cleaned_stays_as_it_is(name: str) -> None:
-    """Read and written once more, as browsers may do, it is the same."""
+    """Parsing and writing cleaned HTML again, as browsers may do, changes nothing."""
     (once,) = clean_outputs([new_output("display_data", data={"text/html": EVIL_HTML[name]})])
     assert clean_outputs([once]) == [once]
 
@@ -275,7 +275,7 @@ def test_honest_html(name: str) -> None:
 
 
 def said(html: str) -> list[Any]:
-    """What HTML says to its reader: tags with their attributes, and text, however it is written."""
+    """The content of HTML, however it is written: tags with their attributes, and text."""
     found: list[Any] = []
 
     class Events(HTMLParser):
@@ -289,7 +289,7 @@ def said(html: str) -> list[Any]:
             before = found[-1] if found else " "
             if isinstance(before, list):
                 before[0] += data
-            else:  # the first newline in a `pre` is not shown
+            else:  # browsers hide the first newline in a `pre`
                 found.append([data.removeprefix("\n") if before[0] == "pre" else data])
 
     reader = Events()
@@ -299,7 +299,7 @@ def said(html: str) -> list[Any]:
 
 
 def in_a_box(html: str) -> str:
-    """HTML without its styles, in the box that is put around what has one."""
+    """HTML without its styles, in the box that cleaning puts around styled HTML."""
     html = re.sub(r"<style.*?</style>", "", html, flags=re.S)
     return f'<div style="overflow:auto">{html}</div>' if "style=" in html else html
 
@@ -410,9 +410,9 @@ def test_cards_and_pictures_look_the_same() -> None:
     ours.append(Progress(rows)._repr_mimebundle_()["text/html"])
     for text in ours:
         (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
-        # A drawing is a picture there, in which nothing can act.
+        # Cleaning turns a drawing into an image, so that nothing in it is active.
         shown = re.sub(r"<img\b[^>]*>", "", output.data["text/html"])
-        # Nothing can be given the focus, not even a box that scrolls.
+        # Cleaning also makes elements unfocusable, even a box that scrolls.
         drawn = re.sub(r"<svg\b.*?</svg>| tabindex=\"0\"", "", in_a_box(text), flags=re.S)
         assert said(shown) == said(drawn)
         assert output.data["text/html"].count("<img") == text.count("<svg")
@@ -482,7 +482,7 @@ def test_metadata_of_outputs() -> None:
     expected = {"image/png": {"height": 3}, "height": 9.5, "needs_background": "light"}
     assert cleaned.metadata == expected
     output.metadata = {"width": "1 onload=alert(1)"}
-    assert "onload" in body(new_notebook(cells=[new_code_cell(outputs=[output])]))  # as it was
+    assert "onload" in body(new_notebook(cells=[new_code_cell(outputs=[output])]))  # uncleaned
 
 
 def test_text_is_as_a_terminal_leaves_it() -> None:

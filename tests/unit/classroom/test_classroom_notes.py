@@ -1,4 +1,4 @@
-"""What a student wrote does nothing to the terminal or the log of the person who grades."""
+"""A student's text cannot affect the terminal or the log of the person who grades."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_only_what_prints_is_left() -> None:
     assert in_a_line("Zoë, 李, 👩‍🔬: “1 < 2” é") == "Zoë, 李, 👩‍🔬: “1 < 2” é"
 
 
-@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # from nbgrader
 def test_notes_are_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def graded(
         units: Iterable[Submission], config: GradingConfig, jobs: int

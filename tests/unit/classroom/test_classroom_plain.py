@@ -1,4 +1,4 @@
-"""Tests that an instructor has written as plain cells, beside the exercises of this course."""
+"""Plain cells with tests by an instructor, next to the exercises of this course."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def warm() -> Iterator[Notebooks]:
 
 
 def worked_through(warm: Notebooks, *cells: str) -> tuple[bool, NotebookRun]:
-    """Whether the last of these cells failed, and how the notebook was worked through."""
+    """Run a notebook; return whether its last cell failed, and the run."""
     nb = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     run = NotebookRun(nb, {}, warm, timeouts=SHORT)
     run.run()
@@ -87,7 +87,7 @@ def test_a_notebook_with_a_cell_that_used_up_its_time_is_out_of_time(warm: Noteb
 
 
 def _cell(kind: str, source: str, name: str, **data: Any) -> NotebookNode:
-    """A cell that nbgrader keeps track of."""
+    """A cell that nbgrader tracks."""
     new = new_code_cell if kind == "code" else new_markdown_cell
     flags = {"grade": False, "solution": False, "locked": False, "task": False, **data}
     return new(source, metadata={"nbgrader": {"schema_version": 3, "grade_id": name, **flags}})
@@ -127,7 +127,7 @@ def waits(room: Path, student: str) -> dict[str, tuple[float | None, bool]]:
 
 
 @needs_box
-@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # from nbgrader
 def test_plain_cells_are_graded_as_nbgrader_does_it(room: Path) -> None:
     given = released(room, CHAPTER)
     works = {
@@ -178,7 +178,7 @@ def test_a_check_of_the_course_earns_nothing_where_nothing_was_run() -> None:
     assert auto_score(cell, {"check-fib": 0.5}) == 1
 
 
-@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # from nbgrader
 def test_an_assignment_of_other_notebooks_is_refused_and_the_rest_is_graded(room: Path) -> None:
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
         book.add_assignment("planned")

@@ -1,4 +1,4 @@
-"""What students' notebooks do to the cells that nbgrader tracks is put right and reported."""
+"""Students' damage to cells that nbgrader tracks is repaired and reported."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def source_cells(room: Path) -> dict[str, SourceCell]:
     return source_cells_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER)
 
 
-def mend(
+def edit_and_repair(
     released: NotebookNode, source_cells: dict[str, SourceCell], *edits: Edit
 ) -> tuple[NotebookNode, list[str]]:
-    """A notebook after edits and repair, which nbgrader must now accept; and what was said."""
+    """Edit and repair a notebook, which nbgrader must then accept; return it with the notes."""
     nb = edited(released, *edits)
     said = [found.sentence for found in repair(nb, source_cells)]
     nbformat.validate(nb)
@@ -59,7 +59,7 @@ def mend(
     for source_cell in source_cells.values():
         cells = [cell for cell in nb.cells if grade_id(cell) == source_cell.name]
         if source_cell.solution and not cells:
-            continue  # deleted: there is nothing to put back
+            continue  # the student deleted it, and nothing replaces it
         (cell,) = cells
         assert cell.cell_type == source_cell.cell_type
         assert cell.metadata.nbgrader == source_cell.metadata()
@@ -84,7 +84,7 @@ def test_master_cells_are_known(source_cells: dict[str, SourceCell]) -> None:
 def test_sound_notebook_is_left_alone(
     released: NotebookNode, source_cells: dict[str, SourceCell], edits: tuple[Edit, ...]
 ) -> None:
-    nb, said = mend(released, source_cells, *edits)
+    nb, said = edit_and_repair(released, source_cells, *edits)
     assert said == []
     before = [cell.source for cell in edited(released, *edits).cells if grade_id(cell) is None]
     assert [cell.source for cell in nb.cells if grade_id(cell) is None] == before
@@ -120,7 +120,7 @@ REPAIRS: dict[str, tuple[list[Edit], str]] = {
 @pytest.mark.parametrize("name", REPAIRS)
 def test_repair(released: NotebookNode, source_cells: dict[str, SourceCell], name: str) -> None:
     edits, expected = REPAIRS[name]
-    _, said = mend(released, source_cells, *edits)
+    _, said = edit_and_repair(released, source_cells, *edits)
     assert expected in "\n".join(said)
     assert all(sentence.endswith(".") for sentence in said)
 
@@ -128,9 +128,9 @@ def test_repair(released: NotebookNode, source_cells: dict[str, SourceCell], nam
 def test_deleted_check_comes_back_below_its_answer(
     released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
-    nb, _ = mend(released, source_cells, delete("check-after"), fill("after", AFTER))
+    nb, _ = edit_and_repair(released, source_cells, delete("check-after"), fill("after", AFTER))
     assert rooms_place(nb, "check-after") == rooms_place(nb, "after") + 1
-    nb, _ = mend(
+    nb, _ = edit_and_repair(
         released, source_cells, delete("check-half"), delete("half"), add(HALF, above="after")
     )
     assert rooms_place(nb, "check-half") == rooms_place(nb, "half") + 1
@@ -142,7 +142,7 @@ def test_a_check_above_its_answer_is_not_taken_for_the_one_that_was_deleted(
 ) -> None:
     example = [add("check(after)", above="after"), add("def after():\n    ...", above="after")]
     edits = [*example, fill("after", AFTER), delete("check-after"), *more]
-    nb, said = mend(released, source_cells, *edits)
+    nb, said = edit_and_repair(released, source_cells, *edits)
     assert "The cell `check-after` was missing; it was put back." in said
     assert rooms_place(nb, "check-after") == rooms_place(nb, "after") + 1
 
@@ -152,7 +152,7 @@ def test_a_trial_below_a_check_without_metadata_leaves_it_where_it_is(
 ) -> None:
     trial = add("def after(number):\n    ...", below="check-after")
     edits = [fill("after", AFTER), trial, lose_metadata("check-after")]
-    nb, _ = mend(released, source_cells, *edits)
+    nb, _ = edit_and_repair(released, source_cells, *edits)
     assert rooms_place(nb, "check-after") == rooms_place(nb, "after") + 1
 
 
@@ -164,7 +164,9 @@ def test_untouched_copy_of_an_answer_does_not_undo_it(
     released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
     stub = released.cells[rooms_place(released, "after")].source
-    nb, said = mend(released, source_cells, fill("after", AFTER), duplicate("after", stub))
+    nb, said = edit_and_repair(
+        released, source_cells, fill("after", AFTER), duplicate("after", stub)
+    )
     assert said == ["The cell `after` was there 2 times; the last one with work counts."]
     assert code(nb).count("def after") == 1 and AFTER in code(nb)
 
@@ -173,7 +175,9 @@ def test_both_copies_with_work_are_kept(
     released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
     better = AFTER.replace("+ 1", "+ 1 if number >= 0 else number - 1")
-    nb, _ = mend(released, source_cells, fill("after", AFTER), duplicate("after", better))
+    nb, _ = edit_and_repair(
+        released, source_cells, fill("after", AFTER), duplicate("after", better)
+    )
     assert AFTER in code(nb) and better in code(nb)
     assert nb.cells[rooms_place(nb, "after")].source == better
 
@@ -183,7 +187,7 @@ def test_halves_of_an_answer_are_joined(
     released: NotebookNode, source_cells: dict[str, SourceCell], line: int
 ) -> None:
     answer = AFTER.replace("    return", "    one = 1\n    return")
-    nb, said = mend(released, source_cells, fill("after", answer), split("after", line))
+    nb, said = edit_and_repair(released, source_cells, fill("after", answer), split("after", line))
     assert said == ["The cell `after` was split within its code; its parts were joined."]
     assert nb.cells[rooms_place(nb, "after")].source == answer
 
@@ -191,7 +195,9 @@ def test_halves_of_an_answer_are_joined(
 def test_helper_and_answer_may_be_two_cells(
     released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
-    nb, _ = mend(released, source_cells, fill("after", f"one = 1\n{AFTER}"), split("after", 1))
+    nb, _ = edit_and_repair(
+        released, source_cells, fill("after", f"one = 1\n{AFTER}"), split("after", 1)
+    )
     assert "one = 1" in code(nb) and AFTER in code(nb)
 
 
@@ -199,9 +205,9 @@ def test_edited_copy_of_a_check_stays_as_a_cell_of_the_student(
     released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
     mine = "assert after(1) == 2"
-    nb, _ = mend(released, source_cells, duplicate("check-after", mine))
+    nb, _ = edit_and_repair(released, source_cells, duplicate("check-after", mine))
     assert mine in code(nb)
-    nb, _ = mend(released, source_cells, duplicate("check-after"))
+    nb, _ = edit_and_repair(released, source_cells, duplicate("check-after"))
     assert code(nb).count("check(after)") == 1
 
 
@@ -215,9 +221,9 @@ def test_everything_at_once(released: NotebookNode, source_cells: dict[str, Sour
             try:
                 edit(nb)
             except (StopIteration, KeyError):
-                continue  # its cell is gone already
+                continue  # an earlier edit removed the cell
             tried.append(edit)
-        mend(released, source_cells, *tried)
+        edit_and_repair(released, source_cells, *tried)
 
 
 MARKS = {
@@ -227,7 +233,7 @@ MARKS = {
     },
     "nbgrader": {"grade_id": "check-after", "schema_version": 3},
 }  # fmt: skip
-"""All that the course and nbgrader write into a notebook's metadata."""
+"""All marks of the course and nbgrader in a notebook's metadata."""
 
 
 @pytest.mark.parametrize("mark", [*MARKS, *MARKS[NOTES]])
@@ -263,7 +269,7 @@ def test_notebooks_that_are_odd_as_files(
 def test_stock_nbgrader_has_nothing_left_to_change(
     room: Path, released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
-    nb, _ = mend(released, source_cells, delete("check-half"), retype("after"))
+    nb, _ = edit_and_repair(released, source_cells, delete("check-half"), retype("after"))
     before = copy.deepcopy(nb)
     ids = {"notebook": numbers.CHAPTER, "assignment": numbers.CHAPTER}
     db_url = f"sqlite:///{room}/gradebook.db"
@@ -279,7 +285,7 @@ def test_cells_without_ids_are_given_the_same_ones_every_time(
     for cell in nb.cells:
         del cell["id"]
     nb.cells[1].id = nb.cells[-1].id = "twice"
-    first, again = (mend(nb, source_cells)[0] for _ in range(2))
+    first, again = (edit_and_repair(nb, source_cells)[0] for _ in range(2))
     ids = [cell.id for cell in first.cells]
     assert ids == [cell.id for cell in again.cells]
     assert len(set(ids)) == len(ids)

@@ -1,4 +1,4 @@
-"""An instructor's commands on a real classroom: what comes in, what goes out, who can read it."""
+"""Instructor commands on a real classroom: collect, export, and file permissions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_nobody_else_can_read_a_classroom(room: Path) -> None:
 
 
 def _open_to_others(room: Path) -> list[Path]:
-    """What others could read if they came into the room; what students are given aside."""
+    """Paths in a classroom that other users could read, except released files."""
     found = [path for path in room.rglob("*") if path.stat().st_mode & 0o077]
     return [path for path in found if "release" not in path.relative_to(room).parts]
 
@@ -106,7 +106,7 @@ def test_commands_say_in_a_sentence_what_is_wrong(room: Path, tmp_path: Path) ->
         assert "Traceback" not in done.output
 
 
-# ------------------------------------------------------------------ what students are given
+# ------------------------------------------------------------------ files for students
 
 
 def test_the_students_wheel_holds_no_answers(room: Path) -> None:

@@ -1,4 +1,4 @@
-"""`fxcourse doctor` finds what is broken and says how to mend it."""
+"""`fxcourse doctor` finds problems and suggests a fix for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command that cannot do its work says why in a sentence, and ends with a status."""
+"""A command that fails gives the reason in one sentence, and an exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an instructor reads in a terminal of 80 columns."""
+"""Output for an instructor in a terminal of 80 columns."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from autograder.environment.child import python_command
 
 
 class Clock:
-    """A clock that the test moves."""
+    """A clock that the test advances."""
 
     now = 100.0
 
@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Standard error of the commands, as if it were a pipe."""
+    """Capture the commands' standard error, as if it were a pipe."""
     written = io.StringIO()
     monkeypatch.setattr(terminal, "err", Console(file=written, soft_wrap=True, highlight=False))
     return written
@@ -170,7 +170,7 @@ def test_of_many_lines_of_one_kind_twenty_are_printed(monkeypatch: pytest.Monkey
 
 
 def test_there_is_one_console() -> None:
-    """So that no command forgets what it must not print."""
+    """One console makes sure that every command removes unprintable characters."""
     home = Path(terminal.__file__).parent
     for path in home.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A described graph that is run can do no more than compute with tensors."""
+"""A described graph can only compute with tensors when it runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def changed(place: int, **row: Any) -> Encoded:
 
 
 def declaring(path: str, **fields: Any) -> Encoded:
-    """The description with one more module, or with more fields of one that is there."""
+    """The description with one more module, or with more fields of an existing one."""
     data, _ = described()
     rows = {row["path"]: row for row in data["modules"]}
     layer = rows["layer"]

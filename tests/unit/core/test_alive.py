@@ -20,7 +20,7 @@ from autograder.alive import (
 
 
 class Small(nn.Module):
-    """Convolutions and norms in a row, a scale that is constant, and a head that no run calls."""
+    """Convolutions and norms in a row, a constant scale, and a head that `forward` never calls."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Copies of a call's inputs: as `copy.deepcopy` makes them."""
+"""Copies of a call's inputs, which match those of `copy.deepcopy`."""
 
 from __future__ import annotations
 

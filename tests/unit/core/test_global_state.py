@@ -1,4 +1,4 @@
-"""What answers do to PyTorch's global state ends with them."""
+"""PyTorch's global state is restored after an answer changes it."""
 
 import contextlib
 

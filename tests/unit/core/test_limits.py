@@ -1,4 +1,4 @@
-"""Limits of time: processor time decides, and neither a busy machine nor one that sleeps counts."""
+"""Time limits count processor time; a busy or sleeping machine costs an answer nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ClockByHand:
         )
 
     def pass_by(self, seconds: float, queued: float = 0.0) -> None:
-        """Let real time pass, in which the process looks at its clock twice a second."""
+        """Advance real time; the process reads its clock twice a second."""
         looks = round(2 * seconds)
         for _ in range(looks):
             self.seconds.move(seconds / looks)

@@ -1,4 +1,4 @@
-"""The list of operations holds what PyTorch documents for tensors, and nothing that does more."""
+"""The list of operations contains PyTorch's documented tensor operations, and no others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_list_is_what_would_be_generated() -> None:
 
 
 def test_every_function_of_pytorch_that_computes_what_a_listed_method_does_is_on_it() -> None:
-    """But those that are left out on purpose, by name."""
+    """Some functions are left out on purpose, by name."""
     left_out = operations._NO_COMPUTATION
     methods = [name for name in LISTED["methods"]["Tensor"] if not left_out.search(name)]
     missing = [
@@ -69,7 +69,7 @@ def test_nothing_on_it_is_a_derivative_or_private() -> None:
     functions -= {"torch._sym_sqrt", "torch.nn.functional._threshold"}
     leaves = {name: name.rpartition(".")[2] for name in functions}
     assert [name for name, leaf in leaves.items() if "backward" in leaf] == []
-    # What FX itself records lies in private modules; its own name is public all the same.
+    # Functions that FX itself records are in private modules, but have public names.
     assert [name for name, leaf in leaves.items() if leaf.startswith("_")] == []
     assert [name for name in LISTED["aten"] if "backward" in name] == []
     assert [name for name in LISTED["methods"]["Tensor"] if re.match(r"_(?!_)", name)] == []

@@ -1,4 +1,4 @@
-"""An instructor's own exercises: an old name is followed by the new one."""
+"""An instructor's own exercises: an error about an old name gives the new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The private names of PyTorch on which the course relies: each is there, all in one file."""
+"""The private names of PyTorch that the course uses: each exists, and one file has them all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Model(nn.Module):
 
 
 class StaysEntered(TorchDispatchMode):
-    """A mode whose end raises."""
+    """A mode that raises when it ends."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))
@@ -90,7 +90,7 @@ def test_names_of_operations() -> None:
 def test_modes_that_stay_entered_are_left() -> None:
     entered = torch_private.modes_entered()
     fake = torch_private.fake_tensor_mode()
-    for mode in (fake(), fake(), StaysEntered()):  # of two fake ones, only the second is counted
+    for mode in (fake(), fake(), StaysEntered()):  # of two fake ones, one counts
         mode.__enter__()
     assert isinstance(torch.ones(1), torch_private.fake_tensor_class())
     assert torch_private.leave_modes(entered) == 2
@@ -113,11 +113,11 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
     "_to_copy": "an operator of ATen",
     "_dynamo": "PyTorch documents it under this name: `reset`, `graph_break`, `explain`",
 }
-"""Private names that are no names of PyTorch, or that it documents."""
+"""Private names that are not PyTorch's, or that PyTorch documents."""
 
 
-THEIR_PLACES = ("torch_private.py", "fx_tracing.py")
-"""The second one replaces private names, and has tests of its own."""
+PRIVATE_FILES = ("torch_private.py", "fx_tracing.py")
+"""The second file replaces private names, and has its own tests."""
 
 
 def test_no_other_file_names_what_is_private() -> None:
@@ -125,7 +125,7 @@ def test_no_other_file_names_what_is_private() -> None:
     found = {
         f"{path.relative_to(HOME)}: {name}"
         for path, tree in TREES.items()
-        if path.name not in THEIR_PLACES
+        if path.name not in PRIVATE_FILES
         for name in _private(tree)
         if name not in own and name not in ELSEWHERE
     }
@@ -142,7 +142,7 @@ def _defined(tree: ast.AST) -> Iterator[str]:
 
 
 def _private(tree: ast.AST) -> Iterator[str]:
-    """Names with one underscore that are read from something, or imported from elsewhere."""
+    """Names with one underscore that are read as attributes, or imported from another package."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Attribute):

@@ -17,12 +17,12 @@ from tests.unit.cards.test_show_card import Reader
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
-    """A kernel's shell in which `check` of the course was imported."""
+    """A kernel's shell in which the course's `check` is imported."""
     found = InteractiveShell()
     found.kernel = None
     monkeypatch.setattr(notebook_kernel, "shell", lambda: found)
     api.Check().begin()
-    select_figure_formats(found, {"png"})  # as the first figure does
+    select_figure_formats(found, {"png"})  # as matplotlib does for the first figure
     return found
 
 
@@ -40,7 +40,7 @@ def test_a_figure_has_the_paper_and_the_ink_of_the_theme(shell: InteractiveShell
     assert f"fill: {PAPER}" in html and f"stroke: {INK}" in html and f";fill:{INK};" in html
     fixed = html.replace(INK, "").replace(PAPER, "")
     assert "#000000" not in fixed and "#ffffff" not in fixed and "stroke: #3b6ea5" in fixed
-    # Nothing of it changes the page around it, and one figure has no id of another.
+    # The figure has no page-wide style, and its ids are unique.
     assert "<style" not in html and "<metadata" not in html
     ids = set(re.findall(r' id="([^"]+)"', html))
     assert ids and all(f"#{each}" in html for each in ids)

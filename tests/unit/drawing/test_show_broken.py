@@ -1,4 +1,4 @@
-"""Broken graphs are drawn too: learners make them, and the picture has to show them."""
+"""Learners make broken graphs, so these must be drawn too."""
 
 from __future__ import annotations
 

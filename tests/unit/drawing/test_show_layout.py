@@ -1,4 +1,4 @@
-"""The layout: no overlaps, edges lead down, chains are straight, the same every time."""
+"""The layout: no overlaps, downward edges, straight chains, and the same result every time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Edges = list[tuple[int, int]]
 
 
 def random_dag(seed: int) -> tuple[list[tuple[float, float]], Edges]:
-    """Boxes of different sizes, most with one to three inputs that stand before them."""
+    """Boxes of different sizes, most with one to three inputs from earlier boxes."""
     draw = random.Random(seed)
     count = draw.randint(2, 40)
     edges = {
@@ -30,7 +30,7 @@ def random_dag(seed: int) -> tuple[list[tuple[float, float]], Edges]:
 
 
 def overlapping(drawing: Layout) -> list[tuple[int, int]]:
-    """Pairs of boxes that touch."""
+    """Pairs of boxes that overlap."""
     return [
         (i, j)
         for (i, a), (j, b) in combinations(enumerate(drawing.spots), 2)
@@ -61,7 +61,7 @@ def test_edges_lead_down_and_pass_no_box(seed: int) -> None:
         assert wire.points[0] == pytest.approx((source.x, source.y + source.height / 2))
         assert wire.points[-1][1] == pytest.approx(target.y - target.height / 2)
         assert abs(wire.points[-1][0] - target.x) < target.width / 2
-        for i in range(3, len(wire.points) - 2, 2):  # where it passes a row
+        for i in range(3, len(wire.points) - 2, 2):  # where the wire passes a row
             (x, top), (_, low) = wire.points[i - 1], wire.points[i]
             for spot in drawing.spots:
                 inside = top <= spot.y <= low
@@ -88,7 +88,7 @@ def test_a_diamond_is_symmetric() -> None:
 
 
 def test_a_source_stands_above_its_first_reader_and_an_output_at_the_bottom() -> None:
-    edges = [(0, 1), (1, 2), (2, 4), (3, 4), (0, 5)]  # 3 is a source read late; 5 ends early
+    edges = [(0, 1), (1, 2), (2, 4), (3, 4), (0, 5)]  # 3 has a late reader; 5 ends early
     layer = layers_of(6, edges, last=[5])
     assert layer[3] == layer[4] - 1
     assert layer[5] == max(layer)
@@ -119,9 +119,9 @@ def test_an_edge_that_leads_up_is_refused(edge: tuple[int, int]) -> None:
         layout([(40.0, 20.0)] * 2, [edge])
 
 
-def test_what_leads_nowhere_stands_beside_the_main_line() -> None:
+def test_nodes_without_readers_are_next_to_the_main_line() -> None:
     main = [(0, 1), (1, 3), (3, 5)]
-    probes = [(0, 2), (1, 4), (3, 6)]  # 5 is the output; the others read and end
+    probes = [(0, 2), (1, 4), (3, 6)]  # 5 is the output; 2, 4 and 6 have no readers
     spots = layout([(80.0, 30.0)] * 7, main + probes, last=[5], ends=[5]).spots
     assert len({round(spots[i].x, 6) for i in (0, 1, 3, 5)}) == 1
     assert all(abs(spots[i].x - spots[0].x) > 50 for i in (2, 4, 6))

@@ -1,4 +1,4 @@
-"""Pictures and text forms: sizes, speed, determinism, and that nothing else is touched."""
+"""Pictures and text forms: size, speed, determinism, and no effect on other output."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Attention(nn.Module):
 
 
 class Rounds(nn.Module):
-    """Over twenty nodes, not a chain."""
+    """More than twenty nodes, which are not a chain."""
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         for _ in range(4):
@@ -62,7 +62,7 @@ class Rounds(nn.Module):
 
 
 def swapped(model: nn.Module) -> fx.GraphModule:
-    """The model with every tanh a sigmoid."""
+    """Replace every tanh of the model with a sigmoid."""
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
         if node.target is torch.tanh:
@@ -144,7 +144,7 @@ def test_networks_are_readable_and_small(name: str) -> None:
     assert len(picture.alt) < 2000
     nodes = sum(len(cell.boxes) for column in picture.page.panels[0].columns
                 for cell in column.cells if cell.boxes[0].op != "reference")  # fmt: skip
-    assert nodes == len(picture.graphs[0][1])  # every node is drawn, in whichever column
+    assert nodes == len(picture.graphs[0][1])  # every node is drawn, in any column
 
 
 @pytest.mark.parametrize("model", [Block(), Attention(), Rounds()])
@@ -287,7 +287,7 @@ def test_two_graphs_are_two_pictures_that_shrink_and_wrap() -> None:
 
 
 def test_signs_on_badges_are_white_in_all_themes() -> None:
-    """A badge has the same dark colour in all themes; paper is dark in a dark one."""
+    """A badge has the same dark color in all themes, but the paper is dark in dark themes."""
     before, after = map(fx.symbolic_trace, (lambda x: x + 1, lambda x: torch.sin(x + 1)))
     html = draw.diff(before, after).inline()
     signs = [line for line in re.findall("<polyline[^>]*>", html) if 'stroke="#FFFFFF"' in line]

@@ -24,7 +24,7 @@ X, Y = Ref("x"), Ref("y")
 
 
 class Collector:
-    """Something callable that has no name."""
+    """A callable object without a name."""
 
     def __call__(self, *args: Any) -> None: ...
 
@@ -32,7 +32,7 @@ class Collector:
 
 
 class Spiteful:
-    """Something whose repr raises."""
+    """An object whose repr raises an exception."""
 
     def __repr__(self) -> str:
         raise RuntimeError("no")
@@ -104,7 +104,7 @@ def test_inputs_are_found_however_deeply_nested() -> None:
 
 
 class MakesConstant(nn.Module):
-    """Tracing registers a constant on this module."""
+    """A module on which tracing registers a constant."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + torch.ones(3)
@@ -139,7 +139,7 @@ def test_anything_else_is_refused(what: Any, word: str) -> None:
 
 
 class Branches(nn.Module):
-    """Cannot be traced."""
+    """A module that cannot be traced."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x if x.sum() > 0 else -x
@@ -162,7 +162,7 @@ def test_marks_follow_what_nodes_compute() -> None:
     old, new = compare(before, after)
     assert [box.mark for box in old] == ["", "removed", "changed"]
     assert [box.mark for box in new] == ["", "added", "changed"]
-    assert compare(old, after) == (old, tuple(after))  # marks that are there are kept
+    assert compare(old, after) == (old, tuple(after))  # existing marks are kept
 
 
 def traced(fn: Callable[..., Any]) -> tuple[NodeBox, ...]:
@@ -185,7 +185,7 @@ def test_what_is_gone_is_marked_although_names_move_up() -> None:
     after = traced(lambda x: torch.relu(torch.sin(torch.relu(x))))
     old, new = compare(before, after)
     assert [box.name for box in old if box.mark == "removed"] == ["relu_1"]
-    assert [box.name for box in new if box.mark] == ["sin"]  # it reads another one now
+    assert [box.name for box in new if box.mark] == ["sin"]  # its input changed
     text = diff_text(before, after)
     assert "- relu_1 = torch.relu(relu)" in text and text.count("\n-") == 1 and "\n+" not in text
 
@@ -206,7 +206,7 @@ def test_inputs_in_another_order_are_a_change() -> None:
 
 def test_long_graphs_are_compared_in_a_moment() -> None:
     before, after = chain(8_000), chain(8_000)
-    for i in range(1000, 5000, 7):  # each is another function after that
+    for i in range(1000, 5000, 7):  # each of these calls another function
         after[i] = replace(after[i], label="torch.sin")
     old, new = compare(before, after)
     assert sum(box.mark == "changed" for box in new) == len(range(1000, 5000, 7))

@@ -1,4 +1,4 @@
-"""How wide texts are, as pictures are laid out by it."""
+"""Widths of texts, which the layout of pictures needs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_a_text_is_as_wide_as_matplotlib_lays_it_out(text: str, name: str) -> No
     properties = font(name).copy()
     properties.set_size(11.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # letters that the font does not have
+        warnings.simplefilter("ignore")  # about glyphs missing from the font
         wide, _, _ = text_to_path.get_text_width_height_descent(text, properties, False)
     assert width(text, 11.0, name) == pytest.approx(wide, rel=0.01, abs=0.02)
 
 
 def test_letters_can_be_measured_ahead() -> None:
     measure_letters()
-    assert width("To", 10.0) < width("T", 10.0) + width("o", 10.0)  # they stand closer
+    assert width("To", 10.0) < width("T", 10.0) + width("o", 10.0)  # kerning

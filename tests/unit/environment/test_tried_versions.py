@@ -1,4 +1,4 @@
-"""A PyTorch that was not tried is named once, in one line."""
+"""A warning in one line, shown once, names an untested PyTorch version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KNOWN = next(version for version, ran in tried("torch").items() if ran == FULLY)
 
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A PyTorch of another version, in a process that has said nothing so far."""
+    """Pretend that PyTorch has another version, and that no warning was shown yet."""
     name_other_torch.cache_clear()
     monkeypatch.setattr(torch, "__version__", "2.99.0+cpu")
     yield

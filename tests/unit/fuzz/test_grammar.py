@@ -1,4 +1,4 @@
-"""The grammar of random models: what it says of an operation's result is so."""
+"""The grammar of random models: its statements about the results of operations are true."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from autograder.fuzz.recipe import OWN
 
 VOCABULARIES = {name: one.random.vocabulary for name, one in EXERCISES.items() if one.random}
 FLAGS = ("flag", "flag_1", "k")
-"""Parameters that templates name."""
+"""Parameters that appear in templates."""
 
 Shape = tuple[int, ...]
 
 
 def shapes_read(op: Op, shape: Shape, words: Vocabulary) -> Iterator[dict[str, Shape]]:
-    """Each way to choose shapes for the values that an operation reads."""
+    """All choices of shapes for the values that an operation reads."""
     letters = sorted(set(HOLE.findall(op.text)) - {"n"})
     narrow = [(*shape[:-1], 1)] if shape else []
     if "row" in words.inputs and shape:
@@ -38,8 +38,8 @@ def shapes_read(op: Op, shape: Shape, words: Vocabulary) -> Iterator[dict[str, S
 
 
 def result_of(op: Op, shape: Shape, read: dict[str, Shape], words: Vocabulary) -> list[Shape]:
-    """The shapes of what an operation gives."""
-    device = "meta" if "2_000_000" in op.text else "cpu"  # where it takes terabytes
+    """Run an operation; return the shapes of its results."""
+    device = "meta" if "2_000_000" in op.text else "cpu"  # terabytes on a real device
     scope: dict[str, Any] = {"torch": torch, "nn": nn, "F": F, "operator": operator, "n": 2}
     scope |= {"self": nn.Module(), "x": torch.ones(shape), "mode": None}
     scope |= dict.fromkeys(FLAGS, False)
@@ -55,10 +55,10 @@ def result_of(op: Op, shape: Shape, read: dict[str, Shape], words: Vocabulary) -
     return [tuple(value.shape) for value in values]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch warns about odd models
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_a_value_has_the_shape_that_the_grammar_takes_it_for(name: str) -> None:
-    """Otherwise the next operation may not take it, and the model says nothing of an answer."""
+    """Otherwise the next operation may fail, and the model cannot test an answer."""
     words = VOCABULARIES[name]
     wrong = []
     for shape in words.shapes:
@@ -74,18 +74,18 @@ def test_a_value_has_the_shape_that_the_grammar_takes_it_for(name: str) -> None:
 SHAPELESS = Vocabulary(
     (*ops("{x}.sum(0)", "torch.stack([{x}, {y}]).sum(0)", dims=(2, 4)),), ((2, 3),), parts=False
 )
-"""It says of a sum that it has the shape of what is summed up."""
+"""A wrong vocabulary: it claims that a sum has the shape of its operand."""
 
 
 def run_once(trial: Trial, _: int) -> Trial:
-    """As where an exercise needs a record of a run."""
+    """Run the model once, as an exercise does that needs a record of a run."""
     assert trial.model is not None
     trial.model(*trial.inputs[0])
     return trial
 
 
 def test_a_model_that_cannot_be_made_is_not_tried() -> None:
-    """A right answer would lose the part about random models, wherever it is run."""
+    """Otherwise a right answer would lose the share of its points for random models."""
     models = RandomModels(SHAPELESS, run_once, count=30)
     found, of_pool = models.cases(5), models.cases(7 * OWN + 5)
     for cases in (found, of_pool):
@@ -101,7 +101,7 @@ def test_a_model_that_cannot_be_made_is_not_tried() -> None:
 
 
 def test_a_name_that_misleads_takes_no_part_away() -> None:
-    """Where the model has a part, no attribute of another kind has its name."""
+    """No attribute of another kind has the name of a part of the model."""
     words = Vocabulary(
         ops("{a} * [nn.Parameter(torch.ones(()))]"), ((2, 3),), namesakes=("part",), inputs=("",)
     )

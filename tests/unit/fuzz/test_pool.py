@@ -1,4 +1,4 @@
-"""A class's random models come from a pool, of which each hand-in gets a share."""
+"""A class's random models come from a pool; each submission gets some of them."""
 
 from __future__ import annotations
 

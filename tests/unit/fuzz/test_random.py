@@ -31,7 +31,7 @@ def test_every_exercise_has_random_models_or_says_why_not() -> None:
 
 
 def test_recipes_are_the_same_in_every_process(tmp_path: Path) -> None:
-    """Whatever modules are there; and nothing is written beside the notebook."""
+    """Imported modules change nothing, and no file is written next to the notebook."""
     own = tmp_path / "own.py"
     own.write_text(f"numbers = {list(range(60))}", encoding="utf-8")
     program = (
@@ -103,12 +103,12 @@ def test_a_line_that_nobody_reads_is_removed_from_before_one_that_reads_past_it(
 
 
 def first(name: str, finding: str | None) -> Answer:
-    """The first answer that gets this finding."""
+    """Return the first answer that gets this finding."""
     return next(answer for answer in answers_to(name) if answer.finding == finding)
 
 
 def without_cases(exercise: Exercise) -> Exercise:
-    """The exercise with its first case only, so that random models must find the rest."""
+    """The exercise with its first case only, so that only random models can find the rest."""
     return replace(exercise, cases=exercise.cases[:1], aspects=exercise.aspects[:1])
 
 

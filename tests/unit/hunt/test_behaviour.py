@@ -1,4 +1,4 @@
-"""What counts as a difference between two models, and what does not."""
+"""Differences in behavior between two models, and changes that do not count."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scale(nn.Module):
 
 
 class Wrapped(Scale):
-    """The same with something else about it."""
+    """The same model with one change in behavior."""
 
     def __init__(self, change: Callable[[Scale, torch.Tensor, float], torch.Tensor]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`fxcourse hunt`: what it finds, how small, and what it says about bad input."""
+"""`fxcourse hunt`: its findings, their size, and messages about bad input."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _to_eval(gm: fx.GraphModule) -> None:
 
 def test_an_oracle_gets_the_arguments_of_a_keyword_call_by_position() -> None:
     def second(gm: fx.GraphModule) -> None:
-        """Wrong for models with two tensors."""
+        """Fail on models with two tensor inputs."""
         names = [node for node in gm.graph.nodes if node.op == "placeholder"]
         names[-1].replace_all_uses_with(names[0])
         gm.recompile()
@@ -126,7 +126,7 @@ def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
     assert re.fullmatch(where, failures[0].where)
     hunt = _hunt(endless, seconds=0.1)
     assert [each.failure.aspect for each in hunt.found] == [ENDLESS]
-    assert hunt.drawn < 40  # it stops there
+    assert hunt.drawn < 40  # it stops at the first hang
 
 
 # ------------------------------------------------------------------ the command
@@ -134,7 +134,7 @@ def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the passes of the page, where the command is run."""
+    """Work in a folder that contains the passes from the page."""
     code = "\n\n".join(map(textwrap.dedent, re.findall(r"```python\n(.*?)```", PAGE, re.S)))
     (tmp_path / "my_passes.py").write_text(code + UNFIT, encoding="utf-8")
     for name in ("tests", "moved"):

@@ -1,4 +1,4 @@
-"""What is claimed of a graph's form counts against an answer only."""
+"""Claims about a graph's form can only count against an answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.runner import run_trial
 
 
 class Model(nn.Module):
-    """Two inputs, a default, a layer, a value nobody reads."""
+    """A model with two inputs, a default, a layer and an unused value."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ KEY = AnswerKey(PASS, model_itself)
 
 
 def evidence_with(forge: Callable[[Encoded], object]) -> Evidence:
-    """What the judge sees of a plain trace whose description was changed."""
+    """The judge's evidence for a plain trace whose description `forge` changed."""
     outcome = run_trial("transform", fx.symbolic_trace, make, CASE.name)
     forge(outcome.value["graph_module"])
     return Evidence(EXERCISE, CASE, outcome, KEY)
@@ -161,7 +161,7 @@ def test_own_code_is_taken_for_what_is_allowed() -> None:
 
 
 def test_operation_that_is_not_run_holds_nothing() -> None:
-    """Only claims would say what it computes."""
+    """Its result would rest on the answer's claims alone."""
 
     def forge(graph: Encoded) -> None:
         graph["nodes"][2]["target"] = {"unlisted": "torch.another"}

@@ -1,4 +1,4 @@
-"""Duels: what the judge rebuilds is the trace, nothing is compiled, and lies are worth nothing."""
+"""Duels: the judge rebuilds the exact trace, compiles nothing, and gives no points for lies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def outcome_of(answer: Answer) -> Outcome:
 
 @pytest.mark.parametrize("answer", RIGHT, ids=str)
 def test_what_is_rebuilt_is_the_trace(answer: Answer) -> None:
-    """With the names that FX gives, whatever was claimed."""
+    """Node names are those of FX, whatever the answer claims."""
     exercise = EXERCISES[answer.exercise]
     duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome_of(answer), key_of(exercise)))
     torch.manual_seed(0)
@@ -73,7 +73,7 @@ def test_nothing_is_compiled() -> None:
 
 
 def test_memory_that_nobody_has_written_holds_zeros() -> None:
-    """Or a duel could be won by what happens to lie there."""
+    """Otherwise leftover data in memory could win a duel."""
 
     class Unwritten(nn.Module):
         inputs = (torch.ones(2),)
@@ -175,7 +175,7 @@ def test_the_duel_is_not_fought_for_a_long_trace() -> None:
     assert "has 60 calls in its trace; 2 are allowed" in verdict.findings[0].message
 
 
-def test_who_lies_about_a_model_earns_nothing() -> None:
+def test_a_lie_about_a_model_earns_nothing() -> None:
     (attack,) = (attack for attack in all_attacks() if attack.name == "claiming-duels")
     assert earned(attack) == {}
 

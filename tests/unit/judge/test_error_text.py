@@ -1,4 +1,4 @@
-"""An exception, as a card says it."""
+"""The text of an exception on a card."""
 
 from __future__ import annotations
 

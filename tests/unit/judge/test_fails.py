@@ -1,4 +1,4 @@
-"""The cases that an answer fails, as a class's records keep them."""
+"""The failed cases of an answer, as recorded for a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was given to a compiler takes the place of the calls of what it gave."""
+"""Compiled subgraphs are inlined into the graph that calls them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.lowered import lower_relu
 
 @pytest.fixture
 def outcome() -> Outcome:
-    """What lowering the ReLU of the small model leaves."""
+    """The outcome of lowering the ReLU of the small model."""
     encoder, made = Encoder(), Outcome("a case")
     lowering.run(lower_relu, lowering.canary_trial(0), made, encoder)
     made.tensors = encoder.tensors
@@ -28,7 +28,7 @@ def outcome() -> Outcome:
 
 def test_the_whole_computes_what_the_model_does(outcome: Outcome) -> None:
     whole = inline_compiled(outcome.value)
-    assert [row["op"] for row in whole["nodes"]].count("call_module") == 1  # the layer is left
+    assert [row["op"] for row in whole["nodes"]].count("call_module") == 1  # the linear layer stays
     program = admitted(whole, outcome.tensors, {})
     x = torch.tensor([[1.0, 2.0], [-3.0, 0.5]])
     assert torch.equal(program(x), Small()(x))

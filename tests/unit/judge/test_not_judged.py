@@ -1,4 +1,4 @@
-"""An answer whose graph calls an operation that is on no list is neither right nor wrong."""
+"""An answer with an unlisted operation is neither right nor wrong."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ GONE = {"torch.relu", "operator.add", "torch.sin", "torch.tanh"}
 
 
 def answer(finding: bool) -> Answer:
-    """A right answer, or a wrong one."""
+    """A wrong answer if `finding`, else a right one."""
     found = answers_to(EXERCISE.name)
     return next(a for a in found if (a.finding is not None) == finding)
 
 
 @pytest.fixture
 def short_list(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The list of operations without a few that this exercise's models use."""
+    """The list of operations without some that this exercise's models use."""
 
     def forget() -> None:
         allowlist.function_of.cache_clear()

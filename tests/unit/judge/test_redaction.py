@@ -1,4 +1,4 @@
-"""What is said of hidden cases, which an answer has seen when it makes up its texts."""
+"""Redaction of texts about hidden cases: an answer wrote them, and has seen these cases."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SHOWN = ("raised", "error-name", "stderr", "returned", "node-names", "target-nam
 
 
 def on_hidden(name: str, answer: Callable[..., Any], *, visible: bool = False) -> Verdict:
-    """The verdict on the hidden cases of an exercise alone, or on all of them."""
+    """The verdict on an exercise's hidden cases alone, or on all cases."""
     exercise = EXERCISES[name]
     cases = tuple(case for case in exercise.cases if visible or case.hidden)
     return judge(exercise, run_cases(exercise, answer, cases), cases)
 
 
 def words(verdict: Verdict) -> str:
-    """All that a card may show of a verdict."""
+    """All text of a verdict that a card may show."""
     return repr((verdict.findings, verdict.error, verdict.printed, verdict.example))
 
 
@@ -126,7 +126,7 @@ def test_a_visible_case_is_shown_first_and_in_the_answer_s_own_words() -> None:
 def test_own_words_come_to_an_end_where_builtins_hold_themselves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """So it is once somebody has run code in `vars(builtins)`, as PyTorch does."""
+    """`vars(builtins)` contains itself once code has run in it, which PyTorch does."""
     key = "autograder.exercises.ch03_manipulation.retarget.key"
     plain = own_words.__wrapped__(key)
     monkeypatch.setitem(vars(builtins), "__builtins__", vars(builtins))

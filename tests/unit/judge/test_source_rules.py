@@ -1,4 +1,4 @@
-"""Where a tool is forbidden, the text of an answer is looked at, and is never run."""
+"""The check for forbidden tools reads an answer's text, and never runs it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ NOT_FOLLOWED = {
     "no text for it": "g = 1",
     "text that is run": "exec('def f(n): pass')",
 }
-"""What is neither clean nor proven to be forbidden."""
+"""Answers that are neither clean nor proven to be forbidden."""
 
 
 @pytest.mark.parametrize("style", USES)
@@ -296,13 +296,13 @@ def test_right_answers_are_clean(name: str) -> None:
 
 
 def without_marks(cells: tuple[str, ...]) -> list[str]:
-    """The text of answers as a student writes it: without what marks them as such."""
+    """The text of answers without the decorators that register them."""
     return [re.sub(r"^@(right|wrong)\((?:[^()]|\n)*\)\n", "", cell, flags=re.M) for cell in cells]
 
 
 def test_exercises_that_forbid_say_so() -> None:
-    """Every attribute whose use is noted is a word that texts are looked at for."""
+    """The search of texts covers every attribute whose use is recorded."""
     for exercise in EXERCISES.values():
         names = {row[1] for row in exercise.cases[0].make(0).forbidden}
-        noted_only = {"__init__", "create_proxy"}  # to be used, not to be left alone
+        noted_only = {"__init__", "create_proxy"}  # required by the task, not forbidden
         assert names - noted_only <= set(exercise.forbidden_words), exercise.name

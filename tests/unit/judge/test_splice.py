@@ -1,4 +1,4 @@
-"""The judge puts what rules have recorded into a model's trace, as `decompose` asks for it."""
+"""The judge inserts graphs recorded from rules into a model's trace, as `decompose` requires."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_the_result_is_what_retracing_gives(answer: Answer, case: Case) -> None:
 
 @pytest.fixture
 def outcome() -> Outcome:
-    """What a right answer does, to be changed."""
+    """A right answer's outcome, for a test to change."""
     return copy.deepcopy(run(EXERCISE, RIGHT[0].write, ALL_THREE))
 
 
 def codes(outcome: Outcome) -> list[str]:
-    """What is found in an outcome."""
+    """Return the codes of the findings in an outcome."""
     return [finding.code for finding in findings_of(EXERCISE, ALL_THREE, outcome)]
 
 

@@ -1,4 +1,4 @@
-"""Running the cell of an answer checks it: one card a run, and nothing for other cells."""
+"""Running an answer's cell checks it: one card per run, and none for other cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER = ANSWER.replace("return x", "return 2 * x")
 
 
 class Kernel:
-    """The part of a kernel that says who runs a cell."""
+    """The part of a kernel that tells who runs a cell, and receives messages."""
 
     def __init__(self) -> None:
         self.allow_stdin = True
@@ -37,7 +37,7 @@ class Kernel:
 
 @dataclass
 class Notebook:
-    """A shell with the hook, and a note of each check."""
+    """A shell with the hook, which records each check."""
 
     shell: InteractiveShell
     hook: CheckOnRun
@@ -56,7 +56,7 @@ class Notebook:
         return self.passes
 
     def run(self, cell: str, **options: Any) -> int:
-        """Run a cell; returns how many checks it has caused."""
+        """Run a cell; return the number of checks that it caused."""
         before = len(self.checked)
         self.shell.kernel.number += 1
         self.shell.run_cell(cell, **{"store_history": True, **options})
@@ -74,7 +74,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
     made = Notebook(shell, SimpleNamespace())
     made.hook = CheckOnRun(lambda: {"toy", "other"}, made.check, lambda: made.now)
     made.hook.begin(shell)
-    made.hook.begin(shell)  # `check` is imported twice
+    made.hook.begin(shell)  # as if `check` were imported twice
     yield made
     shell.events.unregister(EVENT, made.hook.after_cell)
 
@@ -121,7 +121,7 @@ def test_run_all_shows_one_card_a_cell(notebook: Notebook) -> None:
 def test_nobody_checks_for_a_program(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     assert notebook.run(ANSWER, store_history=False) == 0
     assert notebook.run(ANSWER, silent=True) == 0
-    notebook.shell.kernel.allow_stdin = False  # nbconvert, nbclient, the builder
+    notebook.shell.kernel.allow_stdin = False  # as in nbconvert, nbclient and the builder
     assert notebook.run(ANSWER) == 0
     notebook.shell.kernel.allow_stdin = True
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
@@ -153,7 +153,7 @@ def test_a_setting_turns_it_off_for_good(
     (state / "settings.json").write_text(text)
     monkeypatch.setenv(location.ENV, str(tmp_path))
     assert notebook.run(ANSWER) == count
-    notebook.hook.turn(True)  # what is said in the notebook has the last word
+    notebook.hook.turn(True)  # the notebook's setting wins
     assert notebook.run(OTHER) == 1
 
 
@@ -161,14 +161,14 @@ def test_a_slow_exercise_pauses(notebook: Notebook, capsys: pytest.CaptureFixtur
     notebook.seconds = SLOW_SECONDS + 1
     assert notebook.run(ANSWER) == 1
     notebook.seconds = 0.1
-    assert notebook.run(OTHER) == 1  # one in a row
+    assert notebook.run(OTHER) == 1  # one slow check in a row
     notebook.seconds = SLOW_SECONDS + 1
     assert [notebook.run(cell) for cell in (ANSWER, OTHER, ANSWER)] == [1, 1, 0]
     assert capsys.readouterr().out == (
         "Checking takes 4 s. From now on, run check(toy) yourself.\n"
         "Not checked, because that takes a while. Run check(toy) yourself.\n"
     )
-    assert notebook.run(ANSWER.replace("toy", "other")) == 1  # another exercise goes on
+    assert notebook.run(ANSWER.replace("toy", "other")) == 1  # another exercise is still checked
     notebook.hook.turn(True)
     assert notebook.run(ANSWER) == 1
 
@@ -219,7 +219,7 @@ def test_a_failure_is_not_remembered_as_a_pass(notebook: Notebook) -> None:
     assert not notebook.hook.has_passed("toy", notebook.value("toy"))
 
 
-# The whole way, with a real exercise
+# End to end, with a real exercise
 
 RIGHT = """\
 def node_names(model):
@@ -229,7 +229,7 @@ def node_names(model):
 
 @pytest.fixture
 def course(notebook: Notebook, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Notebook:
-    """A notebook in which `check` of the course checks answers when their cells run."""
+    """A notebook in which the course's `check` checks answers when their cells run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.environment.notebook_kernel.ipython", lambda: notebook.shell)
     shown: list[tuple[str, Any]] = notebook.checked
@@ -271,7 +271,7 @@ def test_a_changed_cell_is_checked_again(
     course: Notebook, capsys: pytest.CaptureFixture[str]
 ) -> None:
     course.run(RIGHT)
-    course.run(f"{RIGHT})")  # it does not compile, so the old function is still there
+    course.run(f"{RIGHT})")  # a syntax error, so the old function stays
     assert course.run("check(node_names)") == 1
     assert "did not run" in repr(course.checked[-1][1])
 

@@ -1,4 +1,4 @@
-"""What people use FX for at work has its section, or a reason why it has none."""
+"""Each FX API of production code has a section, or a reason why it has none."""
 
 from __future__ import annotations
 

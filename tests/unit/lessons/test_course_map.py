@@ -1,4 +1,4 @@
-"""The map of the course is true: what it names is there, and its tracks can be walked."""
+"""The map of the course is correct: its entries exist, and its tracks can be followed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_chapter_says_what_it_is_good_for() -> None:
 
 
 def test_only_two_sections_of_deep_dives_are_needed_later() -> None:
-    """As docs/tracks.md says."""
+    """docs/tracks.md states this."""
     needed = {
         (each.number, number)
         for each in MAP.chapters

@@ -1,4 +1,4 @@
-"""Debriefs: what is told after a pass is right, and nobody is told before."""
+"""Debriefs: their content is correct, and none is shown before a pass."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ EVERY = sorted(debriefs())
 
 
 def answer(name: str, code: str) -> object:
-    """What this code defines under that name; the code brings its imports."""
+    """Run the code; return the object that it defines under this name."""
     names: dict[str, object] = {"__name__": "learner"}
     exec(compile(code, f"<another answer to {name}>", "exec"), names)
     return names[name]
 
 
 def test_the_other_answer_is_one_answer() -> None:
-    """Whoever defines a name twice shows two answers; the first one may be wrong."""
+    """A name defined twice would show two answers, and the first one may be wrong."""
     for name, told in debriefs().items():
         parts = ast.parse(told.other).body
         defined = [one.name for one in parts if isinstance(one, ast.FunctionDef | ast.ClassDef)]
@@ -80,7 +80,7 @@ def test_answers_are_not_in_the_files_as_they_are() -> None:
         assert "symbolic_trace(model)" not in text.partition('"debriefs"')[2]
 
 
-# When it opens
+# Opening a debrief
 
 
 def test_it_opens_after_ones_own_pass(
@@ -120,7 +120,7 @@ def test_every_exercise_has_one() -> None:
 def test_what_has_none_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.learner.debrief.debriefs", dict)  # as a class packs the course
+    monkeypatch.setattr("autograder.learner.debrief.debriefs", dict)  # as in a class's package
     debrief("node_names")
     assert capsys.readouterr().out == "Your class has no debriefs.\n"
     monkeypatch.setattr("autograder.learner.debrief.debriefs", lambda: {"another": None})
@@ -180,7 +180,7 @@ def again_and_again(number):
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The fixture's exercise `after` with an answer that is marked, and a trap."""
+    """The fixture's exercise `after` with a marked answer and a trap."""
     for folder, name, text in (
         ("answers/ch07_numbers/after", "answers.py", ANSWERS),
         ("exercises/ch07_numbers/after", "trap.md", "Zero.\n"),

@@ -1,4 +1,4 @@
-"""Drills: what a learner gets, what a value is told, and what is remembered."""
+"""Drills: a learner's cell, the reply to a value, and the record."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_text(text: str) -> Chapter:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """What the drill of the small chapter shows, as text."""
+    """Collect the output of the small chapter's drill, as text."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(drill_module, "drills", lambda: {"07_numbers": {"07.1a": asked()}})
     cards: list[str] = []

@@ -1,4 +1,4 @@
-"""`fails`: an error that is shown on purpose takes one line, and anything else stays an error."""
+"""`fails` shows an intended error in one line; any other error stays an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cards quote of a task's fine print stands there, and belongs to cases that exist."""
+"""Cards quote a task's fine print word for word, for existing cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions: what the builder makes of them, what a pick shows, and what is remembered."""
+"""Predictions: the builder's output, the reply to a pick, and the record."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ WITH = CHAPTER.replace(
 
 
 def lesson(folder: Path, text: str = WITH) -> dict[str, dict[str, object]]:
-    """What the chapter tells afterwards, as the generated file says it."""
+    """The chapter's explanations, from the generated file."""
     import json
 
     return json.loads(lesson_data.lesson_text(build_fixture.write(folder, text), CARDS))
@@ -96,7 +96,7 @@ def test_a_prediction_renames_no_other_cell(tmp_path: Path) -> None:
     without = builder.build(build_fixture.write(tmp_path, CHAPTER), CARDS)
     ids = {c.id for c in without.cells}
     first_code = next(c.id for c in without.cells if c.cell_type == "code")
-    assert {c.id for c in with_one.cells} > ids - {first_code}  # it defines `predict` here
+    assert {c.id for c in with_one.cells} > ids - {first_code}  # this cell defines `predict`
 
 
 def test_what_is_called_joins_the_import(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_solved_chapter_has_the_right_letter(tmp_path: Path) -> None:
     assert f'predict(\\"07.1\\", \\"{right}\\")' in path.read_text(encoding="utf-8")
 
 
-# The course's own
+# The course's own predictions
 
 
 def test_each_prediction_of_the_notebooks_can_be_made(total) -> None:
@@ -183,12 +183,12 @@ def test_the_place_of_the_right_option_says_nothing() -> None:
     every = [asked for chapter in predictions().values() for asked in chapter.values()]
     places = Counter(asked.right for asked in every if len(asked.options) == 3)
     assert set(places) == set("abc")
-    # Chance puts a third at each place; a change of wording draws anew.
+    # A random order puts a third at each place; rewording shuffles the options again.
     assert max(places.values()) < sum(places.values()) * 2 / 3
     assert len({asked.mark for asked in every}) == len(every)
 
 
-# What a learner sees
+# Output for a learner
 
 TOLD = Prediction(
     "03.1", "b",
@@ -251,7 +251,7 @@ def test_what_a_proof_displays_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> 
         run_on_copy(code, {}, "proof")
         assert not shown
         exec(code, {})
-        assert shown  # a cell would show it
+        assert shown  # without `run_on_copy`, it is shown
     finally:
         InteractiveShell.clear_instance()
 

@@ -1,4 +1,4 @@
-"""Code that a chapter shows as text, and does not run, does what the chapter says of it."""
+"""Code that a chapter shows as text, without running it, does what the chapter says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.given import make_alive
 
 
 def shown(chapter: str, word: str) -> str:
-    """The block of code in a chapter's prose that has a word in it."""
+    """The block of code in a chapter's prose that contains a word."""
     (path,) = choose([chapter])
     prose = [cell.source for cell in read(path)[0].cells if cell.kind != "code"]
     blocks = re.findall(r"^```python\n(.*?)^```", "\n".join(prose), re.M | re.S)
@@ -49,7 +49,7 @@ def test_inductors_matcher_fuses_a_norm() -> None:
 
 @pytest.mark.parametrize("second", [nn.Identity, partial(nn.BatchNorm2d, 1)])
 def test_inductors_fusion_counts_norms_and_not_calls(second: Callable[[], nn.Module]) -> None:
-    """What chapter 10 says of it: another BatchNorm stops it, and a plain second call does not."""
+    """Chapter 10 says that another BatchNorm prevents the fusion, but a second call does not."""
     from torch._inductor.fx_passes.pre_grad import fuse_conv_bn
 
     class Head(nn.Module):

@@ -1,4 +1,4 @@
-"""An exit for a learner who is stuck: hints come by failures, then a solution, which is noted."""
+"""Help for a learner who is stuck: failures unlock hints, then the solution, with a record."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def node_names(model: Any) -> list[str]:
 
 
 def wrong(at: int) -> Any:
-    """A wrong answer; each number gives other code."""
+    """A wrong answer; each number gives different code."""
     names: dict[str, Any] = {}
     exec(f"def node_names(model):\n    return [{at}]", names)
     return names[NAME]
@@ -39,7 +39,7 @@ def wrong(at: int) -> Any:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Any]]:
-    """What is shown to a learner whose record is empty."""
+    """Collect the output for a learner whose record is empty."""
     monkeypatch.chdir(tmp_path)
     cards: list[Any] = []
     monkeypatch.setattr(api, "show", cards.append)
@@ -61,7 +61,7 @@ def fail(shown: list[Any], at: int) -> Card:
 def test_help_comes_by_failures(shown: list[Any]) -> None:
     first = ["Hint 1 of 3 · where to look"]
     assert folds(fail(shown, 1)) == first
-    assert folds(fail(shown, 1)) == first  # the same code again
+    assert folds(fail(shown, 1)) == first  # unchanged code
     two = folds(fail(shown, 2))
     assert len(two) == 2 and two[:1] == first
     assert progress_file.verdicts() == {NAME: "failed"}
@@ -103,7 +103,7 @@ def test_a_pass_shows_the_debrief(shown: list[Any]) -> None:
     for at in (1, 2, 3):
         card = fail(shown, at)
     assert folds(card)[-1] == SHOW_SOLUTION
-    assert progress_file.verdicts() == {NAME: "passed"}  # it was passed before
+    assert progress_file.verdicts() == {NAME: "passed"}  # from the earlier pass
 
 
 def test_a_pass_after_the_solution_says_so(shown: list[Any]) -> None:
@@ -130,7 +130,7 @@ def test_solution_says_what_is_missing(
     assert "opens after you have passed it" in said[1] and len(shown) == 1
     for at in (2, 3):
         fail(shown, at)
-    for call in (solution, debrief):  # the debrief opens on what was seen, too
+    for call in (solution, debrief):  # a shown solution opens the debrief, too
         call(NAME)
         assert "The reference solution" in repr(shown[-1])
 
@@ -163,7 +163,7 @@ def test_a_class_can_turn_solutions_off(
 def test_without_debriefs_there_is_no_solution(
     shown: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(debrief_module, "debriefs", dict)  # as in the wheel of a class
+    monkeypatch.setattr(debrief_module, "debriefs", dict)  # as in a class's wheel
     for at in (1, 2, 3):
         card = fail(shown, at)
     assert len(folds(card)) == 3 and progress_file.verdicts() == {NAME: "failed"}
@@ -209,7 +209,7 @@ def test_old_and_broken_records_are_read(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(progress_file.failures(NAME)) == progress_file.MOST_FAILURES
 
 
-# Where to go on
+# The next section
 
 
 def test_progress_and_the_index_agree(shown: list[Any]) -> None:
@@ -236,7 +236,7 @@ def test_what_a_learner_can_pass(shown: list[Any], monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sys.modules", {**__import__("sys").modules, "__main__": Notebook})
     with pytest.raises(CheckFailed):
         check(NAME)
-    hint()  # the one that was checked last
+    hint()  # for the exercise checked last
     assert "node_names has 3 hints" in repr(shown[-1])
 
 
@@ -290,7 +290,7 @@ def test_functions_that_an_answer_replaces_are_restored(
     shown: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = torch.relu
-    monkeypatch.setattr(torch, "relu", before)  # restores it in any case
+    monkeypatch.setattr(torch, "relu", before)  # restores it even if the test fails
 
     def node_names(model: Any) -> list[str]:
         torch.relu = torch.sin

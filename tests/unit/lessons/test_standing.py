@@ -1,4 +1,4 @@
-"""Where a learner goes on: after the furthest work, whatever was left out on the way."""
+"""A learner continues after their furthest work, even if they skipped sections before it."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def everything_before(number: str) -> dict[str, str]:
         ({}, "0.1"),
         ({"node_names": "failed"}, "0.1"),
         (passed("node_names"), "0.2"),
-        (passed("retarget"), "3.2"),  # somebody began with chapter 3
+        (passed("retarget"), "3.2"),  # the learner began with chapter 3
         ({**passed("retarget"), "add_to_mul": "crashed"}, "3.2"),
-        (passed("node_names", "node_table", "sign_flip"), "1.7"),  # `is_faithful` is left out
+        (passed("node_names", "node_table", "sign_flip"), "1.7"),  # `is_faithful` was skipped
         (everything_before("3.6"), "3.6"),
         (passed("remove_dropout"), "3.6"),
-        (passed("relu_after_add", "sound_dce"), "3b.3"),  # inside a deep dive, it goes on there
-        (passed("WitnessSelfLoop"), "4.1"),  # and then with the next chapter
-        ({**passed("node_table"), "is_faithful": "seen"}, "1.6"),  # nobody is led back for ever
+        (passed("relu_after_add", "sound_dce"), "3b.3"),  # the next section of the dive
+        (passed("WitnessSelfLoop"), "4.1"),  # after the dive, the next chapter
+        ({**passed("node_table"), "is_faithful": "seen"}, "1.6"),  # a seen solution counts as done
         ({"node_names": "passed, solution seen"}, "0.2"),
-        (passed("sort_graph"), "12.2"),  # one more in the same section
-        (passed("WitnessSorted"), "12.3"),  # the one before it was left out
+        (passed("sort_graph"), "12.2"),  # another exercise of the section is open
+        (passed("WitnessSorted"), "12.3"),  # the section's other exercise was skipped
     ],
 )
 def test_the_section_to_go_on_with(verdicts: dict[str, str], number: str) -> None:
@@ -59,7 +59,7 @@ def test_a_prediction_is_work_too() -> None:
     found = standing(passed("node_names"), {mark}).place()
     assert found is not None and found[1].number == "0.5"
     assert standing({}, {mark}).is_done(SECTIONS["0.4"])
-    assert not standing({}, {mark}).is_done(SECTIONS["0.5"])  # nothing is known of reading
+    assert not standing({}, {mark}).is_done(SECTIONS["0.5"])  # reading leaves no record
 
 
 def test_a_drill_is_work_too() -> None:
@@ -72,7 +72,7 @@ def test_at_the_end_comes_what_was_left_out() -> None:
     every = standing({}).exercises
     some = standing(passed(*(name for name in every if name not in ("sound_dce", "retarget"))))
     found = some.place()
-    # The last section is only read; after it, a main chapter comes before a deep dive.
+    # The last section has no exercise; then main chapters come before deep dives.
     assert found is not None and found[0].name == "15_capstone"
     assert standing(passed(*every)).passed(every) == len(every)
 

@@ -1,4 +1,4 @@
-"""What the course set out to teach has its place, and the place shows it."""
+"""Each planned topic of the course has a section that covers it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.unit.lessons.topics import Topic, place_of, sections, topics
 
 TO_COME: set[str] = set()
-"""Chapters that are not written."""
+"""Chapters that are not written yet."""
 
 
 @pytest.mark.parametrize("topic", topics(), ids=lambda topic: topic.name)

@@ -26,10 +26,10 @@ ALL = {
     **{f"fxcourse {name}": command for name, command in MAIN.commands.items()},
     **{f"fxcourse classroom {name}": command for name, command in CLASSROOM.commands.items()},
 }
-"""Every command by the words that call it."""
+"""Every command by its name on the command line."""
 
 PASSED_ON = {"--no-browser", "--port"}
-"""Options of JupyterLab, which the help of `fxcourse lab` names."""
+"""Options of JupyterLab that the help of `fxcourse lab` mentions."""
 
 # ------------------------------------------------------------------ help pages
 
@@ -65,7 +65,7 @@ def test_every_command_has_an_example_that_parses(words: str) -> None:
 
 
 def parse(words: list[str]) -> None:
-    """Parse a command line, without running it."""
+    """Parse a command line without running it."""
     name, *rest = words
     if name == "classroom":
         parse_with(CLASSROOM, rest)
@@ -164,7 +164,7 @@ def test_lab_takes_a_folder_and_options_of_jupyterlab(
 
 
 def run_main(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
-    """Run the command in this process; its exit status."""
+    """Run the command in this process; return its exit status."""
     monkeypatch.setattr(sys, "argv", ["fxcourse", *words])
     with pytest.raises(SystemExit) as end:
         main.main()
@@ -243,7 +243,7 @@ def wrong(gm):
 
 
 def run_with(variables: dict[str, str], classroom: list[list[str]], folder: Path) -> str:
-    """Run commands in one process with some environment variables; its output."""
+    """Run commands in one process with some environment variables; return its output."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(commands=classroom)],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""The page of commands is that of this command line, and pages name commands that exist."""
+"""The page of commands matches this command line, and pages name only existing commands."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_command_is_described_with_arguments_options_and_defaults() -> None:
 
 
 def code_in(page: Path) -> Iterator[str]:
-    """The lines of fenced blocks, and what is in backticks elsewhere."""
+    """The lines of fenced blocks, and the code in backticks elsewhere."""
     fenced = False
     for line in page.read_text(encoding="utf-8").splitlines():
         if line.lstrip().startswith("```"):
@@ -85,7 +85,7 @@ def code_in(page: Path) -> Iterator[str]:
 
 
 def named(code: str) -> Iterator[tuple[str, str, list[str]]]:
-    """The commands in a piece of code: the app, the command, its options."""
+    """The commands in a piece of code: the app, the command and its options."""
     for words, name, rest in re.findall(
         r"(?:^|[ (])(fxcourse(?: classroom)?) ([a-z][a-z-]*)\b(?![.:/])([^|&;]*)", code
     ):
@@ -103,7 +103,7 @@ def test_pages_name_commands_and_options_that_exist(page: Path) -> None:
             assert isinstance(group, TyperGroup)
             assert name in group.commands, code
             if name == "lab":
-                continue  # it passes options on to JupyterLab
+                continue  # `fxcourse lab` passes options to JupyterLab
             spellings = {
                 spelling
                 for parameter in group.commands[name].params

@@ -1,4 +1,4 @@
-"""What a program decides on is a field or an enum, and not how a sentence is worded."""
+"""Programs decide by a field or an enum, never by the wording of a sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.runner.snapshot import Snapshot
 from autograder.submission.repair_steps import Repair, RepairKind
 from autograder.submission.result import SubmissionStatus
 
-# ------------------------------------------------------------------ how a submission ended
+# ------------------------------------------------------------------ the status of a submission
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def test_tampered_does_not_hang_on_words(
     assert _status([], [Repair(kind, sentence)]) is status
 
 
-def test_who_forges_is_told_so_however_the_notebook_ended() -> None:
+def test_a_forgery_is_reported_however_the_notebook_ended() -> None:
     forged = [Repair(RepairKind.REPAIRED, ""), Repair(RepairKind.FORGED, "")]
     assert _status([ExitReason.OUT_OF_MEMORY], forged) is SubmissionStatus.TAMPERED
     assert _status([ExitReason.OUT_OF_TIME], forged[:1]) is SubmissionStatus.TIMED_OUT
     assert _status([ExitReason.EXITED], []) is SubmissionStatus.CRASHED
 
 
-# ------------------------------------------------------------------ what a call changed
+# ------------------------------------------------------------------ changes made by a call
 
 
 class Encodes(nn.Module):
-    """Its names hold the words by which a change could be taken for another one."""
+    """A model whose names contain the words for other kinds of change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ def test_a_change_of_nothing_known_is_not_read(part: Any) -> None:
         Outcome.read(stream)
 
 
-# ------------------------------------------------------------------ what a card shows
+# ------------------------------------------------------------------ the contents of a card
 
 
 def crashed(finding: Finding) -> Verdict:

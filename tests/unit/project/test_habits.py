@@ -1,4 +1,4 @@
-"""Habits: what is imported is declared, and what is said in two places is the same in both."""
+"""Habits: imported packages are declared, and facts stated twice agree."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ NOT_IMPORTED = {
 
 
 def normal(name: str) -> str:
-    """A distribution's name as indexes compare it."""
+    """A distribution's name, normalized as in package indexes."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def needs(lines: list[str]) -> set[str]:
-    """The names of what these lines require; an extra of the course stands for its own lines."""
+    """The packages that these lines require; an extra of the course counts as its own lines."""
     found: set[str] = set()
     for requirement in map(Requirement, lines):
         if requirement.name != PROJECT["name"]:
@@ -66,7 +66,7 @@ LEARN, TEACH = BASE | OPTIONAL["learn"], BASE | OPTIONAL["teach"]
 
 @cache
 def imported(folder: str) -> dict[str, str]:
-    """Each package outside the standard library that a folder imports, and a file that does."""
+    """Each third-party package that a folder imports, with a file that imports it."""
     found: dict[str, str] = {}
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -84,19 +84,19 @@ def imported(folder: str) -> dict[str, str]:
 
 @cache
 def packages() -> Mapping[str, list[str]]:
-    """The distributions that bring each package: all that is installed is looked through."""
+    """The distributions that provide each installed package."""
     return metadata.packages_distributions()
 
 
 @cache
 def distributions(folder: str) -> dict[str, set[str]]:
-    """For each imported package, the distributions that bring it."""
+    """For each imported package, the distributions that provide it."""
     known = packages()
     return {name: {normal(brings) for brings in known.get(name, ())} for name in imported(folder)}
 
 
 def undeclared(folder: str, declared: set[str]) -> list[str]:
-    """What a folder imports and these packages do not bring, with a file that imports it."""
+    """Packages that a folder imports and these distributions lack, with an importing file."""
     wanted = distributions(folder)
     return [f"{n}: {imported(folder)[n]}" for n, brings in wanted.items() if not brings & declared]
 
@@ -134,7 +134,7 @@ def test_what_only_the_tests_import_is_not_installed_for_learners() -> None:
 
 
 def test_the_message_about_an_extra_names_the_one_that_brings_the_module() -> None:
-    """`core.extras` is asked when a package is missing, so that it cannot look at the package."""
+    """`core.extras` needs a table, because it cannot inspect a missing package."""
     own = {
         extra: needs([line for line in lines if not line.startswith(PROJECT["name"])])
         for extra, lines in EXTRAS.items()
@@ -154,7 +154,7 @@ def test_the_jupyter_server_is_one_without_known_holes() -> None:
 
 
 def test_pages_can_be_made_of_notebooks_with_this_python() -> None:
-    """Nbconvert looks for pictures without a text in this way; see soupsieve in pyproject.toml."""
+    """Nbconvert finds images without alt text in this way; see soupsieve in pyproject.toml."""
     page = BeautifulSoup("<img><img alt='a graph'>", "html.parser")
     assert len(page.select("img:not([alt])")) == 1
 

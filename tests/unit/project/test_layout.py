@@ -1,4 +1,4 @@
-"""The map of the repository is true: what it names exists, and no package is missing."""
+"""The map of the repository is correct: its entries exist, and no package is missing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ENTRY = re.compile(r"^( *)([\w./*, -]+?)(?:  +|$)")
 
 
 def _entries() -> list[tuple[int, Path]]:
-    """The names at the beginning of the map's lines, each with the indentation of its line."""
+    """The names at the start of the map's lines, each with its indentation."""
     found: list[tuple[int, Path]] = []
     folders: list[tuple[int, Path]] = [(-1, ROOT)]
     for line in MAP.strip("\n").splitlines():
         entry = _ENTRY.match(line)
         if entry is None or len(entry[1]) > 4:
-            continue  # the rest of the description above
+            continue  # continues the description above
         while folders[-1][0] >= len(entry[1]):
             folders.pop()
         for name in entry[2].split(", "):
@@ -53,13 +53,13 @@ def test_no_package_is_missing_on_the_map() -> None:
 def test_each_folder_of_unit_tests_is_about_a_package() -> None:
     folders = {path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()}
     packages = {path.name for path in (ROOT / "autograder").iterdir() if path.is_dir()}
-    # "project" is about the repository.
+    # "project" contains tests of the repository itself.
     assert folders - packages - {"__pycache__"} == {"project"}
     assert [path.name for path in (ROOT / "tests").glob("test_*.py")] == []
 
 
 ONE_KIND = {"autograder", "exercises", "kinds", "lessons"}
-"""Folders whose entries are alike: packages, exercises, kinds of answers, texts of chapters."""
+"""Folders of similar entries: packages, exercises, answer kinds, texts of chapters."""
 
 
 def test_no_folder_is_a_heap() -> None:
@@ -79,7 +79,7 @@ SECRET = re.compile(
     r"autograder\.(judge|rules|grading|builder|classroom|submission|fuzz\.random_models|api)\b"
     r"|autograder\.authoring\.(question|key)$|autograder\.exercises\..*\.(cases|redraws|keys?)\w*$"
 )
-"""Modules that say what must come out, or lead there."""
+"""Modules that know expected results, or import such modules."""
 
 EXERCISES = ROOT / "autograder" / "exercises"
 
@@ -96,7 +96,7 @@ def _modules() -> dict[str, Path]:
 
 @cache
 def _imports(name: str) -> frozenset[str]:
-    """The modules of the course that one imports, wherever in its text."""
+    """The modules of the course that a module imports anywhere in its text."""
     found = set()
     tree = ast.parse(_modules()[name].read_text(encoding="utf-8"))
     for_types = [node for node in tree.body if isinstance(node, ast.If)]  # `if TYPE_CHECKING:`
@@ -119,7 +119,7 @@ def _reached(name: str) -> Iterator[str]:
 
 
 def test_models_lead_to_nothing_that_says_what_must_come_out() -> None:
-    """They are imported where students' code runs."""
+    """Processes that run students' code import these models."""
     models = [_name_of(path) for path in EXERCISES.rglob("models*.py")]
     assert len(models) > 20
     bad = {name: sorted(filter(SECRET.match, _reached(name))) for name in models}

@@ -1,4 +1,4 @@
-"""The pages of the project as GitHub shows them: every link leads somewhere."""
+"""Every link on the project's pages works, as GitHub shows them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_page_needs_nothing_but_github(path: Path) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name)
 def test_the_first_page_of_a_folder_links_to_the_others(folder: Path) -> None:
-    """GitHub has no sidebar, and the book takes the order of pages from these links."""
+    """GitHub has no sidebar, and the book orders its pages by these links."""
     links = github_pages.page(folder / "index.md").links
     linked = {posixpath.normpath(link.partition("#")[0]) for link in links}
     here = {path.name for path in folder.glob("*.md")} - {"index.md"}

@@ -1,4 +1,4 @@
-"""The committed pictures are there, are small, and show the product of today."""
+"""The committed pictures exist, are small, and match the current product."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_words_for_a_card_are_true(name: str) -> None:
 
 
 def _alts_in(page: Path) -> dict[str, str]:
-    """The alternative text of each committed picture that a page shows."""
+    """The alternative text of each committed picture on a page."""
     found = _IMAGE.finditer(page.read_text(encoding="utf-8"))
     pairs = ((one["src"] or one["src_"], one["alt"] or one["alt_"] or "") for one in found)
     return {Path(src).stem: html.unescape(alt) for src, alt in pairs if "_static/pictures/" in src}

@@ -1,6 +1,6 @@
-"""What people read outside the chapters is plain English, too: messages, hints, cards, pages.
+"""Plain English outside the chapters: messages, hints, cards and pages.
 
-The builder looks at the chapters; the turns of phrase are the same.
+The builder checks the chapters for the same phrases.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted((ROOT / "autograder").rglob("*.py"))
 WITHOUT_PATTERNS = [page for page in PAGES if page.parent.name != "sample"]  # a chapter's text
 THE_LIST = ROOT / "autograder" / "builder" / "plain_english.py"
-"""It names what it finds."""
+"""The module with the patterns, which contains the phrases themselves."""
 
 _CODE = re.compile(r"`+[^`]*`+|\bdraw\.\w+")
 
 
 def texts_in(source: str) -> Iterator[tuple[int, str]]:
-    """The strings of a module that are sentences, docstrings aside; with their lines."""
+    """The strings of a module that are sentences, with their lines; docstrings are left out."""
     tree = ast.parse(source)
     skipped = set()
     for node in ast.walk(tree):
@@ -65,7 +65,7 @@ def test_messages_are_plain_english() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_pages_are_plain_english(page: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
-    quoted = re.compile(r"\"[^\"]*\"")  # what CONTRIBUTING quotes as bad English
+    quoted = re.compile(r"\"[^\"]*\"")  # bad English that CONTRIBUTING quotes
     found = [
         f"{page.name}:{number}: {turn!r}"
         for number, line in enumerate(lines, start=1)
@@ -98,7 +98,7 @@ TITLES = {"Where a NaN begins"}
 
 
 def prose_of(page: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a page that are prose, without code and without what it quotes."""
+    """The lines of prose on a page, without code and quotations."""
     fenced = False
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
         if line.lstrip().startswith("```"):

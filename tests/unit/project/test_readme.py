@@ -1,4 +1,4 @@
-"""README and the documentation are true: numbers, commands and options are those of the course."""
+"""README and the documentation state correct numbers, commands and options of the course."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_the_hunt_prints_is_what_the_tutorial_prints() -> None:
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """The words of each command line `fxcourse ...` that a page shows."""
+    """The words of each command line `fxcourse ...` on a page."""
     lines = [line for block in _FENCED.findall(text) for line in block.splitlines()]
     for line in [*lines, *_INLINE.findall(text)]:
         line = line.strip().removeprefix("$ ")
@@ -48,12 +48,12 @@ def commands_in(text: str) -> Iterator[list[str]]:
 
 
 def fault_of(words: list[str]) -> str:
-    """What is wrong with a command line: a command or an option that does not exist; or nothing."""
+    """Name the command or option of a command line that does not exist; else return ``""``."""
     command, path = get_command(main.app), ["fxcourse"]
     while words and hasattr(command, "commands"):
         if words[0].startswith("-"):
             return "" if words[0] in ("--help", "-h", "--version") else f"no option {words[0]}"
-        if words[0].isupper():  # it stands for any command
+        if words[0].isupper():  # a placeholder for any command
             return ""
         path.append(words[0])
         found = command.commands.get(words[0])

@@ -1,4 +1,4 @@
-"""Pages for instructors say what the code does: settings, statuses, limits and thresholds."""
+"""Reference pages for instructors match the code: settings, statuses, limits and thresholds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chapter that is read on GitHub is whole, small, and made from the chapter of today."""
+"""The sample chapter on GitHub is complete, small, and made from the current chapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set-up: the pins stand in one place, and the Makefile does what it says."""
+"""Set-up: the pins are in one place, and the Makefile does what it says."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_an_upper_bound_has_a_reason() -> None:
 
 
 def test_the_lock_is_what_is_installed_here() -> None:
-    """The tests ran with it; on other systems and Pythons some packages are not needed."""
+    """The tests ran with the lock; other systems and Pythons need fewer packages."""
     here = {name: package.version for name, package in lock.installed_packages("test").items()}
     assert {name: v for name, v in here.items() if LOCKED.get(name, v) != v} == {}
     if sys.platform == "linux" and sys.version_info[:2] == (3, 11):
@@ -121,7 +121,7 @@ def test_the_page_about_installing_names_the_versions() -> None:
         assert f"| `{extra}` |" in page
 
 
-# The Makefile, with a Python that only notes what it is asked to do
+# The Makefile, with a Python that only records its command lines
 
 FAKE_PYTHON = """\
 #!/bin/sh
@@ -138,7 +138,7 @@ needs_make = pytest.mark.skipif(not MAKE, reason="make is not installed")
 
 
 class Clone:
-    """A fresh clone in a folder with a space in its name, as far as the Makefile sees it."""
+    """A fresh clone as the Makefile needs it, in a folder with a space in its name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "my clone's copy"
@@ -151,7 +151,7 @@ class Clone:
         self.log = folder / "log"
 
     def make(self, *args: str, **env: str) -> tuple[subprocess.CompletedProcess, list[str]]:
-        """Run make; what it printed, and what it asked of Python."""
+        """Run make; return its result and the recorded command lines of Python."""
         self.log.write_text("")
         env = {"PATH": os.environ["PATH"], "LOG": str(self.log), **env}
         done = subprocess.run(
@@ -223,7 +223,7 @@ def test_make_names_a_pytorch_that_it_does_not_know(clone: Clone) -> None:
     done, asked = clone.make("lab", "TORCH=gpu")
     assert done.returncode != 0 and asked == []
     assert "There is no TORCH=gpu" in done.stderr
-    _, asked = clone.make("lab", TORCH="/home/ada/torch")  # the environment's own is another thing
+    _, asked = clone.make("lab", TORCH="/home/ada/torch")  # the environment's TORCH is ignored
     assert f"{INSTALL} .[learn,teach]" in asked
 
 
@@ -290,7 +290,7 @@ def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> N
         ".venv/bin/lint-imports --no-logo",
         "-m pytest -n auto --dist loadgroup --suite=quick",
     ]
-    assert sorted(without_left_out(asked[5:])) == sorted(checks)  # mypy runs beside the others
+    assert sorted(without_left_out(asked[5:])) == sorted(checks)  # mypy runs in parallel
     failures = {
         "ruff check": "ruff-check",
         "mypy": "mypy",
@@ -306,7 +306,7 @@ def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> N
 
 @needs_make
 def test_make_says_which_python_it_needs(clone: Clone, tmp_path: Path) -> None:
-    # Every Python that is found says of itself that it will not do.
+    # Every Python on the path reports that it is unsuitable.
     commands = tmp_path / "bin"
     commands.mkdir()
     for name in ("python3.11", "python3", "python"):
@@ -351,13 +351,13 @@ def test_the_command_lists_its_parts() -> None:
 
 
 def test_the_command_starts_without_torch() -> None:
-    """So that it starts at once, and so that `doctor` can speak of a torch that is broken."""
+    """The command starts faster, and `doctor` can report a broken torch."""
     code = "import sys, autograder.cli.main; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
-    """The process with the gradebook runs no answer, and starts sooner without PyTorch."""
+def test_the_gradebook_process_needs_no_torch() -> None:
+    """The process with the gradebook runs no answer, and starts faster without PyTorch."""
     code = "import sys, autograder.classroom.grading.grade_class; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
@@ -391,7 +391,7 @@ def test_launchers_install_this_project_for_the_cpu_and_make_a_workspace() -> No
     address = container["containerEnv"]["PIP_EXTRA_INDEX_URL"]
     assert address.endswith("/cpu") and f"--extra-index-url {address}" in requirements
     assert f"TORCH_CPU = {address}\n" in (ROOT / "Makefile").read_text("utf-8")
-    # A path in a file of requirements begins in the folder of that file.
+    # Paths in a requirements file are relative to its folder.
     assert requirements[-2:] == ["--constraint ../constraints.txt", "--editable .[learn]"]
     assert "--constraint /tmp/constraints.txt --editable '.[learn,teach]'" in installs
     assert post.stat().st_mode & 0o111 or os.name == "nt"

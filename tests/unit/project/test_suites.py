@@ -1,4 +1,4 @@
-"""Which command runs which tests: decided by folder, in `tests/conftest.py` alone."""
+"""The suite of each test: `tests/conftest.py` alone decides it, by folder."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_no_quick_test_runs_a_chapter_or_a_browser() -> None:
     quick = [path for path in FILES if suite_of(path) == QUICK]
     bad = re.compile(r"forked_kernels|sync_playwright|tests\.browser")
     assert {path.name for path in quick if bad.search(path.read_text("utf-8"))} <= {
-        "test_build_execute.py",  # a chapter in miniature
+        "test_build_execute.py",  # it runs a miniature chapter
         Path(__file__).name,
     }
 

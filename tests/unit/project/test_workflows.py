@@ -1,4 +1,4 @@
-"""The workflows: who starts them, what they may do, and that what they call exists."""
+"""The workflows: their triggers and permissions; files and commands in them exist."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_workflow_reads_and_only_a_job_that_must_may_write(name: str) -> None:
 
 
 def test_the_book_is_published_at_each_push_to_main_and_each_version() -> None:
-    triggers = yaml.safe_load(TEXTS["book"])[True]  # `on` is a truth value in YAML
+    triggers = yaml.safe_load(TEXTS["book"])[True]  # YAML reads `on` as true
     assert triggers["push"] == {"branches": ["main"], "tags": ["v*"]}
 
 

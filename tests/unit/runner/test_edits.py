@@ -1,4 +1,4 @@
-"""What is recorded of an answer that edits a graph module: the module as it is, and its vals."""
+"""The record of an answer that edits a graph module: the module unchanged, and its vals."""
 
 from __future__ import annotations
 

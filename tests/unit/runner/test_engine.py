@@ -1,4 +1,4 @@
-"""The engine: what becomes of an answer, whatever it does."""
+"""The engine: the outcome of an answer, whatever the answer does."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_smallest_failing_case_is_shown() -> None:
 
 
 def stub(model: nn.Module) -> fx.GraphModule:
-    """An untouched stub, as the builder leaves it."""
+    """An untouched stub, as the builder writes it."""
     # YOUR CODE HERE
     raise NotImplementedError()
 
@@ -182,11 +182,14 @@ def test_answer_that_catches_its_end_has_used_up_its_time_all_the_same(then: str
 
 def test_sleeping_is_bounded_by_the_wall() -> None:
     with pytest.raises(OutOfTime), time_limit(Limits(wall=0.2)):
-        time.sleep(120)  # which ends without an error if nothing bounds it
+        time.sleep(120)  # returns without an error unless something stops it
 
 
 def use_processor(seconds: float) -> None:
-    """A function of its own: `try` of Python 3.13.0 misses what another thread raises in a loop."""
+    """Use processor time; a separate function, because of a bug in Python 3.13.0.
+
+    There, `try` misses an exception that another thread raises in a loop.
+    """
     until = time.process_time() + seconds
     while time.process_time() < until:
         pass
@@ -255,7 +258,7 @@ def test_ctrl_c_stays_a_keyboard_interrupt() -> None:
 
 
 def edited(edit: Callable[[fx.GraphModule], Any]) -> Callable[[nn.Module], Any]:
-    """The solution, spoiled by one edit of what it returns."""
+    """The solution, spoiled by one edit of its result."""
 
     def answer(model: nn.Module) -> Any:
         gm = solution(model)
@@ -549,7 +552,7 @@ def test_the_largest_that_is_recorded_can_be_read(answer: Callable[..., Any]) ->
 
 @pytest.mark.parametrize("value", [[[]] * 610_000, [1] * 2_100_000, [{}] * 610_000])
 def test_outcomes_that_nobody_records_are_refused(value: list[Any]) -> None:
-    """The judge reads dozens of them at once; each would take hundreds of MiB."""
+    """The judge reads dozens of outcomes at once, and each of these would take hundreds of MiB."""
     file = io.BytesIO()
     Outcome("one", value=value).write(file)
     file.seek(0)
@@ -600,7 +603,7 @@ def test_check_raises_one_clean_error(
         check(toy)
     said = capsys.readouterr().out
     assert "class OneAdd" in said
-    assert "and run it again" in said and "cell" not in said  # this is not a notebook
+    assert "and run it again" in said and "cell" not in said  # no notebook here
 
 
 def untouched(model: nn.Module) -> fx.GraphModule:
@@ -645,7 +648,7 @@ def test_progress_is_kept_beside_the_notebook(
     api.progress()
 
 
-# ------------------------------------------------------------------ what is global stays
+# ------------------------------------------------------------------ global state is kept
 
 
 def test_a_broken_wrap_does_not_reach_the_next_answer() -> None:

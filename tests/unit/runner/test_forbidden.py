@@ -1,4 +1,4 @@
-"""The use of what a task forbids is noted, but for use by FX itself."""
+"""The runner records a learner's use of forbidden attributes, and ignores use by FX itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def node() -> fx.Node:
 
 
 def test_use_by_fx_itself_is_not_noted(node: fx.Node) -> None:
-    fx_tracing.install()  # what takes the place of a part of FX is no use by a learner, either
+    fx_tracing.install()  # calls from FX's patched functions do not count either
     with spying_on(OWN_LIST) as used:
         node.graph.lint()
         fx.Interpreter(fx.GraphModule(nn.ReLU(), node.graph)).run(torch.ones(1))

@@ -1,4 +1,4 @@
-"""What a call changed of a caller's objects."""
+"""Snapshots detect a call's changes to the caller's objects."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NESTED = "`requires_grad` of tensor 1 of an argument"
 
 
 def asks(value: Any) -> None:
-    """Have the last tensor of a value ask for gradients."""
+    """Set `requires_grad` on the last tensor of a value."""
     tensor = value if isinstance(value, torch.Tensor) else value[-1]
     tensor.requires_grad_()
 
 
 def asks_no_more(value: Any) -> None:
-    """Have it ask for none."""
+    """Unset `requires_grad` on the last tensor of a value."""
     tensor = value if isinstance(value, torch.Tensor) else value[-1]
     tensor.requires_grad_(False)
 

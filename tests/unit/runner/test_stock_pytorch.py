@@ -1,4 +1,4 @@
-"""In a learner's kernel, PyTorch is as it was shipped: before, during and after a check.
+"""A learner's kernel uses PyTorch as shipped: before, during and after a check.
 
 The exception is a task that forbids some attributes: `runner.forbidden` watches these.
 """

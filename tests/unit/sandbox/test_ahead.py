@@ -1,4 +1,4 @@
-"""A fork server works ahead once it is told to, and not before."""
+"""A fork server works ahead only after a request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the entry is one of the tests
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the entry is in the tests' folder
     made = ForkServer(Image({"count": ("tests.support.counting_entry", Bounds())}, {}))
     made.wait()
     yield made
@@ -30,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
 
 
 def done(server: ForkServer) -> int:
-    """How much the server has done ahead."""
+    """Return the number of steps that the server did ahead."""
     with closing(server.process("count")) as process:
         return int(receive(process.talk, time.monotonic() + 60.0)[0]["done"])
 
@@ -43,5 +43,5 @@ def test_work_ahead_begins_when_that_is_said(server: ForkServer) -> None:
     while (found := done(server)) < MOST and time.monotonic() < until:
         time.sleep(0.05)
     assert found == MOST
-    server.work_ahead()  # there is nothing left to do
+    server.work_ahead()  # nothing is left to do
     assert done(server) == MOST

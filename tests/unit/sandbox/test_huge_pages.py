@@ -1,4 +1,4 @@
-"""What a fork server shares lies in large pages, and is what it was."""
+"""A fork server moves the memory it shares into large pages, with its contents unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The box: what gets in, what gets out, and that nothing in it knows what must come out."""
+"""The box: its input and output, and that no process in it knows expected results."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_waiting_has_an_end(wire: tuple[socket.socket, socket.socket]) -> None:
 
 
 def test_what_is_printed_in_a_box_fills_no_pipe() -> None:
-    """Nobody reads it: a judge that logs a lot would wait until its time is up."""
+    """Nothing reads the pipe: a judge that logs a lot would block until its time is up."""
     program = (
         "import os; from autograder.sandbox.fork_server import _print_to_nobody as quiet; quiet();"
         "[os.write(number, b'x' * 1_000_000) for number in (1, 2)]"
@@ -106,7 +106,7 @@ def test_what_is_printed_in_a_box_fills_no_pipe() -> None:
     assert process.communicate()[0] == b""
 
 
-# ------------------------------------------------------------------ what it knows
+# ------------------------------------------------------------------ knowledge of its processes
 
 KNOWS = """
 import gc, json, os, sys, types
@@ -165,7 +165,7 @@ for chapter in chapters:  # each in a process of its own, as fork servers have i
 
 
 def _say(who: str, told: dict[str, Any]) -> dict[str, Any]:
-    """What a judge tells the student's process of each chapter; or what that process knows then."""
+    """For each chapter, the judge's public data, or what a student's process then knows."""
     alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", KNOWS, who, *CHAPTERS]
     lines = subprocess.check_output(command, text=True, env=alone, input=json.dumps(told))
@@ -196,7 +196,7 @@ def warm() -> Iterator[Notebooks]:
 
 
 def said(source: Notebooks, *cells: str, cpu: float = 5.0) -> dict[str, Any]:
-    """What a notebook's process says of the last of these cells."""
+    """Run cells in a notebook's process; return its message about the last one."""
     notebook = source.notebook()
     try:
         for cell in cells:
@@ -208,7 +208,7 @@ def said(source: Notebooks, *cells: str, cpu: float = 5.0) -> dict[str, Any]:
 
 
 def shown(source: Notebooks, *cells: str) -> str:
-    """What the last of these cells shows, as text."""
+    """Return the output of the last of these cells as text."""
     head = said(source, *cells)
     return "".join(
         row.get("text") or row.get("evalue") or row.get("data", {}).get("text/plain", "")
@@ -245,7 +245,7 @@ NEVER_ENDS = {
 def test_time_that_is_used_up_is_an_error_whatever_is_shown(warm: Notebooks, what: str) -> None:
     head = said(warm, NEVER_ENDS[what], cpu=0.5)
     assert (head["out_of_time"], head["ended"]) == (True, "error")
-    # Two, where time was up once more while the first was shown.
+    # There are two if time was up again while the first error was shown.
     assert {row["output_type"] for row in head["outputs"]} == {"error"}
 
 

@@ -1,4 +1,4 @@
-"""What a box may take of the machine, and what it leaves to the one beside it."""
+"""Limits of a box on memory, processes and processor time, and fairness to other boxes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def warm() -> Iterator[Notebooks]:
 
 @contextlib.contextmanager
 def without_groups(bounds: Bounds) -> Iterator[Notebooks]:
-    """A fork server that finds no control groups, forked from a process that finds none."""
+    """A fork server without control groups, forked from a process without them."""
     none = "from autograder.sandbox import cgroups; cgroups.find_home = lambda *_: None; "
     popen = subprocess.Popen
 
@@ -82,14 +82,14 @@ def frugal() -> Iterator[Notebooks]:
 
 
 def run(notebook: Process, cell: str, seconds: float = 20.0) -> str:
-    """What a cell prints; its error's text if it raises."""
+    """Return the text that a cell prints, or the text of its error."""
     step = {"do": "run", "source": cell, "cpu": seconds, "wall": seconds}
     head, _ = notebook.step(step, patience=3 * seconds, largest=wire.MAX_OUTPUTS)
     return "".join(row.get("text") or row.get("evalue", "") for row in head["outputs"])
 
 
 def shown(source: Notebooks, cell: str, seconds: float = 20.0) -> str:
-    """What a cell prints in a notebook of its own."""
+    """Return the text that a cell prints in a new notebook."""
     notebook = source.notebook()
     try:
         return run(notebook, cell, seconds)
@@ -101,7 +101,7 @@ def shown(source: Notebooks, cell: str, seconds: float = 20.0) -> str:
 
 
 def answer(machine: str, number: int, *arguments: int, architecture: int | None = None) -> str:
-    """What the filter says of a call, worked out as the kernel does."""
+    """The filter's decision on a system call, computed as the kernel does."""
     known = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}[machine]
     padded = (*arguments, *[0] * (6 - len(arguments)))
     data = struct.pack("<IIQ6Q", number, architecture or known, 0, *padded)
@@ -252,7 +252,7 @@ def test_what_notebooks_use_is_there(warm: Notebooks) -> None:
     notebook.close()
 
 
-# ------------------------------------------------------------------ memory that nobody has
+# ------------------------------------------------------------------ memory charged to no process
 
 TABLES = """
 import mmap
@@ -363,7 +363,7 @@ def test_children_that_leave_no_times_behind_are_counted(frugal: Notebooks, life
     began = time.monotonic()
     with pytest.raises(ProcessLost, match="out of time"):
         shown(frugal, UNCOUNTED.format(life=life), seconds=1000.0)
-    assert time.monotonic() - began < 300  # else nothing but waiting would end it
+    assert time.monotonic() - began < 300  # the limit on real time did not end it
 
 
 def test_time_of_those_that_are_there_is_exact() -> None:
@@ -391,7 +391,7 @@ def test_those_that_come_and_go_unseen_are_charged_for() -> None:
     spent = ProcessorTime(free=2)
     for _ in range(3):
         spent.look({(2, "a"): Times(0.0, 0.0)}, 0.0, 2, 0.1)
-    # The first process itself is one of the two at the first look; one more of them is free.
+    # Six started: one is the first process itself, and two are free.
     assert spent.total == pytest.approx(3 * 0.05)
 
 
@@ -406,7 +406,7 @@ def test_an_answer_that_waits_for_a_processor_while_the_first_process_sleeps_is_
     for first, answer in [(1.0, 0.0), (1.0, 4.0), (1.5, 9.0)]:
         waiting.look({2: first, 3: answer})
     waiting.look({2: 1.75})  # the answer's process has ended
-    waiting.look({2: 1.75, 3: 0.5})  # another has its number
+    waiting.look({2: 1.75, 3: 0.5})  # another process reuses its id
     assert waiting.total == pytest.approx(1.0 + 4.0 + 5.0 + 0.25 + 0.5)
 
 
@@ -508,7 +508,7 @@ print(lowest, os.getpriority(0, 0))
 def test_what_runs_in_crowds_is_put_behind_and_the_first_is_not(warm: Notebooks) -> None:
     lowest, first = map(int, shown(warm, NICE, seconds=100.0).split())
     assert lowest >= 10
-    assert first == os.nice(0)  # what the tests themselves were started with
+    assert first == os.nice(0)  # the tests' own niceness
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is read in /proc")
@@ -550,15 +550,15 @@ print(time.monotonic() - began)
 
 @needs_box
 def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Notebooks) -> None:
-    for _ in range(3):  # other processes of the machine can spoil one try
-        alone, beside = _beside_one_that_spins(ungrouped)
+    for _ in range(3):  # other processes of the machine can spoil a try
+        alone, beside = _seconds_alone_and_next_to_busy(ungrouped)
         if beside < 2 * max(alone, 1.0) + 0.5:
             return
     pytest.fail(f"{beside:.1f} s beside a neighbour that spins, {alone:.1f} s alone")
 
 
-def _beside_one_that_spins(source: Notebooks) -> tuple[float, float]:
-    """Seconds that a fixed work takes alone, and beside a notebook with thirty busy processes."""
+def _seconds_alone_and_next_to_busy(source: Notebooks) -> tuple[float, float]:
+    """Seconds for a fixed amount of work alone, and next to thirty busy processes."""
     greedy, honest = source.notebook(), source.notebook()
     with ThreadPoolExecutor(1) as pool:
         alone = float(run(honest, COMPUTES, 60.0))
@@ -587,10 +587,10 @@ print("done")
 
 
 @needs_box
-def test_who_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
+def test_a_cell_that_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
     step = {"do": "run", "source": "import time; time.sleep(90)", "cpu": 99.0, "wall": 99.0}
     notebook = ungrouped.notebook()
-    with pytest.raises(ProcessLost, match="out of time"):  # else the cell would come to its end
+    with pytest.raises(ProcessLost, match="out of time"):  # raised long before the cell ends
         notebook.step(step, patience=0.5)
 
 
@@ -622,7 +622,7 @@ def test_the_keeper_says_it_of_an_answer_that_was_set_aside(ungrouped: Notebooks
     notebook.close()
 
 
-# ------------------------------------------------------------------ what ends with what
+# ------------------------------------------------------------------ the end of processes
 
 
 @needs_box
@@ -738,7 +738,7 @@ def test_packages_that_are_links_to_a_store_are_found(tmp_path: Path) -> None:
 
 
 def _linked_environment(folder: Path) -> Path:
-    """An environment as uv makes them, and more so: every part of it is behind a link."""
+    """An environment like those of uv, but with every part reached through a link."""
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     (folder / "env" / "bin").mkdir(parents=True)
     (folder / "env" / "lib" / name).mkdir(parents=True)
@@ -824,7 +824,7 @@ def test_a_group_holds_a_box_to_its_bounds(tree: Path) -> None:
     group = Cgroup.for_box(Bounds(memory=5 * MIB, processes=10, cores=1.5), home=tree)
     assert group is not None
     told = {name: (own / name).read_text() for name in ("memory.max", "pids.max", "cpu.max")}
-    processes = str(10 + SPARE + 8)  # 8 of ours
+    processes = str(10 + SPARE + 8)  # 8 are our own
     assert told == {"memory.max": str(5 * MIB), "pids.max": processes, "cpu.max": "150000 100000"}
     assert (own / "memory.swap.max").read_text() == "0"
     group.add(0)
@@ -881,7 +881,7 @@ def test_a_live_group_counts_and_kills(warm: Notebooks) -> None:
     inside = (own / "cgroup.procs").read_text().split()
     notebook.close()
     assert usage >= 300_000
-    assert len(inside) == 2  # the keeper, and the first process
+    assert len(inside) == 2  # the keeper and the first process
     until = time.monotonic() + 60
     while own.exists() and time.monotonic() < until:
         time.sleep(0.05)

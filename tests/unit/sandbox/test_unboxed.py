@@ -1,5 +1,7 @@
-"""Processes without a sandbox: what other users of the machine see of them, and how long one may
-take to get ready, by a clock that the tests move."""
+"""Processes without a sandbox: their visibility to other users, and their time to start.
+
+Tests move the clock.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ Start = Callable[..., tuple["subprocess.Popen[bytes]", socket.socket]]
 
 @pytest.fixture(autouse=True)
 def _finds_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process finds `IMAGE` in the folder of the tests."""
+    """Let a process import `IMAGE` from the tests' folder."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 

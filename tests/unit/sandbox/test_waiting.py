@@ -1,4 +1,4 @@
-"""How long a process in a box is waited for, by a clock that the tests move."""
+"""Waiting for a process in a box, with a clock that the tests move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.sandbox.client import Process, ProcessLost
 from tests.support.hand_clock import HandClock
 
 LONG = 60.0
-"""Real seconds after which a test gives up."""
+"""Real seconds before a test gives up."""
 
 
 def test_a_machine_that_slept_loses_no_process() -> None:
@@ -53,7 +53,7 @@ def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
 
 
 class Answering:
-    """A process at the other end of a wire: it takes a step, and answers when it is told to."""
+    """A process at the other end of a wire; it takes a step, and answers if a test allows it."""
 
     def __init__(self) -> None:
         self.seconds, self.has_step, self.may_answer = (
@@ -70,7 +70,7 @@ class Answering:
         wire.receive(self.theirs)
         self.has_step.set()
         self.may_answer.wait(LONG)
-        with contextlib.suppress(wire.Broken):  # if the process was given up
+        with contextlib.suppress(wire.Broken):  # if the client gave up the process
             wire.send(self.theirs, {"done": "work"})
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Fork servers are forked from one process, and end with whoever asked for them."""
+"""Fork servers are forked from one process, and end with the process that requested them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(why_no_box() is not None, reason="no box on this
 
 @pytest.fixture
 def none_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As in a process that has started none."""
+    """Pretend that this process has started no zygote."""
     alive: dict[tuple[int, str], zygote.Zygote] = {}
     monkeypatch.setattr(zygote, "_alive", alive)
     yield

@@ -1,4 +1,4 @@
-"""Quick tracing: the same graphs, and nothing left changed."""
+"""Fast tracing produces the same graphs, and leaves nothing changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.speed import fx_tracing
 
 @fx.wrap
 def tripled(x: torch.Tensor) -> torch.Tensor:
-    """A leaf for traces."""
+    """Triple the input; a leaf for traces."""
     return 3 * x
 
 
@@ -29,7 +29,7 @@ fx.wrap("len")
 
 
 class Mixed(nn.Module):
-    """Calls of `math`, of a module, and a parameter that is used twice."""
+    """A model with calls of `math` and of a module, and a parameter that is used twice."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ def test_traces_are_the_same_with_and_without() -> None:
         ).stdout
         for how in ("quick", "plain")
     ]
-    quick, plain = (re.sub("0x[0-9a-f]+", "", text) for text in found)  # where things lie
+    quick, plain = (re.sub("0x[0-9a-f]+", "", text) for text in found)  # memory addresses
     assert quick == plain != ""
 
 
@@ -106,7 +106,7 @@ def test_a_changed_function_of_math_is_left_to_fx() -> None:
 
 
 class Wrapping(nn.Module):
-    """Calls what was given to `fx.wrap`, perhaps after another trace."""
+    """Calls functions registered with `fx.wrap`, optionally after another trace."""
 
     def __init__(self, inner: bool = False) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class Wrapping(nn.Module):
 
 
 def targets_of(model: nn.Module) -> list[Any]:
-    """What the first calls in a trace call."""
+    """The targets of the first two function calls in a trace."""
     graph = fx.symbolic_trace(model).graph
     return [node.target for node in graph.nodes if node.op == "call_function"][:2]
 
@@ -226,7 +226,7 @@ def test_the_message_about_an_error_in_generated_code_needs_no_compiler() -> Non
     assert (quick[-6:], stock[-5:]) == ("False\n", "True\n")
     assert quick.removesuffix("False\n") == stock.removesuffix("True\n")
     assert "<--- HERE" in told_by_fx
-    call = r'  File ".*_symbolic_trace.py", line 1\d{5}, in __call__\n'  # the one that stands in
+    call = r'  File ".*_symbolic_trace.py", line 1\d{5}, in __call__\n'  # the frame of the patch
     assert re.sub(call, "", told_quickly) == told_by_fx
 
 
@@ -267,12 +267,12 @@ class Pair(NamedTuple):
 
 @fx.wrap
 def taken(value: Any) -> torch.Tensor:
-    """A leaf that takes anything."""
+    """Accept any value; a leaf for traces."""
     return torch.ones(())
 
 
 class Passing(nn.Module):
-    """Gives a leaf values of all kinds."""
+    """Passes values of all kinds to a leaf."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -301,7 +301,7 @@ def test_arguments_of_every_kind_become_what_they_do_in_fx() -> None:
 
 
 def _stock(name: str) -> Any:
-    """What FX has itself in the place of a method of `fx.Tracer`."""
+    """FX's own version of a patched method of `fx.Tracer`."""
     return getattr(fx.Tracer, name).__globals__["original"]
 
 
@@ -343,7 +343,7 @@ def test_a_number_that_is_a_symbol_is_warned_of() -> None:
 
 
 class _Below:
-    """Comes after `nn.Module` among the bases, and notes what is set."""
+    """A base after `nn.Module`, which records the attributes that are set."""
 
     noted: ClassVar[list[str]] = []
 
@@ -353,10 +353,10 @@ class _Below:
 
 
 class Setting(nn.Module, _Below):
-    """Has one of each kind of attribute, and a property."""
+    """A module with one attribute of each kind, and with properties."""
 
     def __init__(self) -> None:
-        self.before = 1  # before there is anything
+        self.before = 1  # before `nn.Module.__init__`
         super().__init__()
         self.weight = nn.Parameter(torch.ones(2))
         self.inner = nn.Linear(1, 1)

@@ -1,4 +1,4 @@
-"""Each part that the benchmark leaves out is still in the course."""
+"""The course still has each part that the benchmark can leave out."""
 
 from __future__ import annotations
 

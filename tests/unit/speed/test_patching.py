@@ -1,4 +1,4 @@
-"""Patches replace the library's own values alone."""
+"""A patch replaces a value only if it is the library's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fork servers have done once what is slow the first time, and nothing else is different."""
+"""Fork servers run slow first-time steps once, and change nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal says of a file: the words of a notebook's card, and the file's own faults."""
+"""Checking a file in a terminal: the text of a notebook's card, and errors of the file itself."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ RIGHT = HEAD + solve_sources("03_manipulation")["retarget"]
 
 @pytest.fixture(autouse=True)
 def main(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The file takes the place of the module that Python began with; not for other tests.
+    """Restore `__main__` after each test, because checking a file replaces it.
 
-    What was passed in this clone's folder is nothing to these tests.
+    Work in an empty folder, so that the record of passed exercises is empty.
     """
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Exercises as Python files: what is in them, and that no answer is ever overwritten."""
+"""Exercises as Python files: their contents, and that no answer is ever overwritten."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write(folder: Path, notebooks: Notebooks) -> None:
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The course, as it was installed from a wheel."""
+    """The course, as if installed from a wheel."""
     folder = tmp_path / "share"
     folder.mkdir()
     monkeypatch.setattr(given, "IN_CLONE", tmp_path / "no clone")
@@ -98,7 +98,7 @@ def test_an_answer_stays_whatever_the_course_does(source: Path, tmp_path: Path) 
     one, news = opened(folder)
     assert one.path.read_text() == ANSWER
     assert "two.new.txt" in news[0] and "always" in one.path.with_name("two.new.txt").read_text()
-    assert opened(folder)[1] == []  # it says so once
+    assert opened(folder)[1] == []  # reported only once
 
 
 def test_a_file_that_nobody_touched_gets_the_new_task(source: Path, tmp_path: Path) -> None:

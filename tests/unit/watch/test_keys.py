@@ -1,4 +1,4 @@
-"""Keys are read without waiting, and the terminal is as before afterwards."""
+"""Keys are read without waiting, and the terminal is restored afterwards."""
 
 from __future__ import annotations
 

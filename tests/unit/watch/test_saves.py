@@ -1,4 +1,4 @@
-"""Saves are seen, however an editor makes them."""
+"""Saves are noticed with every kind of editor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.watch.saves import Saves
 
 
 def both(saves: Saves) -> list[tuple[str, str]]:
-    """What two looks tell."""
+    """Look twice; return all changes found."""
     return [(path.name, kind) for _ in range(2) for path, kind in saves.look()]
 
 
@@ -23,7 +23,7 @@ def test_saves_in_place_by_renaming_and_deleting(tmp_path: Path) -> None:
     new = tmp_path / "new"
     new.write_text("33")
     os.utime(new, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
-    os.replace(new, file)  # the same time and length, and another file
+    os.replace(new, file)  # another file with the same time and length
     assert both(saves) == [("one.py", "saved")]
     file.unlink()
     other.write_text("2")

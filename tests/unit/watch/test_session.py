@@ -1,4 +1,4 @@
-"""A session in a terminal: keys, saves, files that go, and checks that end badly."""
+"""A session in a terminal: keys, saves, deleted files, and checks that crash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.watch.files import ExerciseFile
 from autograder.watch.session import Session
 from autograder.workspace import progress_file
 
-# What `autograder.watch.child` is for the real thing; this one needs no PyTorch.
+# A replacement for `autograder.watch.child` that does not need PyTorch.
 CHILD = """
 import json, os, sys, time
 job = json.loads(sys.stdin.readline() or sys.exit())
@@ -119,7 +119,7 @@ def test_cards_hints_comparing_and_the_next_exercise(desk: Desk) -> None:
     desk.save("right", 1)
     desk.until("You have finished the chapter.")
     desk.press("n")
-    desk.until("passed one")  # all are passed: the next at all
+    desk.until("passed one")  # all are passed, so `n` opens any next one
 
 
 def test_a_screen_is_no_larger_than_the_terminal(desk: Desk) -> None:

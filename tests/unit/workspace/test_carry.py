@@ -1,4 +1,4 @@
-"""No update of the course loses what a learner wrote, whatever either of them has changed."""
+"""No update of the course loses a learner's work, whatever the two have changed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_answer_keeps_what_it_shows() -> None:
     assert cell(carried(mine, course(), course()), "code-d").outputs == [output]
 
 
-def test_own_cells_stay_behind_the_cell_that_they_were_behind() -> None:
+def test_own_cells_stay_after_the_cell_that_they_followed() -> None:
     mine, new = course(), course()
     mine["01_first"].cells.insert(2, new_code_cell("torch.ones(3)"))
     mine["01_first"].cells.insert(0, new_markdown_cell("My notes."))
@@ -160,7 +160,7 @@ def test_a_chapter_that_is_gone_gives_what_has_no_place_to_nobody_else() -> None
 
 
 def edited_by_a_learner(draw: random.Random, notebooks: Notebooks, number: int) -> set[str]:
-    """Edit some cells of notebooks, in place. Returns the learner's texts that must be kept."""
+    """Edit some cells of notebooks, in place; return the learner's texts that must be kept."""
     marks = set()
     for step in range(draw.randint(1, 6)):
         cells = draw.choice([*notebooks.values()]).cells
@@ -201,7 +201,7 @@ def edited_by_a_learner(draw: random.Random, notebooks: Notebooks, number: int) 
 
 
 def edited_by_the_course(draw: random.Random, notebooks: Notebooks) -> Notebooks:
-    """The notebooks of a new version."""
+    """Return the notebooks of a new version."""
     new = copy.deepcopy(notebooks)
     for step in range(draw.randint(0, 6)):
         name = draw.choice([*new])
@@ -238,12 +238,12 @@ def test_random_edits_lose_nothing(is_known: bool) -> None:
 
 
 def nothing_is_lost(numbers: range, is_known: bool) -> None:
-    """Carry random work through random updates, and look for each text that a learner wrote."""
+    """Carry random work through random updates, and look for each text of the learner."""
     for number in numbers:
         draw = random.Random(number)
         given = course()
         mine, marks = course(), set()
-        for _ in range(draw.randint(1, 3)):  # some updates one after the other
+        for _ in range(draw.randint(1, 3)):  # several updates in a row
             marks |= edited_by_a_learner(draw, mine, number)
             present = "\n".join(texts_of(mine))
             marks = {mark for mark in marks if mark in present}

@@ -1,4 +1,4 @@
-"""A workspace on disk: made, updated, put back in parts; and nothing in it is lost."""
+"""A workspace on disk: creating, updating and restoring parts of it loses nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANSWER = "def two(x):\n    return x"
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small course that was installed from a wheel."""
+    """A small course, as if installed from a wheel."""
     folder = tmp_path / "share"
     folder.mkdir()
     monkeypatch.setattr(given, "IN_CLONE", tmp_path / "no clone")
@@ -48,7 +48,7 @@ def give_out(folder: Path, notebooks: Notebooks) -> None:
 
 @pytest.fixture
 def mine(source: Path, tmp_path: Path) -> Path:
-    """A workspace with an answer in it."""
+    """A workspace with an answer."""
     folder = tmp_path / "my"
     update.open_workspace(folder)
     write(folder, "01_first", "two", ANSWER)
@@ -265,7 +265,7 @@ def test_the_index_is_up_to_date_when_it_is_opened(mine: Path) -> None:
     written = (mine / "index.ipynb").stat().st_mtime_ns
     record = mine / location.STATE / progress_file.IN_WORKSPACE
     record.write_text('{"node_names": "passed"}', encoding="utf-8")
-    asyncio.run(manager.get("index.ipynb", content=False))  # as before a file is saved
+    asyncio.run(manager.get("index.ipynb", content=False))  # as JupyterLab does before a save
     assert (mine / "index.ipynb").stat().st_mtime_ns == written
     assert "Go on: 0.2" in opened()
     written = (mine / "index.ipynb").stat().st_mtime_ns
@@ -299,7 +299,7 @@ def test_an_index_of_an_earlier_version_is_replaced(mine: Path) -> None:
 
 
 def test_jupyterlab_opens_the_first_chapter_until_something_is_passed(mine: Path) -> None:
-    assert lab.first_notebook(mine) == "index"  # a course without chapter 0
+    assert lab.first_notebook(mine) == "index"  # this course lacks chapter 0
     (mine / "00_start.ipynb").touch()
     assert lab.first_notebook(mine) == "00_start"
     record = mine / location.STATE / progress_file.IN_WORKSPACE

@@ -1,4 +1,4 @@
-"""Every exercise can be solved in the box, where much of what a learner's kernel has is missing."""
+"""Every exercise can be solved in the box, which lacks much of a learner's kernel."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.support.pages import built_pages
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of all chapters, executed."""
+    """Execute all chapters and return their pages."""
     for path in paths.chapters():
         if not is_current(path):
             write_solved(path)

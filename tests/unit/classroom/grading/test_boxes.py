@@ -1,4 +1,4 @@
-"""The fork servers of a chapter: judges are at work before the one for notebooks is ready."""
+"""A chapter's fork servers: judges start before the server for notebooks is ready."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KNOWN = {"exercises": [{"kind": "analysis"}]}
 
 
 class Server:
-    """A fork server that does nothing, and notes what it is asked for."""
+    """A fork server that does nothing except record its requests."""
 
     fails = False
 
@@ -47,7 +47,7 @@ class Server:
         self.asked.append("ahead")
 
     def close(self, patience: float = 0.0) -> None:
-        """Nothing is left of it."""
+        """Do nothing: there is no process to end."""
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChapterServers]:
 
 
 def asked(servers: ChapterServers) -> list[str]:
-    """What the server for notebooks was asked for."""
+    """Return the requests to the server for notebooks."""
     server: Any = servers._students
     found: list[str] = server.asked
     return found
@@ -90,7 +90,7 @@ def test_work_ahead_begins_when_it_is_ready(servers: ChapterServers) -> None:
     assert asked(servers) == ["wait", "configure", "ahead"]
 
 
-def test_whoever_asks_is_told_that_it_does_not_come_up(
+def test_the_caller_learns_that_a_server_does_not_start(
     servers: ChapterServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Server, "fails", True)

@@ -1,4 +1,4 @@
-"""A cluster that is missing is named, and a class of any size is sent to one piece by piece."""
+"""A missing cluster is reported, and a class of any size is sent to a cluster in pieces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_dask_that_is_missing_is_named(room: Path, monkeypatch: pytest.MonkeyPat
 
 
 class FakeClient:
-    """A cluster with three graders that needs no time."""
+    """A cluster with three graders, which answers at once."""
 
     def nthreads(self) -> dict[str, int]:
         return {"one": 1, "two": 2}

@@ -1,4 +1,4 @@
-"""No hand-in takes more than its share of the judge's time."""
+"""No submission takes more than its share of the judge's time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.submission.tampering import is_long, tree_of, within_budget
 from tests.support.pace import at_most
 
 MAGICS = "x = !ls\n" * 390
-"""IPython's parser takes time with the square of such lines."""
+"""Lines for which IPython's parser takes time that grows as the square of their number."""
 
 
 def test_plain_python_is_not_given_to_ipython(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A run can be tried first, and the last one can be undone."""
+"""A grading run can be tried without effect, and the last one can be undone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, hand_in, scores
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 
 
@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tree(room: Path) -> dict[str, bytes]:
-    """All that a classroom holds, but what only we read; the gradebook as SQL."""
+    """All files of a classroom except our own bookkeeping, with the gradebook as SQL."""
     found = {
         path.relative_to(room).as_posix(): path.read_bytes()
         for path in room.rglob("*")
@@ -93,7 +93,7 @@ def test_course_that_has_changed_is_named(room: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("by_rows", [False, True], ids=["a file", "row by row"])
 def test_last_run_is_undone(room: Path, monkeypatch: pytest.MonkeyPatch, by_rows: bool) -> None:
-    if by_rows:  # as where the gradebook is on a server
+    if by_rows:  # as for a gradebook on a server
         monkeypatch.setattr(gradebook_copy, "_file_of", lambda db_url: None)
     untouched = tree(room)
     grade_class(room)
@@ -103,7 +103,7 @@ def test_last_run_is_undone(room: Path, monkeypatch: pytest.MonkeyPatch, by_rows
     handed_in = {name: data for name, data in tree(room).items() if name.startswith("submitted")}
     grade_class(room)
     assert scores(room) == {"ann": 10.0, "bo": 10.0, "cy": 10.0}
-    grade_class(room)  # finds nothing new, and takes nothing from the run before it
+    grade_class(room)  # finds nothing new, and leaves the earlier run undoable
     _, count = undo.undo_last_run(room)
     assert count == 2
     assert tree(room) == first | handed_in

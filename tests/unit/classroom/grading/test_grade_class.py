@@ -1,4 +1,4 @@
-"""Whatever a notebook does, each exercise scores what its answer is worth, and no more."""
+"""Each exercise scores its answer's worth and no more, whatever the rest of the notebook does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.submissions.edits import (
 )
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's
+    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # from nbgrader
 ]
 
 AFTER = "def after(number):\n    return number + 1 if number >= 0 else number - 1"
@@ -56,7 +56,7 @@ def room(made: Path, tmp_path: Path) -> Path:
 
 
 def graded(room: Path, *edits: Edit, **settings: object) -> tuple[dict, NotebookNode, str]:
-    """The points, the graded notebook and the log of a student who made these edits."""
+    """Grade a student with these edits; return points, the graded notebook and the log."""
     work = edited(rooms.released(room, numbers.CHAPTER), *edits)
     log = numbers.grade(room, {"ann": work}, **settings)
     assert rooms.waiting(room, numbers.CHAPTER) == []
@@ -65,7 +65,7 @@ def graded(room: Path, *edits: Edit, **settings: object) -> tuple[dict, Notebook
 
 
 def outputs(nb: NotebookNode, source: str) -> str:
-    """What the cell with that source shows, as text."""
+    """Return the output of the cell whose source begins this way, as text."""
     (cell,) = (cell for cell in nb.cells if cell.source.startswith(source))
     texts = [
         output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", "")
@@ -94,7 +94,7 @@ class Everything:
     __hash__ = object.__hash__
 """
 
-# What a student did, and the points for `after` (of 6) and `half` (of 3).
+# A student's edits, and the points for `after` (of 6) and `half` (of 3).
 SCORES: dict[str, tuple[list[Edit], tuple[float, float]]] = {
     "all right": (GOOD, (6, 3)),
     "nothing written": ([], (0, 0)),
@@ -243,7 +243,7 @@ def test_flood_is_bounded(room: Path) -> None:
 
 
 def test_every_check_has_its_card(room: Path) -> None:
-    """Drawn in a box, where no file can be read any more."""
+    """Cards are drawn in a box, which cannot read files."""
     _, nb, log = graded(room, fill("after", AFTER), fill("half", "def half(number):\n    return 0"))
     for grade_id in ("check-after", "check-half"):
         (cell,) = (
@@ -276,7 +276,7 @@ def test_seed_is_another_for_other_code_and_the_same_for_other_outputs() -> None
     assert seed_of(key, code_of(nb), 1) != seed_of(key, code, 1)
     assert seed_of(key_of("secret", "bo"), code, 1) != seed_of(key, code, 1)
     assert pool_of("secret", "a") != pool_of("secret", "b") != pool_of("other", "b")
-    assert seed_of(key, code, 2**32 - 1) < 2**53  # a number that every reader of JSON keeps
+    assert seed_of(key, code, 2**32 - 1) < 2**53  # exact in every JSON reader
 
 
 def test_repairs_are_logged_and_noted(room: Path) -> None:

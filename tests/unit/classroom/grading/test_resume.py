@@ -1,4 +1,4 @@
-"""Grading that is stopped goes on, and ends as if it had not been; what is done stays done."""
+"""A stopped run resumes and ends as an uninterrupted one; finished work is not repeated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.submissions import room as rooms
 from tests.support.submissions.edits import edited, fill
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 
 STUDENTS = 4
@@ -47,18 +47,18 @@ def room(made: Path, tmp_path: Path) -> Path:
 
 
 def with_gradebook(room: Path, student: str, act: Callable[[Any], None]) -> None:
-    """Do something to a student's submission, as a person does in Formgrader."""
+    """Change a student's submission, as an instructor does in Formgrader."""
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
         act(book.find_submission(CHAPTER, student))
         book.db.commit()
 
 
-# ------------------------------------------------- without graders: only what writes things down
+# ------------------------------------------------- without graders: only the writing of results
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Graders that know what everybody gets; no notebook is run."""
+    """Replace the graders: return each student's known points, and run no notebook."""
     monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", _known_at_once)
     monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
 
@@ -74,7 +74,7 @@ def _known_at_once(
 
 
 def again(room: Path, **options: Any) -> set[str]:
-    """Grade; who was graded in this run."""
+    """Grade; return the students that this run graded."""
     return {
         row.student
         for row in grade_class(room, GradingOptions(**options)).results
@@ -100,14 +100,14 @@ def test_what_a_grader_could_not_finish_is_tried_again(
 
 
 class Stopped(BaseException):
-    """What is raised in place of being killed."""
+    """Raised by a test instead of killing the process."""
 
 
 Does = Callable[..., object]
 
 
 def at_once(real: Does) -> Does:
-    """Be stopped before it is done."""
+    """Stop before the call does anything."""
 
     def does(*words: Any, **more: Any) -> object:
         raise Stopped
@@ -116,7 +116,7 @@ def at_once(real: Does) -> Does:
 
 
 def after(calls: int) -> Callable[[Does], Does]:
-    """Have it done that many times, and be stopped right after the last."""
+    """Let this many calls finish, and stop right after the last."""
 
     def wrapped(real: Does) -> Does:
         left = iter(range(calls - 1))
@@ -133,7 +133,7 @@ def after(calls: int) -> Callable[[Does], Does]:
 
 
 def half_way(real: Does) -> Does:
-    """Write half a line of the journal, and be stopped."""
+    """Write half a line of the journal, and stop."""
 
     def does(self: Journal, *words: object) -> None:
         with self._path.open("a", encoding="utf-8") as file:

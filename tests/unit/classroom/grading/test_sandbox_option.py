@@ -1,4 +1,4 @@
-"""The ways to grade without a sandbox: each says what it gives away, and none is offered."""
+"""Ways to grade without a sandbox: each warns about its risk, and no message offers one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRUST = "--i-trust-these-students"
 
 
 def graded_with(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, list[object]]:
-    """The exit status and output of `fxcourse grade`, and with which sandbox it grades."""
+    """Run `fxcourse grade`; return its exit status, its output and the sandbox that it chose."""
     asked: list[object] = []
 
     def grade(room: Path, options: grade_class.GradingOptions, *_: object) -> None:

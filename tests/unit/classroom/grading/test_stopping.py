@@ -1,4 +1,4 @@
-"""A run shows at once how it goes, stops at once, and says in a sentence what is wrong."""
+"""A run shows progress at once, stops at once, and reports a problem in one sentence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from autograder.submission.result import Result, SubmissionStatus
 from tests.support.stub_class import ONE, scores
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 
 
@@ -58,7 +58,7 @@ def test_what_had_been_graded_before_does_not_count_as_fast() -> None:
 
 
 class ChapterServers:
-    """Boxes in which nothing happens."""
+    """Fork servers that start no process."""
 
     closed: list[bool] = []
     told: list[str] = []
@@ -96,7 +96,7 @@ def test_no_more_is_done_at_a_time_than_was_asked_for(
     handed_in = [Submission(str(number), b"") for number in range(8)]
     config = GradingConfig(ONE, {}, PreloadSpec(ONE))
     assert list(worker_pool.grade_in_parallel(handed_in, config, jobs)) == ["done"] * 8
-    assert most <= jobs  # the proof is one of them
+    assert most <= jobs  # the proof counts as one of them
 
 
 def test_stopped_run_waits_for_no_box(monkeypatch: pytest.MonkeyPatch) -> None:

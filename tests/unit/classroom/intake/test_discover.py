@@ -1,4 +1,4 @@
-"""Notebooks are known by their grade ids; what is not read is named, and what is refused, why."""
+"""Grade ids identify notebooks; unread files are listed, and rejected ones with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support import stub_class as stubs
 from tests.support.stub_class import CELLS, ONE, TWO, scores, text_of
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 NO_IDS = '{"cells": [], "metadata": {}}'
 WHOLE = text_of(ONE, after=6.0, half=4.0)
@@ -89,7 +89,7 @@ def test_of_several_none_is_chosen(tmp_path: Path) -> None:
         f"There are several notebooks of {ONE}: ann/{ONE}/a.ipynb, ann/{ONE}/b.ipynb. "
         f"Keep the one that counts, as {ONE}/{ONE}.ipynb."
     )
-    put(tmp_path, f"ann/{ONE}/b.ipynb")  # the same again
+    put(tmp_path, f"ann/{ONE}/b.ipynb")  # an identical copy
     assert found(tmp_path).places[ONE]["ann"].path == tmp_path / f"ann/{ONE}/a.ipynb"
 
 

@@ -1,4 +1,4 @@
-"""A notebook is recognised by its grade ids, whatever it is called."""
+"""Grade ids identify a notebook, whatever its file name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When work is late, and what that costs: the file, the times, and how days are counted."""
+"""Lateness and its cost: the file of deadlines, times, and the way days are counted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def policy(folder: Path, text: str) -> Policy:
 
 
 def percent(rules: Policy, *hours: float, student: str = "ann") -> list[float]:
-    """What is taken off of chapters that were handed in so many hours after each was due."""
+    """The percentages deducted from chapters submitted this many hours after their due dates."""
     hand_ins = [
         HandIn(chapter, DUE + timedelta(days=7 * number), DUE + timedelta(days=7 * number, hours=h))
         for number, (chapter, h) in enumerate(zip(CHAPTERS, hours, strict=False))

@@ -1,4 +1,4 @@
-"""Penalties for late work are worked out at each run, and go away as they came."""
+"""Each run computes penalties for late work again, and removes those that no longer apply."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, due, hand_in, penalties
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 
 DUE = "2026-12-01 22:00:00"
@@ -165,7 +165,7 @@ c.AssignLatePenalties.plugin_class = ByTheHour
     [("total_seconds_late / 36000", 9.0), ("-3", 0.0), ("99.0", 10.0), ("None", 0.0)],
 )
 def test_plugin_of_a_teachers_own(room: Path, result: str, off: float) -> None:
-    stubs.stamp(room, "ann", "2026-12-05 16:00:00 UTC")  # 90 hours
+    stubs.stamp(room, "ann", "2026-12-05 16:00:00 UTC")  # 90 hours late
     config = room / "nbgrader_config.py"
     own = OWN.format(result=result)
     config.write_text(config.read_text(encoding="utf-8") + own, encoding="utf-8")
@@ -261,9 +261,9 @@ def test_preview_shows_whom_an_extension_or_grace_has_saved(room: Path) -> None:
 
 def test_nbgraders_own_command_gives_the_same(room: Path) -> None:
     rules(room, 'percent_a_day = 10\ntimezone = "Europe/Berlin"')
-    stubs.stamp(room, "ann", "2026-12-01 23:30:00")  # half an hour late there
+    stubs.stamp(room, "ann", "2026-12-01 23:30:00")  # half an hour late in Berlin
     grade_class(room)
-    with stubs.gradebook(room) as book:  # as nbgrader reads it
+    with stubs.gradebook(room) as book:  # the submission, as nbgrader stores it
         book.update_or_create_submission(ONE, "ann", timestamp="2026-12-01 23:30:00")
         book.find_submission(ONE, "ann").notebooks[0].late_submission_penalty = None
         book.db.commit()

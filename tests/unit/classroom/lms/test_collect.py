@@ -1,4 +1,4 @@
-"""What a class has handed in on Moodle or Canvas, or in folders, comes into ``submitted``."""
+"""Collecting submissions from Moodle, Canvas or folders into ``submitted``."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_time_that_is_known_already_stays_known(room: Path) -> None:
     anna = "Anna Example_12345_assignsubmission_file_/01_one.ipynb"
     ben = "Ben Other_12346_assignsubmission_file_/01_one.ipynb"
     take(room, {anna: (ONE, MONDAY), ben: (ONE, TUESDAY)})
-    done = take(room, {anna: ONE, ben: ONE})  # all of one date: that of the packing
+    done = take(room, {anna: ONE, ben: ONE})  # all dated when the archive was packed
     assert [one.what for one in done.placed] == [What.SAME, What.SAME]
     assert done.dated and all(one.when for one in done.placed)
 
@@ -319,7 +319,7 @@ def test_what_cannot_be_placed_is_listed_with_the_reason(room: Path) -> None:
     assert not list((room / ".fxcourse").glob("collecting-*"))
 
 
-def test_a_bomb_costs_only_whoever_packed_it(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_costs_only_its_sender(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.classroom.intake.untrusted_files.MAX_NESTED_BYTES", 100_000)
     monkeypatch.setattr("autograder.classroom.intake.untrusted_files.MAX_NOTEBOOK", 60_000)
     bomb = packed({f"{n}.bin": b"\0" * 50_000 for n in range(9)})

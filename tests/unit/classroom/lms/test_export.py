@@ -1,4 +1,4 @@
-"""What Moodle and Canvas import: their own files with grades filled in, and no other change."""
+"""Files for Moodle and Canvas to import: their own files with grades filled in, else unchanged."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_feedback_goes_to_the_participants_folder(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "f.zip") as archive:
         (name,) = archive.namelist()
         assert archive.read(name) == b"<p>page"
-    folder = name.split("/")[0].split("_", 4)  # as Moodle takes a folder's name apart
+    folder = name.split("/")[0].split("_", 4)  # the way Moodle parses a folder's name
     assert folder == ["Anna Example", "101", "assignsubmission", "file", ""]
     feedback_zip(tmp_path / "g.zip", tmp_path, "02_two", done, GRADES)
     assert not (tmp_path / "g.zip").exists()

@@ -1,7 +1,7 @@
-"""nbgrader's own files, graded by nbgrader as it comes and by us.
+"""nbgrader's own files, graded by stock nbgrader and by us.
 
-Nobody of this project wrote them, and every instructor knows them: the course of nbgrader's
-documentation, and what its own tests hand in, exploits included.
+Every instructor knows these files, and they do not come from this project: the course of nbgrader's
+documentation, and the submissions of nbgrader's own tests, exploits included.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.support.submissions import room as rooms
 
 pytestmark = [
     pytest.mark.skipif(why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"),
-    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's
+    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # from nbgrader
 ]
 
 HOME = Path(nbgrader.__file__).parent
@@ -39,12 +39,12 @@ REPAIRED = "graded after repair"
 OLD = {("squares", f"test-{version}") for version in ("v0", "v1", "v2")}
 
 UNTOUCHED = "untouched"
-"""The student who hands in what was released."""
+"""The student who submits the released notebook unchanged."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A source of nbgrader's, and what is handed in for it."""
+    """A source notebook from nbgrader, and the submissions for it."""
 
     source: Path
     handed_in: tuple[Path, ...]
@@ -89,22 +89,22 @@ ASSIGNMENTS = {
 
 
 def name_of(path: Path) -> str:
-    """The student who hands in a file."""
+    """The name of the student who submits a file."""
     return path.parents[1].name if path.is_relative_to(GUIDE) else path.stem
 
 
 Scores = dict[str, tuple[float | None, float | None, bool]]
-"""By grade id: points that were given without a person, full marks, and whether one must look."""
+"""By grade id: automatic points, full marks, and whether a person must grade the cell."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Both ways of grading the same class.
+    """The results of both ways to grade the same class.
 
     Attributes:
-        stock: what nbgrader gives, by assignment and student; not there where it gives up.
-        ours: what we give.
-        rows: what we say of it.
+        stock: nbgrader's scores, by assignment and student; without submissions that it gave up.
+        ours: our scores.
+        rows: our results, with status and notes.
     """
 
     stock: dict[tuple[str, str], Scores]
@@ -126,7 +126,7 @@ def _scores(room: Path) -> dict[tuple[str, str], Scores]:
 
 
 def _stock(room: Path) -> None:
-    """A course as nbgrader comes, with everything released."""
+    """Set up a course of stock nbgrader, and release all assignments."""
     room.mkdir()
     (room / "nbgrader_config.py").write_text(
         f"{CONFIG}c.Execute.timeout = 5\nc.Execute.interrupt_on_timeout = True\n"
@@ -141,7 +141,7 @@ def _stock(room: Path) -> None:
 
 
 def _ours(room: Path, stock: Path) -> None:
-    """A classroom of ours for the same sources."""
+    """Set up a classroom of ours with the same sources."""
     path = stock / "source" / "{0}" / "{0}.ipynb"
     create(room, {name: nbformat.read(str(path).format(name), as_version=4)
                   for name in ASSIGNMENTS if name != "autotest"})  # fmt: skip
@@ -171,7 +171,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
             _hand_in(room)
         for name in ASSIGNMENTS:
             rooms.nbgrader(stock, "autograde", name)
-            for student in sorted(os.listdir(stock / "submitted")):  # some end it for all others
+            for student in sorted(os.listdir(stock / "submitted")):  # some end the whole run
                 if (stock / "submitted" / student / name).exists() and not _is_graded(
                     stock, name, student
                 ):
@@ -183,12 +183,12 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 def _is_graded(room: Path, name: str, student: str) -> bool:
-    """Whether nbgrader came to the end of a submission."""
+    """Whether nbgrader graded a submission to its end."""
     return (room / "autograded" / student / name / f"{name}.ipynb").exists()
 
 
 def handed_in() -> list[tuple[str, str]]:
-    """All submissions, but for untouched ones."""
+    """All submissions, except unchanged ones."""
     return [
         (name, name_of(path))
         for name, assignment in ASSIGNMENTS.items()
@@ -223,7 +223,7 @@ def test_what_stock_leaves_open_earns_points_after_a_repair_that_is_listed(grade
         for key in handed_in()
         if points(graded.ours[key]) > points(graded.stock.get(key, {}))
     }
-    # Those of which nothing is said have nbgrader's metadata of old, which stock refuses.
+    # Those graded without a note have old nbgrader metadata, which stock rejects.
     assert {key for key, status in more.items() if status == "graded"} <= OLD
     assert set(more.values()) <= {"graded", REPAIRED, "restored"}
 
@@ -247,7 +247,7 @@ def test_what_nbgrader_leaves_to_people_is_left_to_them(graded: Graded) -> None:
 
 
 def manual(name: str) -> set[str]:
-    """The cells of an assignment for which only people give points."""
+    """The cells of an assignment that only a person grades."""
     cells = nbformat.read(ASSIGNMENTS[name].source, as_version=4).cells
     data = [cell.metadata["nbgrader"] for cell in cells if "nbgrader" in cell.metadata]
     return {d["grade_id"] for d in data if d.get("task") or (d["grade"] and d["solution"])}

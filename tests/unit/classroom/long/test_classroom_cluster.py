@@ -1,4 +1,4 @@
-"""A class graded on a cluster scores what it scores on one machine, whatever happens there."""
+"""A class graded on a cluster scores the same as on one machine, even if workers are lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.unit.classroom.grading.test_cluster_alone import NOBODY
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),
-    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's
+    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # from nbgrader
 ]
 
 
@@ -46,7 +46,7 @@ def machines(room: Path, tmp_path: Path) -> Iterator[dask_cluster.Cluster]:
 
 
 def after(count: int, do: Callable[[], None]) -> Callable[[Result, int, int], None]:
-    """Do something when so many submissions are done."""
+    """Call `do` after this many submissions."""
 
     def say(result: Result, done: int, of: int) -> None:
         if done == count:
@@ -56,14 +56,14 @@ def after(count: int, do: Callable[[], None]) -> Callable[[Result, int, int], No
 
 
 def kill(process: int) -> set[int]:
-    """Kill a process at once; which processes it had started, at any depth."""
+    """Kill a process at once; return all its descendants."""
     started = dask_cluster.below(process)
     os.kill(process, signal.SIGKILL)
     return started
 
 
 def alive(processes: set[int]) -> set[int]:
-    """Those that are still there, and not only waiting to be buried."""
+    """The processes that still run, zombies excluded."""
     found = set()
     for process in processes:
         try:
@@ -79,12 +79,12 @@ def test_points_are_those_of_one_machine_though_a_worker_is_killed(
     room: Path, made: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
     lost = machines.worker("--no-nanny")
-    machines.worker()  # with a nanny, which makes it a process that may start none
+    machines.worker()  # with a nanny, and so as a daemon, which must not start processes
     left: set[int] = set()
     summary = grade(
         room, cluster=machines.address, say=after(2, lambda: left.update(kill(lost.pid)))
     )
-    assert left  # it was at work
+    assert left  # it was working
     here = grade_alike(made, tmp_path, jobs=1)
     assert {row.student: row.points for row in summary.results} == WORTH
     assert results(summary) == results(here)
@@ -93,9 +93,9 @@ def test_points_are_those_of_one_machine_though_a_worker_is_killed(
     until = time.monotonic() + 20
     while alive(left) and time.monotonic() < until:
         time.sleep(0.2)
-    assert not alive(left)  # a killed worker's graders, and the notebooks in them, end with it
+    assert not alive(left)  # a killed worker's graders end with it, and so do their notebooks
 
-    # Nothing is left to do, so that no cluster is asked.
+    # Nothing is left to grade, so no cluster is needed.
     assert not any(row.in_this_run for row in grade(room, cluster=NOBODY).results)
 
 
@@ -164,7 +164,7 @@ def test_worker_or_scheduler_without_the_course_is_named(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
     (tmp_path / "empty" / "autograder").mkdir(parents=True)
-    # What is installed would still be found below a package that is empty.
+    # If the package were only empty, Python would still find the installed modules.
     missing = "raise ModuleNotFoundError(\"No module named 'autograder'\", name='autograder')\n"
     (tmp_path / "empty" / "autograder" / "__init__.py").write_text(missing)
     machines.worker("--no-nanny", path=str(tmp_path / "empty"))

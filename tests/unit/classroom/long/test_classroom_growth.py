@@ -1,4 +1,4 @@
-"""The work of reading what students hand in grows as its length does, whatever it is made of."""
+"""Reading a submission takes time linear in its length, whatever its text."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def seconds(act: Callable[[str], object], text: str) -> float:
 
 
 def grows_too_fast(act: Callable[[str], object], make: Callable[[int], str]) -> str:
-    """How long a short and a long text take, if the long one takes too much; else empty.
+    """Return the times for a short and a long text if the long one takes too much; else ``""``.
 
-    With work that grows as the square, a text of four times the length takes 16 times as long.
+    With quadratic work, a text of four times the length takes 16 times as long.
     """
     short = seconds(act, make(SHORT))
     if short > 8:
         return f"{short:.1f} s for {SHORT} characters"
     if short < 0.02:
-        return ""  # 16 times that is nothing
+        return ""  # too short to matter, even 16 times
     long = seconds(act, make(LONG))
     return f"{short:.2f} s, {long:.2f} s" if long > 8 * short + 0.3 else ""
 

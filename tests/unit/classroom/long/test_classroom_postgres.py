@@ -1,4 +1,4 @@
-"""A gradebook in PostgreSQL holds what one in a file holds; nobody sees its password."""
+"""A gradebook in PostgreSQL keeps the same data as a file, and its password stays secret."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.support.submissions import room as rooms
 from tests.unit.classroom.room.test_gradebook_url import NOWHERE, SECRET
 
 pytestmark = [
-    pytest.mark.xdist_group("postgres"),  # one server
-    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's
+    pytest.mark.xdist_group("postgres"),  # one server for all
+    pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # from nbgrader
 ]
 
 
@@ -41,7 +41,7 @@ def server() -> Iterator[postgres_server.Server]:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classroom with a gradebook in a file, in which the class has handed in."""
+    """A classroom with submissions, and with a gradebook in a file."""
     room = numbers_room.room(tmp_path_factory.mktemp("made"))
     hand_all_in(room)
     return room
@@ -71,7 +71,7 @@ def test_points_are_those_of_a_gradebook_in_a_file(
     named = gradebook_url.with_driver(address)
     in_file = grade_alike(source, tmp_path)
 
-    # Stopped after three of them, it goes on from there.
+    # The run stops after three students and resumes.
     with pytest.raises(InterruptedError):
         grade(room, say=_stop_after(3))
     assert sum(WORTH[name] == _sum(cells) for name, cells in kept(named).items()) >= 3
@@ -84,7 +84,7 @@ def test_points_are_those_of_a_gradebook_in_a_file(
     assert not any(row.in_this_run for row in grade(room).results)
     assert not (room / "gradebook.db").exists()
 
-    # nbgrader's own commands find it through the classroom's configuration.
+    # nbgrader's own commands find the gradebook through the classroom's configuration.
     exported = rooms.nbgrader(room, "export")
     assert exported.returncode == 0, exported.stdout
     lines = (room / "grades.csv").read_text(encoding="utf-8").splitlines()
@@ -115,7 +115,7 @@ def _stop_after(count: int):
 def test_gradebook_of_a_single_run_wins(
     server: postgres_server.Server, source: Path, tmp_path: Path
 ) -> None:
-    """The chapters come into a new gradebook by nbgrader's own way."""
+    """The chapters reach a new gradebook through nbgrader's own command."""
     room = Path(shutil.copytree(source, tmp_path / "class"))
     address = server.make("elsewhere")
     with pytest.raises(ClassroomError, match="has no chapters.*generate_assignment"):
@@ -124,7 +124,7 @@ def test_gradebook_of_a_single_run_wins(
         config.write(f"c.CourseDirectory.db_url = {address!r}\n")
     made = rooms.nbgrader(room, "generate_assignment", "07_numbers", "--force")
     assert made.returncode == 0, made.stdout
-    long = "x" * 140  # more than nbgrader's column holds
+    long = "x" * 140  # longer than nbgrader's column allows
     for name in (long, os.fsdecode(b"no \xfftext")):
         shutil.copytree(room / "submitted" / "ann", room / "submitted" / name)
     summary = grade(room, db_url=address)
@@ -192,7 +192,7 @@ def test_role_that_may_not_make_tables_is_told_so(
 
 
 def test_server_that_is_lost_is_said_and_nothing_else_is(source: Path, tmp_path: Path) -> None:
-    """Of its own: this server is lost while a class is graded."""
+    """The test starts its own server, because it stops it while a class is graded."""
     pytest.importorskip("psycopg")
     if why_not := postgres_server.why_not():
         pytest.skip(why_not)

@@ -1,4 +1,4 @@
-"""A secret word in a hidden case of an instructor's own exercises is shown to no student."""
+"""No student sees a secret word from a hidden case of an instructor's own exercises."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def keep(word):
     open("more.py", "w").write(f"print({word!r})")
 """,
 }  # fmt: skip
-"""Six ways to keep a word: `keep` is called on the hidden case, `kept` looks for it later."""
+"""Six ways to save a word: `keep` runs on the hidden case, and `kept` looks for it later."""
 
 CARRIES = """
 
@@ -128,7 +128,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def own_chapter(room: Path) -> NotebookNode:
-    """Write two exercises of one chapter into a classroom; returns their notebook."""
+    """Write two exercises of one chapter into a classroom; return their notebook."""
     for number, name in enumerate((FIRST, LATE), start=1):
         home = write(room, name)
         cases, redraws, models = home / "cases.py", home / "redraws.py", home / "models.py"
@@ -151,7 +151,7 @@ def own_chapter(room: Path) -> NotebookNode:
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class in which each student keeps what a hidden case says, in one of the six ways."""
+    """A class in which each student saves a word from a hidden case, in one of the six ways."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "draft").mkdir()
     (folder / "draft" / "nbgrader_config.py").touch()
@@ -167,7 +167,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return room
 
 
-@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # from nbgrader
 def test_a_word_of_a_hidden_case_is_in_nothing_that_is_made_for_a_class(room: Path) -> None:
     pages = rooms.nbgrader(room, "generate_feedback", FIRST)
     assert pages.returncode == 0, pages.stdout
@@ -188,7 +188,7 @@ def test_a_late_answer_shows_what_it_prints_on_visible_cases(room: Path) -> None
 
 
 def test_the_word_was_kept(room: Path) -> None:
-    """A model drawn at random, which comes later, finds it; the card says so without it."""
+    """A later random model finds the saved word; its card reports the find without the word."""
     for way in ("file", "global", "environment", "thread"):
         text = nbformat.writes(rooms.autograded(room, way, FIRST))
         assert "ValueError: \N{HORIZONTAL ELLIPSIS}" in text, way

@@ -1,4 +1,4 @@
-"""A run that is killed goes on, and ends as one that was not."""
+"""A killed run resumes, and ends as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def boxed() -> None:
 
 @pytest.mark.xdist_group("classes")
 def test_killed_in_the_middle_it_goes_on(room: Path, tmp_path: Path, boxed: None) -> None:
-    """Then everything at once that has a submission graded again, and nothing else."""
+    """Afterwards, only submissions with a reason are graded again; all reasons occur at once."""
     whole = Path(shutil.copytree(room, tmp_path / "whole" / "class"))
     commands.grade(whole, 1)
     wanted = commands.snapshot(whole, CHAPTER)
@@ -51,7 +51,7 @@ def test_killed_in_the_middle_it_goes_on(room: Path, tmp_path: Path, boxed: None
     assert 1 <= before < STUDENTS
     commands.grade(room, 1)
     assert commands.snapshot(room, CHAPTER) == wanted
-    # A submission that was in the books, and not yet in the journal, is graded twice.
+    # A submission in the gradebook, but not yet in the journal, is graded twice.
     assert len(commands.done(room)) == STUDENTS
     assert rooms.points(room, CHAPTER) == {s: work_of(s, 3).points for s in names(STUDENTS)}
     _graded_again(room)

@@ -1,4 +1,4 @@
-"""A class is graded on an instructor's own exercise."""
+"""Grading a class on an instructor's own exercise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.submissions.edits import edited, fill
 from tests.unit.classroom.setup.test_own_exercise import NAME, RIGHT
 
 
-@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # from nbgrader
 def test_a_class_is_graded_on_it_in_boxes(tmp_path: Path) -> None:
     room = tmp_path / "class"
     create(room, {numbers.CHAPTER: numbers.chapter(tmp_path)})

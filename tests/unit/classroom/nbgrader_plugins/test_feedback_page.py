@@ -1,4 +1,4 @@
-"""A student's feedback: one page with points, what happened, and cards beside answers."""
+"""A student's feedback: one page with points, events, and cards next to answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def tracked(cell: NotebookNode, grade_id: str, **more: Any) -> NotebookNode:
 
 
 def chapter(**answer: Any) -> NotebookNode:
-    """A graded notebook of the course: one right answer, one wrong, one question of a teacher's."""
+    """A graded notebook: one right answer, one wrong, and one question of the teacher's."""
     verdicts = {
         "after": Verdict("after", "passed", 1.0, cases=3, shares=(Share("it counts", 1, True),)),
         "half": Verdict("half", "failed", 0.5, (Finding("wrong", "`half` gives `3 < 4`."),)),
@@ -108,7 +108,7 @@ def test_cards_of_graded_work_ask_for_nothing_more(status: Any) -> None:
 def test_page_of_a_notebook_as_given_out_asks_for_the_right_file() -> None:
     nb = chapter()
     note_outcome(nb, status="graded", checks=dict.fromkeys(("after", "half"), "not attempted"))
-    assert AS_GIVEN not in shown(nb)  # the essay is an answer
+    assert AS_GIVEN not in shown(nb)  # the essay counts as an answer
     nb.cells[-1].metadata.nbgrader.comment = "No response."
     assert AS_GIVEN in shown(nb)
     note_outcome(nb, status="graded", checks={"after": "not attempted", "half": "crashed"})
@@ -158,7 +158,7 @@ SAID = frozenset(
 
 
 def misplaced(text: str) -> list[str]:
-    """Tags, attributes and addresses of a page that it must not have."""
+    """Tags, attributes and addresses of a page that are not allowed there."""
     found: list[str] = []
 
     class Reader(HTMLParser):
@@ -188,7 +188,7 @@ def test_what_happened_is_said_in_words(status: SubmissionStatus) -> None:
     assert found.ended == ENDED[status]
     assert found.happened == ("Cell 4 used up its time and was stopped.",)
     refused = status in (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE)
-    assert found.repairs == (() if refused else ("Put back.",))  # it was not repaired, but refused
+    assert found.repairs == (() if refused else ("Put back.",))  # rejected, so not repaired
     assert bool(found.parts) is not refused and ENDED[status] in page(found).replace("&#39;", "'")
 
 
@@ -198,7 +198,7 @@ def test_what_waits_for_a_person_is_said() -> None:
     assert "a person has yet to look at 1 answer" in text and "? Waits for a person" in text
     nb = chapter()
     nb.cells[-1].metadata.nbgrader.comment = "No response."
-    assert "A comment" not in shown(nb) and "A comment" in text  # nobody has written that
+    assert "A comment" not in shown(nb) and "A comment" in text  # nbgrader's default comment
     assert "handed in on" not in text and "off for handing in late" not in text
 
 
@@ -231,7 +231,7 @@ def test_styles_that_repeat_are_written_once() -> None:
     assert made == (
         '<style>.s0.s0{color:red}</style><p class="s0">a</p><p id="x" class="s0">b</p>' + other
     )
-    assert with_shared_styles("<p " * 30_000) == "<p " * 30_000  # and quickly
+    assert with_shared_styles("<p " * 30_000) == "<p " * 30_000  # in linear time
 
 
 def test_feedback_of_nbgrader_is_ours_for_a_chapter_and_its_own_for_others(tmp_path: Path) -> None:
@@ -267,4 +267,4 @@ def test_feedback_of_nbgrader_is_ours_for_a_chapter_and_its_own_for_others(tmp_p
     assert "with prose" not in text and resources["output_extension"] == ".html"
     plain = new_notebook(cells=[new_markdown_cell("with prose")])
     text, _ = exporter.from_notebook_node(plain, resources={"nbgrader": dict(ids)})
-    assert "with prose" in text and "panel-heading" in text  # nbgrader's own
+    assert "with prose" in text and "panel-heading" in text  # nbgrader's own page

@@ -1,4 +1,4 @@
-"""Feedback pages go into nbgrader's exchange if they can be fetched there; the rest is named."""
+"""Feedback that students can fetch goes to nbgrader's exchange; a message lists the rest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.stub_class import ONE
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Passing unrecognized:DeprecationWarning"
-)  # nbgrader
+)  # from nbgrader
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def exchange(tmp_path: Path) -> Path:
 
 
 def page(room: Path, student: str, *, by_exchange: bool) -> None:
-    """Put a student's page where `nbgrader generate_feedback` writes it."""
+    """Write a student's page to the path that `nbgrader generate_feedback` uses."""
     folder = room / "feedback" / student / ONE
     folder.mkdir(parents=True)
     (folder / f"{ONE}.html").write_text(f"<p>{student}</p>", encoding="utf-8")
@@ -39,20 +39,20 @@ def page(room: Path, student: str, *, by_exchange: bool) -> None:
 
 
 def open_classroom(room: Path) -> NbGraderAPI:
-    """An exchange beside the classroom, and nbgrader with it."""
+    """Open nbgrader with an exchange next to the classroom."""
     nbgrader = api(room)
     nbgrader.config.Exchange.root = str(room.parent / "exchange")
     return nbgrader
 
 
 def released(room: Path, student: str | None = None) -> tuple[bool, str]:
-    """Press Formgrader's button: whether that worked, and what its message shows."""
+    """Press Formgrader's button; return its success and its message."""
     found: dict[str, Any] = open_classroom(room).release_feedback(ONE, student)
     return found["success"], found.get("log", "")
 
 
 def texts(exchange: Path) -> list[str]:
-    """What students can fetch."""
+    """Return the pages that students can fetch."""
     return sorted(path.read_text("utf-8") for path in exchange.glob("class/feedback/*.html"))
 
 

@@ -1,4 +1,4 @@
-"""Rewording the course regrades no class; changing what decides a grade does, and says so."""
+"""Rewording the course regrades no class; a change that affects grades does, with a message."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from autograder.cli import grading_progress
 from tests.support.stub_class import hand_in
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 
 SMALL = ("judge", "rules", "core")
-"""Packages that are copied: reading all of them takes seconds."""
+"""Packages to copy: reading all of them takes seconds."""
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of a part of the course, which grading takes for the whole."""
+    """A copy of a part of the course, which replaces the whole for grading."""
     home = tmp_path / "autograder"
     for name in SMALL:
         shutil.copytree(
@@ -112,7 +112,7 @@ def test_the_digest_is_kept_until_a_file_changes(course: Path, tmp_path: Path) -
 
 
 def graded(room: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Summary, str]:
-    """Grade a class with a copy of the course; the summary, and what the command prints of it."""
+    """Grade a class with a copy of the course; return the summary and its printed form."""
     found = course_digest.digest(home)
     monkeypatch.setattr("autograder.classroom.records.journal.code", lambda: found)
     monkeypatch.setattr("autograder.classroom.records.course_digest.code", lambda: found)

@@ -1,4 +1,4 @@
-"""What a page has shown is drawn no more, and what was graded before is tried on the same again."""
+"""A feedback page ends a pool of random models; regraded work keeps its old pool."""
 
 from __future__ import annotations
 

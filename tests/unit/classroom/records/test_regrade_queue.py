@@ -1,4 +1,4 @@
-"""What waits for a person, the versions of a class, and erasing a student."""
+"""Work that waits for a person, the versions of a class, and erasing a student."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, WRITTEN, hand_in, scores
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 MISS = "Jürgen Müller"
 
@@ -113,7 +113,7 @@ def test_same_work_with_the_same_points_does_not_wait_again(room: Path) -> None:
     by_hand(room, 2.5)
     by_hand(room, 4.0, TWO, WRITTEN)
     summary = grade_class(room, GradingOptions(force=True))
-    assert (summary.again, summary.waiting) == ((), {TWO: (1, 1)})  # that of the other student
+    assert (summary.again, summary.waiting) == ((), {TWO: (1, 1)})  # the other student's
     assert scores(room)["ann"] == 6.5 and scores(room, TWO)["ann"] == 14.0
     (room / "submitted" / "ann" / ONE / "helper.py").write_text("one = 1", encoding="utf-8")
     assert len(grade_class(room).again) == 1, "a file beside the notebook is new"
@@ -132,7 +132,7 @@ def test_what_was_handed_in_again_waits_until_somebody_has_looked(room: Path) ->
 def test_run_that_was_stopped_while_it_wrote_forgets_nothing(
     room: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The new notebook is in its place then, and looks as if a person had seen it."""
+    """The new notebook is already in the folder, as if a person had seen it."""
     grade_class(room)
     by_hand(room, 2.5)
     hand_in(room, "ann", after=3.0, half=4.0, more="another one")
@@ -174,7 +174,7 @@ def test_versions_that_differ_are_said_before_anything_is_graded(room: Path) -> 
 
 
 def names_in(room: Path, name: str) -> list[str]:
-    """Where a name is still found: in a path, or in a file's bytes, as text or as JSON has it."""
+    """The paths that contain a name, or whose bytes contain it as text or JSON."""
     texts = {name.encode(), json.dumps(name)[1:-1].encode()}
     return [
         path.relative_to(room).as_posix()

@@ -1,4 +1,4 @@
-"""CSV files of learning platforms: what is not meant to change does not; and lists of students."""
+"""CSV files of learning platforms, in which only grades change; and lists of students."""
 
 from __future__ import annotations
 

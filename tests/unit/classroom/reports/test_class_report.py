@@ -1,4 +1,4 @@
-"""The report on a class names what was planted in a simulated one, and gives nothing away."""
+"""The class report finds the faults planted in a simulated class, and reveals no secrets."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ ONE = CHAPTERS[0]
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Simulated]:
-    """A class of a thousand."""
+    """A class of a thousand students."""
     simulated = simulated_class.simulate(seed=11)
     return simulated_class.write(tmp_path_factory.mktemp("large") / "class", simulated), simulated
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Simulated]:
-    """A class of a few."""
+    """A class of a few students."""
     simulated = simulated_class.simulate(seed=5, students=SMALL)
     return simulated_class.write(tmp_path_factory.mktemp("small") / "class", simulated), simulated
 
@@ -91,7 +91,7 @@ def test_page_names_what_was_planted(
 
 
 class Outline(HTMLParser):
-    """What a page is made of, and whether its elements are closed."""
+    """Collects a page's tags and attributes, and checks that its elements are closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -273,7 +273,7 @@ def test_what_the_journal_does_not_know_was_graded_elsewhere(tmp_path: Path) -> 
     record = read_class(room, address, "simulated", journal, [result])
     entry = next(entry for entry in record.entries if entry.ended == "crashed")
     assert entry.student == "s0000"
-    assert all(answer.tried for answer in entry.answers)  # earlier versions kept no checks
+    assert all(answer.tried for answer in entry.answers)  # earlier versions recorded no checks
     refused = replace(result, status=SubmissionStatus.REFUSED)
     record = read_class(room, address, "simulated", journal, [refused])
     entry = next(entry for entry in record.entries if entry.ended == "refused")
@@ -286,7 +286,7 @@ def test_discrimination_is_a_correlation() -> None:
     assert discrimination([1, 0, 0, 1], [-1, -1, 1, 1]) == pytest.approx(0)
     assert discrimination([1, 1, 1], [1, 2, 3]) is None
     assert discrimination([1, 0], [1, 2]) is None
-    assert at_most(0.1, 30) > 0.2 > at_most(0.1, 1_000)  # a small class says less
+    assert at_most(0.1, 30) > 0.2 > at_most(0.1, 1_000)  # a small class is weaker evidence
 
 
 def test_few_students_say_nothing_against_an_exercise() -> None:
@@ -316,7 +316,7 @@ def test_command_writes_the_report_or_says_why_not(
     assert ran.exit_code == 0 and "report-without-names" in ran.output
     ran = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert ran.exit_code == 1 and "is not a classroom" in ran.output
-    assert not list(small[0].glob("report*/.*"))  # nothing half written is left
+    assert not list(small[0].glob("report*/.*"))  # no temporary file is left
 
 
 def test_each_run_of_grade_writes_the_report(

@@ -1,4 +1,4 @@
-"""What an instructor reads when a student asks for another grade."""
+"""The replay of a grade, for a student who asks for another one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_all_that_decides_the_grade_is_told() -> None:
     assert "4 of 5 cases were tried, 1 failed." in text
     assert "  redirects calls:\n    ✓ one call\n    ✗ two calls (hidden)\n" in text
     assert "        stale-code: It" in text and "    – random 1 (random) not tried" in text
-    assert text.count("redirects calls:") == 1  # cases of one part are together
+    assert text.count("redirects calls:") == 1  # grouped by part
     assert text.endswith("\n\nthe card") and "\x1b" not in text
 
 

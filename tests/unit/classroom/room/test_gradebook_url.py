@@ -1,4 +1,4 @@
-"""What is said of a gradebook's address: the driver that is missing, and never the password."""
+"""Messages about a gradebook's address name the missing driver, and never the password."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PAGE = ROOT / "docs" / "explanation" / "if-nbgrader-stops.md"
 
 
 def _fill(gradebook: Gradebook) -> None:
-    """Two cells; Ben has points by hand for the first, and a penalty."""
+    """Add two cells; Ben has manual points for the first, and a penalty."""
     gradebook.add_assignment("03")
     gradebook.add_notebook("03", "03")
     for cell in ("first", "second"):

@@ -1,4 +1,4 @@
-"""What an nbgrader_config.py may ask for is done, or refused by name; a class's own points."""
+"""Settings of nbgrader_config.py, applied or rejected by name, and a class's own points."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.support.numbers.numbers_syllabus import EXERCISES
 from tests.support.stub_class import ONE, scores
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # from nbgrader
 )
 
 
 def configured(room: Path, line: str) -> list[str]:
-    """Grade with one more line of configuration; what was said first."""
+    """Grade with one more line of configuration; return the warnings."""
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
     told: list[str] = []
@@ -128,7 +128,7 @@ def test_without_running_anything_checks_wait_for_a_person() -> None:
     nb, config = new_notebook(cells=[check]), Config(Execute={"enabled": False})
     ids = {"nbgrader": {"student": "ann", "notebook": "numbers", "assignment": "numbers"}}
     after, resources = ExecuteChecks(config=config).preprocess(nb, ids)
-    assert after.cells[0].outputs == check.outputs  # kept, as nbgrader keeps them
+    assert after.cells[0].outputs == check.outputs  # unchanged, as in nbgrader
     assert auto_score(after.cells[0], resources[SCORES]) is None
 
 

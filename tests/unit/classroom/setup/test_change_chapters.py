@@ -1,4 +1,4 @@
-"""Chapters come into a class, change and leave it while it is running, and no grade is lost."""
+"""Adding, updating and removing chapters in a running class loses no grade."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHAPTER = numbers.CHAPTER
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class in which somebody has grades, a comment and a due date."""
+    """A class in which a student has grades, a comment and a due date."""
     room = numbers.room(tmp_path_factory.mktemp("term"))
     with Gradebook(f"sqlite:///{room}/gradebook.db") as book:
         book.add_student("ann")
@@ -112,7 +112,7 @@ def test_cells_come_and_go_and_what_goes_is_kept_in_a_file(
     (back,) = change_chapters.update(classroom, {CHAPTER: version(tmp_path)}, quiet)
     assert back.gone == () and points(classroom)[0] == 6.0
     grade = classroom.gradebook.find_grade("check-half", CHAPTER, CHAPTER, "ann")
-    assert grade.auto_score is None  # so it is graded by the next run
+    assert grade.auto_score is None  # so the next run grades it
 
 
 def test_an_instructors_own_source_is_not_replaced_unasked(
@@ -170,7 +170,7 @@ def test_a_chapter_has_several_names(word: str) -> None:
 
 
 def test_an_exercise_that_moved_to_another_chapter_keeps_its_points(tmp_path: Path) -> None:
-    """Both students are graded by a version of the course that has it in the next chapter."""
+    """A version of the course that has the exercise in the next chapter grades both students."""
     room = numbers.room(tmp_path)
     given = rooms.released(room, CHAPTER)
     rooms.hand_in(room, "ann", CHAPTER, edited(given, *graded_class.RIGHT))

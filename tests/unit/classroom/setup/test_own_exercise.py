@@ -1,4 +1,4 @@
-"""An instructor's own exercise is one like ours: checked, boxed, judged, on random models."""
+"""An instructor's own exercise is checked, boxed and judged like ours, on random models too."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_what_does_not_work_is_said(
     room: Path, file: str, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(room, file, old, new)
-    if file in ("key.py", "answers.py"):  # a process for what is as it was takes its time
+    if file in ("key.py", "answers.py"):  # these need no process for models
         monkeypatch.setattr("autograder.new_exercise.trying._look_at_models", lambda exercise: None)
     with pytest.raises(DoesNotWork, match=said):
         list(tried(room, load(room, NAME)))

@@ -1,6 +1,6 @@
-"""Which of the APIs that files with FX use at work the chapters teach, and where.
+"""Sections of the chapters that teach the APIs which production FX code uses.
 
-An API is taught where a cell that asserts something uses it. ``census.toml`` has the list;
+An API counts as taught if a cell that asserts something uses it. ``census.toml`` has the list;
 ``python -m tests.unit.lessons.census`` prints the table, made from the chapters' code.
 """
 
@@ -28,10 +28,10 @@ class Api:
     """One way to use FX.
 
     Attributes:
-        name: what it is called in the table.
-        uses: regular expressions, one of which is found where it is used.
-        files: the share of files at work that use it, in percent; 0 where it was not counted.
-        why: why no chapter runs it, where none does.
+        name: its name in the table.
+        uses: regular expressions; code that one of them matches uses the API.
+        files: the share of production files that use it, in percent; 0 if not counted.
+        why: the reason why no chapter runs it; empty if one does.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Api:
 
 
 def apis() -> list[Api]:
-    """The whole list."""
+    """Read the whole list."""
     rows = tomllib.loads((HERE / "census.toml").read_text(encoding="utf-8"))["api"]
     return [Api(**{**row, "uses": tuple(row["uses"])}) for row in rows]
 
 
 @lru_cache(maxsize=1)
 def asserting_cells() -> list[tuple[str, str]]:
-    """Chapter with section, and code without comments, of each cell that asserts something."""
+    """Each cell that asserts something: chapter with section, and code without comments."""
     return [found for path in sorted(SOLUTIONS.glob("*.py")) for found in _cells_of(path)]
 
 
@@ -61,7 +61,7 @@ def places_of(api: Api) -> list[str]:
 
 
 def coverage() -> float:
-    """How many of 100 uses at work are taught: the shares of files are the weights."""
+    """The percentage of production uses that are taught, weighted by shares of files."""
     counted = [api for api in apis() if api.files]
     taught = sum(api.files for api in counted if places_of(api))
     return 100 * taught / sum(api.files for api in counted)

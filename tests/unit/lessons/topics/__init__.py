@@ -1,7 +1,7 @@
-"""What the course set out to teach, topic by topic, and the section that teaches it.
+"""The topics that the course promises, and the sections that teach them.
 
-``topics.toml`` names a section by its heading alone, so that sections may move from one notebook
-to another. ``python -m tests.unit.lessons.topics`` prints the table.
+``topics.toml`` names a section by its heading alone, so sections may move to another notebook.
+``python -m tests.unit.lessons.topics`` prints the table.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _HEADING = re.compile(r"^#{2,3} +(?:\d+b?c?\.\d+ +)?(.+?)(?: \(\d+ minutes?\))?$
 
 @dataclass(frozen=True)
 class Topic:
-    """One thing to teach.
+    """A topic of the course.
 
     Attributes:
-        name: what it is, in a few words.
+        name: a short name.
         section: the heading of the section that teaches it, without number and minutes.
-        shows: what stands in the section's cells of code.
-        says: what stands in its prose.
-        planned: the chapter that will teach it, where that is not written.
+        shows: texts that the section's code must contain.
+        says: texts that the section's prose must contain.
+        planned: the chapter that will teach it, if that is not written yet.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Topic:
 
 @dataclass
 class Section:
-    """What stands under one heading.
+    """The text under one heading.
 
     Attributes:
         chapter: the notebook, such as ``"01_tracing"``.
-        code: its cells of code.
-        prose: its cells of prose.
+        code: its code cells.
+        prose: its prose cells.
     """
 
     chapter: str
@@ -54,7 +54,7 @@ class Section:
     prose: str = ""
 
     def lacks(self, topic: Topic) -> list[str]:
-        """What a topic wants to see here, and what is not here."""
+        """Texts that the topic requires and this section does not contain."""
         return [
             *(text for text in topic.shows if text not in self.code),
             *(text for text in topic.says if text not in self.prose),
@@ -72,7 +72,7 @@ def topics() -> list[Topic]:
 
 @lru_cache(maxsize=1)
 def sections() -> dict[str, list[Section]]:
-    """The sections of all notebooks, by heading; a heading may come in several of them."""
+    """The sections of all notebooks by heading; a heading can occur more than once."""
     found: dict[str, list[Section]] = {}
     for path in sorted(SOLUTIONS.glob("*.py")):
         here = Section(path.stem)

@@ -1,4 +1,4 @@
-"""Only the PyTorch for which the patches were written is patched."""
+"""The patches apply only to the PyTorch for which they were written."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ module.__file__ = other
 
 
 def test_the_locked_pytorch_is_the_one_that_is_replaced() -> None:
-    """If PyTorch is new here: compare each function in `patches` with its original, then set the
-    digest."""
+    """For a new PyTorch, compare each function in `patches` with the original; set the digest."""
     assert fx_tracing.source_digest(fx_tracing.PATCHED) == fx_tracing.WRITTEN_FOR
     assert fx_tracing.patches() != ()
 

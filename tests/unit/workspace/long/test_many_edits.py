@@ -1,4 +1,4 @@
-"""No update loses what a learner wrote: more random edits than `test_carry` tries."""
+"""No update loses a learner's work: more random edits than `test_carry` tries."""
 
 from __future__ import annotations
 
