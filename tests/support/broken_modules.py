@@ -95,7 +95,7 @@ class Recorder:
 
 
 class Remembered:
-    """Runs a function once for each of the two arguments of a comparison, then repeats the results."""
+    """Runs a function once for each of the two arguments of a comparison, then repeats results."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.results, self.calls = function, [], 0
