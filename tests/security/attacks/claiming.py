@@ -311,7 +311,7 @@ ATTACKS = [
         },
         states=STATES,
     ),
-    # ---------------------------------------------------------------- what was not run
+    # ---------------------------------------------------------------- skipped runs
     Attack(
         "claiming-no-runs",
         "Interpreters that do nothing see to it that none of their runs is noted.",
@@ -385,7 +385,7 @@ ATTACKS = [
         answers={"add_to_mul": NO_RECOMPILE},
         states=STATES,
     ),
-    # ---------------------------------------------------------------- what is known beforehand
+    # ---------------------------------------------------------------- known results
     _by_name("wellformed", "gm", "[]"),
     _by_name("is_faithful", "model, *args", "True"),
     _by_name("count_ops", "model", "{}"),
