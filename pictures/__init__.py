@@ -1,1 +1,1 @@
-"""Pictures of the product for the README and the documentation, made from the product itself."""
+"""Pictures of the product for the README and the documentation, made with the product itself."""

@@ -14,11 +14,11 @@ PARTS = {
     "index": learners_index.take,
     "class": small_class.take,
 }
-"""The quickest first."""
+"""The fastest part is first."""
 
 
 def main() -> int:
-    """Make all pictures, or those that are named."""
+    """Make all pictures, or the named ones."""
     parser = argparse.ArgumentParser(prog="python -m pictures", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(PARTS)}")
     wanted = parser.parse_args().parts

@@ -36,7 +36,7 @@ def retarget(model: nn.Module, old: Callable[..., Any], new: Callable[..., Any])
 def retarget_and_recompile(
     model: nn.Module, old: Callable[..., Any], new: Callable[..., Any]
 ) -> fx.GraphModule:
-    """The first try, and the line that was missing."""
+    """The first attempt with the line that was missing."""
     gm = retarget(model, old, new)
     gm.recompile()
     return gm

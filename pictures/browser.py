@@ -1,4 +1,4 @@
-"""Chromium for pictures: two themes, fonts that most readers have, small files."""
+"""Chromium for pictures: two themes, common fonts, small files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FONTS = """\
 </alias>
 </fontconfig>
 """
-"""Linux has no system font of its own. Liberation Sans is as wide as those of other systems."""
+"""Linux has no system font. Liberation Sans is as wide as the system fonts of other platforms."""
 
 
 class CannotPicture(Exception):
@@ -42,10 +42,10 @@ class CannotPicture(Exception):
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser without a window.
+    """A headless browser.
 
     Raises:
-        CannotPicture: there is no Chromium.
+        CannotPicture: Chromium is missing.
     """
     if CHROMIUM is None:
         raise CannotPicture("There is no Chromium. On Debian and Ubuntu: apt install chromium")
@@ -74,20 +74,20 @@ def new_page(browser: Browser, theme: str, width: int, height: int = 800) -> Pag
 
 @cache
 def theme_styles(theme: str) -> str:
-    """The colors of JupyterLab's own theme, for HTML that is shown outside of JupyterLab."""
+    """The colors of JupyterLab's theme, for HTML outside of JupyterLab."""
     folder = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
     return (folder / f"theme-{theme}-extension" / "index.css").read_text(encoding="utf-8")
 
 
 def save(png: bytes, name: str, theme: str) -> None:
-    """Write a screenshot as a picture with a palette.
+    """Write a screenshot as a PNG with a palette.
 
     Raises:
-        CannotPicture: it is larger than a picture may be.
+        CannotPicture: it exceeds the size limit for pictures.
     """
     out = io.BytesIO()
     pixels = Image.open(io.BytesIO(png)).convert("RGB")
-    # Other methods change the large areas of one color, too.
+    # Other methods also change the large areas of one color.
     method, dither = Image.Quantize.MEDIANCUT, Image.Dither.NONE
     pixels.quantize(COLORS, method=method, dither=dither).save(out, "PNG", optimize=True)
     path = path_of(name, theme)

@@ -1,4 +1,4 @@
-"""The pictured cards: a real answer and the real check. This module needs no browser."""
+"""The pictured cards: real answers and their real checks. This module needs no browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.exercises.ch03_manipulation.add_to_mul.answers import in_place
 
 @dataclass(frozen=True)
 class PicturedAnswer:
-    """An answer whose card is pictured.
+    """An answer whose card is in a picture.
 
     Attributes:
         exercise: the exercise.
@@ -34,12 +34,12 @@ CARDS = {
     "first-try": PicturedAnswer("retarget", answers.retarget),
     "second-try": PicturedAnswer("retarget", answers.retarget_and_recompile),
 }
-"""By the name of the picture."""
+"""The answers, by the name of the picture."""
 
 
 @cache
 def card_of(name: str) -> Card:
-    """The card that a notebook shows for the answer of a picture."""
+    """The card that a notebook shows for a picture's answer."""
     exercise = EXERCISES[CARDS[name].exercise]
     verdict = verdict_on(exercise, CARDS[name].answer, hidden=False)
     return Card(verdict, exercise, debrief=has_debrief(exercise))

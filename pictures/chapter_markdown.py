@@ -1,4 +1,4 @@
-"""A chapter as Markdown with its outputs, to be read on GitHub: solutions are not in it."""
+"""A chapter as Markdown with its outputs, for reading on GitHub, without solutions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pictures.graph_files import GraphPicture, graph_pictures
 CHAPTER = "03_manipulation"
 PAGE = ROOT / "docs" / "sample" / f"{CHAPTER}.md"
 EXERCISE = "retarget"
-"""The exercise that the page shows a wrong try of, and the card of a right answer."""
+"""The exercise for which the page shows a wrong attempt, and the card of a right answer."""
 
 LEAD = """\
 > **This page is chapter 3 of [torch.fx by doing](../../README.md), with the output of every cell.**
@@ -56,12 +56,12 @@ _GENERATED = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
 _PROGRESS = re.compile(r"\s+See how far you are:\s*$")
 _TRAILING = re.compile(r"[ \t]+$", re.M)
 _HERE = "Call using an FX-traced Module"
-"""FX prints this line after a traceback, and then the line of its code that failed."""
+"""FX prints this line after a traceback, followed by the line of its code that failed."""
 
 
 @dataclass
 class Sample:
-    """The page, and the files of its pictures.
+    """The page and its picture files.
 
     Attributes:
         page: the text of the Markdown file.
@@ -73,11 +73,11 @@ class Sample:
 
 
 def sample_of(given: NotebookNode, solved: NotebookNode) -> Sample:
-    """The page of a chapter.
+    """The page for a chapter.
 
     Args:
         given: the notebook that a learner gets.
-        solved: the notebook in solved form, with outputs; it has the same cells, and proofs.
+        solved: the same notebook in solved form, with outputs and proofs.
     """
     sample = Sample()
     runs = [cell for cell in solved.cells if not cell.metadata.get("fxcourse", {}).get("proof")]
@@ -122,7 +122,7 @@ def _tries() -> str:
 
 
 def _answer(name: str) -> str:
-    """The answer to a prediction, folded: each option, and why it is right or not."""
+    """The answer to a prediction in a fold: each option, and why it is right or wrong."""
     asked = predictions()[CHAPTER][name]
     options = [
         f"**{'✓ ' if one.letter == asked.right else ''}{one.letter} · {one.text}**\n\n{one.why}"
@@ -166,13 +166,13 @@ def _fold(summary: str, body: str) -> str:
 
 
 def _fence(text: str, language: str) -> str:
-    """A block of code, or of output; FX prints many empty lines around the code of a module."""
+    """A block of code or output, without the many empty lines that FX prints around code."""
     body = re.sub(r"\n{3,}", "\n\n" if language == "text" else r"\g<0>", _TRAILING.sub("", text))
     return f"```{language}\n{body.strip(chr(10))}\n```"
 
 
 def write(sample: Sample, page: Path = PAGE) -> None:
-    """Write the page and its pictures; pictures that it no longer has are removed."""
+    """Write the page and its pictures; remove pictures that it no longer uses."""
     folder = page.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.svg"):

@@ -1,4 +1,4 @@
-"""The committed pictures: where each is, what it shows in words, and how a page shows it."""
+"""The committed pictures: their files, their descriptions, and their HTML on a page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from autograder.builder.paths import ROOT
 
 PICTURES = ROOT / "docs" / "_static" / "pictures"
 TEXTS = PICTURES / "cards.json"
-"""The text form of each card that a picture shows. A test compares it with the card of today."""
+"""The text form of each pictured card. A test compares it with the current card."""
 
 LIGHT, DARK = THEMES = ("light", "dark")
 MAX_BYTES = 200_000
-"""The size limit of one picture: a page with a few of them must load quickly."""
+"""The size limit of one picture, because a page with a few of them must load quickly."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Description:
     """One entry of ``alt.toml``.
 
     Attributes:
-        alt: the picture in words, for a reader who does not see it.
+        alt: the picture in words, for readers who cannot see it.
         width: the width on a page, in CSS pixels.
     """
 
@@ -48,7 +48,7 @@ def path_of(name: str, theme: str) -> Path:
 
 
 def picture_html(name: str, page: Path) -> str:
-    """A picture as a page shows it, in the reader's theme.
+    """The HTML of a picture on a page, in the reader's theme.
 
     Args:
         name: a name in ``alt.toml``.

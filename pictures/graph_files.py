@@ -1,4 +1,4 @@
-"""Graph pictures as SVG files: a notebook's colors follow a theme, a file has those of one."""
+"""Graph pictures as SVG files, one for each theme, because a file cannot follow a theme."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLORS = {
     "light": {INK: "#1f2328", PAPER: "#ffffff"},
     "dark": {INK: "#f0f6fc", PAPER: "#0d1117"},
 }
-"""The ink and the background of GitHub's pages, by theme."""
+"""Foreground and background of GitHub's pages, by theme."""
 
 _SVG = re.compile(r"<svg\b.*?</svg>", re.S)
 _HEAD = re.compile(
@@ -25,12 +25,12 @@ _MIX = re.compile(r"color-mix\(in srgb,(#\w{6}) (\d+)%,(#\w{6})\)")
 
 @dataclass(frozen=True)
 class GraphPicture:
-    """A picture of graphs, taken out of the output of a cell.
+    """A graph picture from the output of a cell.
 
     Attributes:
         alt: the picture in a few words.
         width: the width on a page, in CSS pixels.
-        files: the text of an SVG file for each theme.
+        files: the text of the SVG file for each theme.
     """
 
     alt: str
@@ -39,7 +39,7 @@ class GraphPicture:
 
 
 def graph_pictures(html: str) -> list[GraphPicture]:
-    """The pictures in the output of `draw`; none if the graph was too large to be drawn."""
+    """The pictures in the output of `draw`; none if the graph was too large to draw."""
     return [_picture(svg) for svg in _SVG.findall(html)]
 
 
@@ -64,7 +64,7 @@ def _file(svg: str, head: re.Match[str], colors: dict[str, str]) -> str:
 
 
 def _mix(mix: re.Match[str]) -> str:
-    """The color that CSS mixes of two: each channel is a weighted mean."""
+    """Mix two colors as CSS does: each channel is a weighted mean."""
     share = int(mix[2]) / 100
     pairs = zip(_channels(mix[1]), _channels(mix[3]), strict=True)
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
@@ -75,7 +75,7 @@ def _channels(color: str) -> list[int]:
 
 
 def _paint(tag: re.Match[str]) -> str:
-    """A tag whose colors are attributes: some viewers drop styles."""
+    """A tag with its colors as attributes, because some viewers drop styles."""
     inner = tag["inner"]
     for declaration in tag["style"].split(";"):
         name, _, value = declaration.partition(":")

@@ -1,4 +1,4 @@
-"""Screenshots of the index notebook, as JupyterLab shows it to a learner after three chapters."""
+"""Screenshots of the index notebook in JupyterLab after a learner has passed three chapters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SETTINGS = {
 }
 IS_RENDERED = """() => [...document.querySelectorAll('.jp-MarkdownCell')].every(
     cell => cell.querySelector('.jp-RenderedMarkdown')?.offsetHeight > 20)"""
-"""Whether JupyterLab has rendered the prose, which it does after the notebook is open."""
+"""Whether JupyterLab has rendered the prose, which happens after the notebook is open."""
 
 
 def take() -> None:
@@ -47,7 +47,7 @@ def take() -> None:
 
 @contextmanager
 def _lab(folder: str) -> Iterator[Lab]:
-    """JupyterLab on a workspace in which some exercises are passed."""
+    """JupyterLab on a workspace with some passed exercises."""
     home = Path(folder)
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
@@ -68,7 +68,7 @@ def _screenshot(browser: Browser, theme: str, lab: Lab) -> bytes:
     page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
     page.wait_for_function(IS_RENDERED)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-    page.keyboard.press("Control+b")  # the list of files, which says how old each one is
+    page.keyboard.press("Control+b")  # closes the file list, which shows the age of each file
     page.locator("#jp-left-stack").wait_for(state="hidden")
     page.wait_for_load_state("networkidle")
     png = page.screenshot()

@@ -11,7 +11,7 @@ from pictures.chapter_markdown import CHAPTER, PAGE, sample_of, write
 
 
 def take() -> None:
-    """Write the page. This needs no browser: the pictures of graphs are SVG files."""
+    """Write the page. This needs no browser, because the pictures of graphs are SVG files."""
     source = SOLUTIONS / f"{CHAPTER}.py"
     print(f"Executing {CHAPTER} (a minute) ...")
     solved = nbformat.read(write_solved(source), as_version=4)

@@ -11,11 +11,11 @@ from pictures.cards import CARDS, card_of, card_texts
 from pictures.gallery import TEXTS, THEMES, descriptions
 
 PAGE_COLORS = {"light": "#ffffff", "dark": "#0d1117"}
-"""The background at the round corners of a card: that of GitHub's pages."""
+"""The background at the round corners of a card, which is the background of GitHub's pages."""
 
 
 def take() -> None:
-    """Make a picture of each card, and write down its text form."""
+    """Make a picture of each card, and write its text form."""
     cards = {name: card_of(name)._repr_mimebundle_()["text/html"] for name in CARDS}
     with chromium() as browser:
         for theme in THEMES:

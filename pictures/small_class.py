@@ -53,7 +53,7 @@ STYLES = {
         "x": "inputs collected before the loop",
     },
 }
-"""Answers by a letter, two right ones and two wrong ones; one is in no `answers.py`."""
+"""Answers by letter, two right and two wrong; one is not in any `answers.py`."""
 
 CLASS = {
     "ada": "rrRrr", "ben": "rwwrr", "cleo": "rrwrw", "dan": "rRwRr", "eva": "wwx-r",
@@ -65,13 +65,13 @@ CLASS = {
 """The answers of each student to the exercises in order; `-` for none."""
 
 STUDENT = "ben"
-"""The student whose feedback is pictured: one exercise right, two not, two right."""
+"""The student whose feedback is pictured, with the first answer right, two wrong, and two right."""
 
 REPORT_DATE = datetime(2026, 3, 2, 9, 30)
-"""The date on the report: a real one would change the picture every time."""
+"""The date on the report, fixed so that the picture does not change every time."""
 
 SECRET = "pictures"
-"""What the random models are drawn from; that of a real class is random."""
+"""The seed of the random models; a real class has a random one."""
 
 AT_ONCE = 2
 GAP = 6
@@ -93,7 +93,7 @@ def take() -> None:
 
 
 def take_of(home: Path) -> None:
-    """Make the pictures of a class that is graded."""
+    """Make the pictures of a graded class."""
     on_class = report(home, now=REPORT_DATE)
     on_student = home / "feedback" / STUDENT / CHAPTER / f"{CHAPTER}.html"
     with chromium() as browser:
@@ -103,7 +103,7 @@ def take_of(home: Path) -> None:
 
 
 def _grade(home: Path) -> None:
-    """Make the classroom, hand in, grade, and make the feedback."""
+    """Make the classroom, submit, grade, and make the feedback."""
     create(home, choose(CHAPTER))
     for student, letters in CLASS.items():
         work = _submission(student, letters).notebook(room.released(home, CHAPTER))
@@ -128,19 +128,19 @@ def _text(exercise: str, style: str) -> str:
 
 
 def _feedback(page: Page, path: Path) -> bytes:
-    """The head of a feedback page, and the first two answers with their cards."""
+    """The top of a feedback page, with the first two answers and their cards."""
     page.goto(path.as_uri())
     return _top(page, page.locator("main > section").nth(2))
 
 
 def _report(page: Page, path: Path) -> bytes:
-    """The head of a report, and the exercises that stand out."""
+    """The top of a report, with the exercises that stand out."""
     page.goto(path.as_uri())
     return _top(page, page.locator("main > section").nth(1))
 
 
 def _top(page: Page, end: Locator) -> bytes:
-    """A page from its top to the gap before an element."""
+    """A screenshot of a page from its top to the gap before an element."""
     box = end.bounding_box()
     size = page.viewport_size
     assert box is not None and size is not None

@@ -19,7 +19,7 @@ from tests.browser.desk import AXE, CHROMIUM, SCREENSHOTS, Lab, running_lab
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """What `fxcourse lab` opens, on a new workspace."""
+    """JupyterLab on a new workspace, started by `fxcourse lab`."""
     with running_lab(tmp_path_factory.mktemp("lab")) as running:
         yield running
 
@@ -40,20 +40,20 @@ def page(lab: Lab) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The text of axe-core, which finds what keeps people out; fetched once by npm."""
+    """The source of axe-core, which checks accessibility; npm downloads it once."""
     kept = ROOT / "build" / f"axe-{AXE}.min.js"
     if not kept.exists():
         npm = shutil.which("npm")
         if npm is None:
             pytest.skip("axe-core is fetched by npm, and there is no npm on this machine")
         kept.parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:  # two may fetch at one time
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:  # tests may run in parallel
             _fetch(npm, Path(folder)).replace(kept)
     return kept.read_text(encoding="utf-8")
 
 
 def _fetch(npm: str, folder: Path) -> Path:
-    """Have npm fetch axe-core into a folder; the file of its text."""
+    """Download axe-core into a folder with npm; return the path of its source."""
     command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
     packed = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if packed.returncode:

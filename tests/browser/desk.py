@@ -1,4 +1,4 @@
-"""What browser tests share: JupyterLab on a new workspace, Chromium, and a notebook in it."""
+"""Shared tools of browser tests: JupyterLab on a new workspace, Chromium, and an open notebook."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ EXECUTION_MS = 120_000
 TOKEN = "learner"
 
 AXE = "4.14.1"
-"""The version of axe-core that looks for what keeps people out."""
+"""The version of axe-core, which checks accessibility."""
 
 
 WINDOWING = "@jupyterlab/notebook-extension:tracker"
-"""Settings that say which cells are in the page. The tests' lab has all of them there."""
+"""The extension whose settings decide which cells are in the page; tests keep all of them."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Lab:
     """A running JupyterLab.
 
     Attributes:
-        address: where it answers.
+        address: its URL.
         folder: the workspace.
-        ending: what ends kernels just now, by the path of their notebook.
+        ending: threads that are ending kernels, by the path of the notebook.
     """
 
     address: str
@@ -58,10 +58,10 @@ class Lab:
         return f"{self.address}/lab/tree/{name}?token={TOKEN}&reset"
 
     def end_kernels(self) -> None:
-        """End what runs, so that one kernel at a time takes memory.
+        """End all kernels, so that only one kernel at a time uses memory.
 
-        Nobody waits for it but who opens the same notebook again: JupyterLab would give it the
-        kernel that is about to end, and what is run there would never be done.
+        A test waits for this only if it opens the same notebook again: JupyterLab would give it
+        the kernel that is about to end, and cells that run there would never finish.
         """
         sessions = json.loads(self._ask("/api/sessions"))
         end = Thread(target=self._end, args=([each["id"] for each in sessions],), daemon=True)
@@ -75,7 +75,7 @@ class Lab:
 
     def _end(self, sessions: list[str]) -> None:
         for session in sessions:
-            with contextlib.suppress(OSError):  # it has ended by itself, or the server has
+            with contextlib.suppress(OSError):  # it has ended by itself, or the server has ended
                 self._ask(f"/api/sessions/{session}", "DELETE")
 
     def _ask(self, path: str, method: str = "GET") -> bytes:
@@ -87,10 +87,10 @@ class Lab:
 
 @contextlib.contextmanager
 def running_lab(home: Path) -> Iterator[Lab]:
-    """What `fxcourse lab` opens, on a new workspace in a folder."""
+    """Run `fxcourse lab` on a new workspace in a folder."""
     settings = home / "settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
-    # All cells stay in the page, so that the test can look at each of them.
+    # All cells stay in the page, so that tests can read each of them.
     (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
     command = ("-m", "autograder.cli", "lab", str(home / "my"))
     with served(home, home / "my", *command) as running:
@@ -99,13 +99,13 @@ def running_lab(home: Path) -> Iterator[Lab]:
 
 @contextlib.contextmanager
 def served(home: Path, folder: Path, *command: str, at: Path | None = None) -> Iterator[Lab]:
-    """JupyterLab as a command of this Python starts it.
+    """Run JupyterLab with a command of this Python.
 
     Args:
-        home: where it keeps its settings, and what it logs.
-        folder: what it serves.
-        command: what comes after `python`; the address and the token are added.
-        at: the folder in which the command is given; the present one by default.
+        home: the folder for its settings and its log.
+        folder: the folder that it serves.
+        command: the arguments of `python`; the address and the token are added.
+        at: the working directory of the command; the current one by default.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -128,7 +128,7 @@ def served(home: Path, folder: Path, *command: str, at: Path | None = None) -> I
             yield Lab(address, folder)
         finally:
             for sign in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
-                os.killpg(server.pid, sign)  # Ctrl-C, twice, as the command says
+                os.killpg(server.pid, sign)  # the command expects Ctrl-C twice
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     server.wait(10)
                     break
@@ -147,7 +147,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def set_settings(lab: Lab, plugin: str, settings: dict[str, str]) -> None:
-    """Change what JupyterLab keeps as a person's settings."""
+    """Change JupyterLab's user settings."""
     request = urllib.request.Request(
         f"{lab.address}/lab/api/settings/{plugin}",
         data=json.dumps({"raw": json.dumps(settings)}).encode(),
@@ -158,19 +158,19 @@ def set_settings(lab: Lab, plugin: str, settings: dict[str, str]) -> None:
 
 
 def wait_until_in_view(cell: Any) -> None:
-    """Wait until a part of a cell is in the window."""
+    """Wait until a part of a cell is visible in the window."""
     from playwright.sync_api import expect
 
     expect(cell.first).to_be_in_viewport(timeout=EXECUTION_MS)
 
 
 def only(source: str) -> re.Pattern[str]:
-    """A pattern for cells that consist of this line."""
+    """A pattern that matches cells with only this line."""
     return re.compile(rf"^\s*{re.escape(source)}\s*$")
 
 
 class Notebook:
-    """One notebook open in JupyterLab, used as a person uses it."""
+    """A notebook that is open in JupyterLab, operated with mouse and keyboard."""
 
     def __init__(self, page: Any, lab: Lab, name: str) -> None:
         lab.wait_for_end(name)
@@ -179,7 +179,7 @@ class Notebook:
 
     @classmethod
     def opened(cls, page: Any) -> Notebook:
-        """The notebook that is open already."""
+        """The notebook that is already open."""
         notebook = cls.__new__(cls)
         notebook._look_at(page)
         return notebook
@@ -203,14 +203,14 @@ class Notebook:
         self.wait_until_done()
 
     def _answer_dialogs(self) -> None:
-        """Accept what JupyterLab asks or says, such as that the kernel is still starting."""
+        """Accept JupyterLab's dialogs, for example that the kernel is still starting."""
         dialogs = self.page.locator(".jp-Dialog")
         while dialogs.count():
             dialogs.first.locator("button.jp-mod-accept").click()
             self.page.wait_for_timeout(500)
 
     def _has_begun(self, patience: int) -> bool:
-        """Whether the kernel takes the cells: prompts show a star, or a number, only then."""
+        """Whether the kernel accepts cells: only then do prompts show a star or a number."""
         first = self.panel.locator(".jp-CodeCell .jp-InputPrompt").first
         begun = "prompt => /\\[(\\*|\\d+)\\]/.test(prompt.textContent)"
         if not (comes := self._comes(first, begun, patience)) and patience == EXECUTION_MS:
@@ -228,13 +228,13 @@ class Notebook:
     def cell(self, source: str | re.Pattern[str]) -> Any:
         """The last code cell whose source contains this text, or matches this pattern.
 
-        A chapter may show an example of something before the learner's own cell comes.
+        A chapter may show an example before the learner's cell.
         """
         cells = self.panel.locator(".jp-CodeCell")
         return cells.filter(has=self.page.locator(".cm-content", has_text=source)).last
 
     def run(self, cell: Any, *, shows: bool = True) -> str:
-        """Run one cell; the text of its output, if it is to show any."""
+        """Run one cell; return the text of its output if it should have one."""
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.text_content()
         for patience in (15_000, 30_000, EXECUTION_MS):
@@ -247,17 +247,18 @@ class Notebook:
         return self.output(cell, some=shows)
 
     def _changes(self, prompt: Any, before: str | None, patience: int) -> bool:
-        """Whether a prompt says something else now: a star, or another number."""
+        """Whether a prompt has changed: to a star, or to another number."""
         changed = f"prompt => prompt.textContent !== {json.dumps(before)}"
         if not (comes := self._comes(prompt, changed, patience)) and patience == EXECUTION_MS:
             self._fail()
         return comes
 
     def _wait_for_number(self, cell: Any, prompt: Any) -> None:
-        """Wait until a cell has ended.
+        """Wait until a cell has finished.
 
-        A kernel that is idle while the prompt shows a star was never asked, or not heard: on a busy
-        machine, JupyterLab may lose a message while a kernel starts. A person runs the cell again.
+        If a kernel is idle while the prompt shows a star, it has not received the message: on a
+        busy machine, JupyterLab may lose a message while a kernel starts. In that case, run the
+        cell again.
         """
         number = "prompt => /\\[\\d+\\]/.test(prompt.textContent)"
         for _ in range(EXECUTION_MS // 20_000):
@@ -269,13 +270,13 @@ class Notebook:
         self._fail()
 
     def _status(self) -> str | None:
-        """What JupyterLab believes that the kernel does."""
+        """The kernel's status as JupyterLab shows it."""
         shown = self.panel.locator(".jp-Notebook-ExecutionIndicator").first
         status: str | None = shown.get_attribute("data-status")
         return status
 
     def _fail(self) -> NoReturn:
-        """Fail, and say what is to be seen: the next person cannot look at this machine."""
+        """Fail with the contents of the page, because the browser is closed later."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.shot("stuck")
         prompts = self.panel.locator(".jp-InputPrompt").all_text_contents()
@@ -286,7 +287,7 @@ class Notebook:
         )
 
     def _comes(self, prompt: Any, condition: str, patience: int) -> bool:
-        """Whether a prompt satisfies a condition within some milliseconds."""
+        """Whether a prompt satisfies a condition within this many milliseconds."""
         try:
             self.page.wait_for_function(condition, arg=prompt.element_handle(), timeout=patience)
         except Exception as error:
@@ -302,8 +303,8 @@ class Notebook:
         self.page.keyboard.insert_text(source)
 
     def output(self, cell: Any, *, some: bool = True) -> str:
-        """The text of a cell's output; if there is to be `some`, it is waited for."""
-        if some:  # a busy machine renders what a cell sent some time after the cell ended
+        """The text of a cell's output; if `some` is true, wait until there is output."""
+        if some:  # a busy machine may render output some time after the cell has finished
             cell.scroll_into_view_if_needed()
             cell.locator(".jp-OutputArea-output").first.wait_for()
         return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())

@@ -1,6 +1,6 @@
-"""The book in Chromium: nothing bars a reader, light or dark, and the search finds.
+"""The book in Chromium: pages are accessible in light and dark themes, and the search works.
 
-axe-core looks at the pages.
+axe-core checks the pages.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of a book with a chapter that was executed."""
+    """The pages of a book with an executed chapter."""
     return small_book.make(tmp_path_factory.mktemp("book"), executed=("02b_lint",))
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
 def tab(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A tab that notes in ``elsewhere`` what it asks another host for."""
+    """A tab that records requests to other hosts in ``elsewhere``."""
     from playwright.sync_api import sync_playwright
 
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def test_nothing_on_a_page_bars_a_reader(tab: Any, book: Path, axe: str) -> None
         assert tab.locator("html").get_attribute("data-theme") == tab.theme
         tab.screenshot(path=SCREENSHOTS / f"book-{name.replace('/', '-')}-{tab.theme}.png")
         tab.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
-        # What is half faded in has too little contrast.
+        # Text in the middle of a fade-in has too little contrast.
         tab.evaluate("document.getAnimations().forEach(one => one.finish())")
         tab.evaluate(axe)
         said = tab.evaluate("axe.run({resultTypes: ['violations']})")

@@ -1,4 +1,4 @@
-"""A learner's first hour, in a real JupyterLab in a real browser.
+"""A learner's first hour in a real JupyterLab and a real browser.
 
 Screenshots of each step are written to build/screenshots/.
 """

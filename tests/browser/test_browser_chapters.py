@@ -1,7 +1,7 @@
-"""Every chapter, as a learner goes through it: wrong, crashed, right, a hint, the debrief.
+"""Every chapter from a learner's view: wrong, crashed, right, a hint, the debrief.
 
-Each chapter's imports and one exercise are run, in a kernel that ends before the next one begins.
-`make test-long` does the same for deep dives, and runs every chapter whole besides.
+Only each chapter's imports and one exercise run, in a kernel that ends before the next one starts.
+`make test-long` does the same for deep dives, and also runs every chapter completely.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ NOT_THE_FIRST = {
     "08_limits": "dropout_that_listens",
     "12c_normalize": "fuse_rms_norm",
 }
-"""Chapters in whose first exercise an exception is what an answer does, and another exercise."""
+"""Exercises to use if an exception in the chapter's first exercise counts as a wrong answer."""
 
 DEEP_DIVES = [name for name in CHAPTERS if name.partition("_")[0][2:]]
 """Deep dives, which `make test-long` goes through."""
 
 DUELS = "09b_duels"
-"""There an answer is a model, and an exception in it is a wrong answer."""
+"""In this chapter an answer is a model, and an exception in it is a wrong answer."""
 
 HIGHEST = 520
-"""CSS pixels of a card, so that the verdict and what it rests on are seen without scrolling."""
+"""Maximum height of a card in CSS pixels, so that its evidence is visible without scrolling."""
 
 FIRST = "00_start"
-"""There the stub is a wrong try."""
+"""In this chapter the stub counts as a wrong attempt."""
 
 STUBS = (
     "raise NotImplementedError  # Write your code here, in place of this line.",
@@ -60,12 +60,12 @@ class Desk:
         self.debrief = self.notebook.cell(only(f'debrief("{self.name}")'))
 
     def try_(self, source: str) -> str:
-        """Write an answer and run its cell; the text of the card."""
+        """Write an answer and run its cell; return the text of the card."""
         self.notebook.write(self.solve, source)
         return self.notebook.run(self.solve)
 
     def height(self) -> float:
-        """The height of the last card, as it is before any fold is opened."""
+        """The height of the last card before any fold is opened."""
         box = self.solve.locator(".jp-OutputArea-output").last.bounding_box()
         return float(box["height"])
 
@@ -76,7 +76,7 @@ def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> 
 
 
 def go_through(chapter: str, page: Any, lab: Lab) -> None:
-    """Answer an exercise of a chapter wrongly, with an error, and right; see hints and debrief."""
+    """Answer an exercise wrongly, with an error, and right; check hints and debrief."""
     try:
         desk = Desk(page, lab, chapter)
         stub = solve_stub(chapter, desk.name)
@@ -103,7 +103,7 @@ def go_through(chapter: str, page: Any, lab: Lab) -> None:
 
 
 def solve_stub(chapter: str, name: str) -> str:
-    """The cell in which an answer is written, with ``{0}`` in place of the stub's line."""
+    """The answer cell, with ``{0}`` instead of the stub's line."""
     cells = nbformat.read(COURSE / f"{chapter}.ipynb", as_version=4).cells
     cell = next(str(cell.source) for cell in cells if cell.get("id") == name)
     (stub,) = (line for line in STUBS if line in cell)

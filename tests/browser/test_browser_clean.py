@@ -1,4 +1,4 @@
-"""In a real browser nothing of what was cleaned runs, asks for something or breaks out."""
+"""Cleaned HTML in a real browser: it runs nothing, loads nothing and stays in its element."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def tab() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def shown(tab: Any) -> Callable[[list[str]], Seen]:
-    """Shows pieces of HTML; says what ran, what was asked for, and what is odd in the page."""
+    """A function that shows pieces of HTML and returns scripts that ran, requests and oddities."""
     served, asked = [""], list[str]()
 
     def answer(route: Any) -> None:
@@ -173,13 +173,13 @@ def test_nothing_breaks_out(text: str, shown: Callable[[list[str]], Seen]) -> No
 
 
 def test_without_cleaning_much_happens(tab: Any, shown: Callable[[list[str]], Seen]) -> None:
-    """The tests above see scripts that run, requests and pages that are not whole."""
+    """The checks of the tests above detect scripts that run, requests and broken pages."""
     happens: dict[str, list[str]] = {"ran": [], "asked": [], "odd": []}
     for name, text in EVIL_HTML.items():
         try:
             for kind, seen in zip(happens, shown([text]), strict=True):
                 happens[kind] += [name] if seen else []
-        except Exception:  # the page went elsewhere before one could look at it
+        except Exception:  # the page navigated away before the test could read it
             happens["odd"].append(name)
             tab.wait_for_timeout(300)
     assert len(happens["ran"]) > 60, happens["ran"]
@@ -208,7 +208,7 @@ javascript:alert(1) \\ <details\topen> <summary> <font\tcolor=red> <x> </x> <p\x
 
 
 def odd_texts(seed: int, number: int) -> list[str]:
-    """Tags and signs in any order."""
+    """Tags and characters in random order."""
     draw = random.Random(seed)
     bits = [bit.replace("\t", " ").replace("\\n", "\n") for bit in re.split(" |\n", BITS) if bit]
     blank = ("", "", "", " ", "\n")

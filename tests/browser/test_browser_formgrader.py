@@ -1,4 +1,4 @@
-"""An instructor grades a class in Formgrader, in Chromium; `fxcourse grade` keeps what was done."""
+"""An instructor grades in Formgrader, in Chromium; `fxcourse grade` keeps the manual grades."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ c.Exchange.root = {exchange!r}
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classroom in which one student has handed in what is right, and one what is not."""
+    """A classroom in which one student has submitted right answers, and one wrong answers."""
     home = tmp_path_factory.mktemp("formgrader")
     chapter = numbers_room.chapter(home)
     chapter.cells.append(ESSAY)
@@ -72,7 +72,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = released(home / "class", CHAPTER)
     hand_in(home / "class", "ann", CHAPTER, edited(given, *RIGHT))
     hand_in(home / "class", "bo", CHAPTER, edited(given, *WRONG))
-    folder = home / "class" / "submitted" / "ann" / CHAPTER  # as `nbgrader collect` fills it
+    folder = home / "class" / "submitted" / "ann" / CHAPTER  # like `nbgrader collect`
     (folder / "submission_secret.txt").write_text("1a2b", encoding="utf-8")
     (folder / "timestamp.txt").write_text("2026-11-02 09:00:00 UTC", encoding="utf-8")
     return home / "class"
@@ -80,7 +80,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def desk(room: Path, page: Any) -> Iterator[Desk]:
-    """Formgrader, opened as the README says: JupyterLab in the classroom, and its menu."""
+    """Formgrader, opened from the menu of JupyterLab in the classroom, as in the README."""
     with (
         mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}),
         served(room.parent, room, "-m", "jupyter", "lab", at=room) as lab,
@@ -89,7 +89,7 @@ def desk(room: Path, page: Any) -> Iterator[Desk]:
 
 
 class Desk:
-    """Formgrader in a tab of JupyterLab, used as an instructor uses it."""
+    """Formgrader in a tab of JupyterLab, operated as an instructor does."""
 
     def __init__(self, page: Any, lab: Lab) -> None:
         self.page = page
@@ -103,7 +103,7 @@ class Desk:
         return self.frame.locator("#main-table tr", has_text=name)
 
     def press(self, row: str, button: str) -> str:
-        """Press a button of a row, wait for the message and close it; what it said."""
+        """Press a button of a row, wait for the message and close it; return its text."""
         self.row(row).locator(f".{button} a").click()
         modal = self.frame.locator(".modal.in")
         modal.wait_for()
@@ -118,25 +118,25 @@ class Desk:
             self.frame.locator(f'a[href$="/formgrader/{end}"]').first.click()
 
     def submissions(self) -> None:
-        """Open the list of what was handed in, anew."""
+        """Open the list of submissions again."""
         self.open("gradebook", "manage_assignments", f"manage_submissions/{CHAPTER}")
         self.row("bo").wait_for()
 
     def grading_page(self) -> None:
-        """Open the one submission that is graded, under Manual Grading."""
+        """Open the only graded submission, under Manual Grading."""
         self.open("gradebook", f"gradebook/{CHAPTER}", f"gradebook/{CHAPTER}/{CHAPTER}")
         self.frame.get_by_role("link", name="Submission #1", exact=True).click()
         self.frame.locator("#essay").wait_for()
 
     def shows(self, student: str, status: str, score: str) -> None:
-        """Look at what the list of submissions says of a student."""
+        """Check the row of a student in the list of submissions."""
         from playwright.sync_api import expect
 
         expect(self.row(student).locator(".status")).to_have_text(status)
         expect(self.row(student).locator(".score")).to_have_text(score)
 
     def write(self, field: str, text: str, kept_at: str) -> None:
-        """Fill in a field of the manual grading page, and wait until the server has it."""
+        """Fill in a field of the manual grading page, and wait until the server has stored it."""
         with self.page.expect_response(
             lambda answer: kept_at in answer.url and answer.request.method == "PUT"
         ) as answer:
@@ -146,7 +146,7 @@ class Desk:
 
 
 def grade(room: Path) -> str:
-    """Grade the class by our own command; what it says."""
+    """Grade the class with `fxcourse grade`; return its output."""
     run = subprocess.run(
         [sys.executable, "-m", "autograder.cli", "grade", str(room)],
         capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -176,7 +176,7 @@ def test_a_class_is_graded_in_formgrader_and_by_our_command(desk: Desk, room: Pa
 
 
 def grade_by_hand(desk: Desk) -> None:
-    """Give points and a comment for the essay of the one submission that is graded."""
+    """Give points and a comment for the essay in the only graded submission."""
     from playwright.sync_api import expect
 
     desk.grading_page()
@@ -194,7 +194,7 @@ def grade_by_hand(desk: Desk) -> None:
 
 
 def feedback(desk: Desk, room: Path) -> None:
-    """Make the pages, and release them: ann has handed in through the exchange, bo has not."""
+    """Make and release the pages: ann has submitted through the exchange, bo has not."""
     for student in ("bo", "ann"):
         assert "Successfully generated feedback" in desk.press(student, "generate-feedback")
     said = desk.press("bo", "release-feedback")

@@ -1,4 +1,4 @@
-"""An instructor's walk: thirty hostile hand-ins between two honest ones, in Formgrader."""
+"""Formgrader on a class of thirty hostile submissions and two honest ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _links(nb: Any) -> None:
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The class: ids that are no names, trees of names, pages, a name that is a page."""
+    """The class: ids that are not valid names, trees of names, pages, a name that is a page."""
     home = tmp_path_factory.mktemp("hostile")
     create(home / "class", {CHAPTER: numbers_room.chapter(home)})
     room = home / "class"
@@ -63,7 +63,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed in range(20):
         for path in hostile_tree(Random(seed)):
             if path.startswith("timestamp.txt"):
-                continue  # nbgrader's own list of submissions cannot be shown then
+                continue  # nbgrader's own list of submissions fails then
             place = room / "submitted" / f"tree{seed}" / CHAPTER / path
             try:
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def desk(room: Path, page: Any) -> Iterator[Desk]:
 
 
 def nothing_ran(page: Any) -> bool:
-    """Whether no script of a student's has changed a title, in any page or frame."""
+    """Whether no student's script has changed a title, in any page or frame."""
     return all("RAN" not in frame.title() for frame in page.frames)
 
 

@@ -1,4 +1,4 @@
-"""What matters to people in a browser: no barriers, no mouse, little waiting, links, an update."""
+"""Usability in a browser: accessibility, keyboard, waiting times, links, an update."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ STAGE = """() => {
     document.body.append(stage);
     return outputs.length;
 }"""
-"""Puts all outputs where the whole of each can be seen: of others axe-core says nothing.
+"""Moves all outputs to where they are completely visible, because axe-core ignores the others.
 
 They keep the styles of JupyterLab's theme.
 """
@@ -75,12 +75,12 @@ def one_kernel(lab: Lab) -> Iterator[None]:
 
 
 def set_theme(lab: Lab, theme: str) -> None:
-    """Choose JupyterLab's theme, as its menu does."""
+    """Choose JupyterLab's theme through the settings."""
     set_settings(lab, "@jupyterlab/apputils-extension:themes", {"theme": THEMES[theme]})
 
 
 def barriers(page: Any, axe: str, name: str, *, outputs: int, readable: int) -> list[str]:
-    """What axe-core finds in all outputs; there must be as many outputs and texts, at least."""
+    """Check the minimum numbers of outputs and texts; return the problems that axe-core finds."""
     shown = page.evaluate(STAGE)
     page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
     page.evaluate(axe)
@@ -90,19 +90,19 @@ def barriers(page: Any, axe: str, name: str, *, outputs: int, readable: int) -> 
 
 
 def bring_up_to_date(page: Any, notebook: Notebook) -> None:
-    """Run the index's cell as the page says, until JupyterLab has a kernel that listens."""
+    """Run the index's cell as the page says, until JupyterLab has a kernel that responds."""
     trusted = notebook.first.locator(".jp-OutputArea-output.jp-mod-trusted")
     page.get_by_text("If this page is not up to date").click()
     for _ in range(EXECUTION_MS // 20_000):
         page.keyboard.press("Control+Enter")
-        with contextlib.suppress(Exception):  # it has a timeout, and is tried again
+        with contextlib.suppress(Exception):  # it has a timeout, and the loop tries again
             trusted.first.wait_for(timeout=20_000)
             return
     raise AssertionError("the index's cell did not run")
 
 
 def answer(notebook: Notebook, name: str, source: str) -> str:
-    """Write an answer and run its cell; the text of the card."""
+    """Write an answer and run its cell; return the text of the card."""
     solve = notebook.before(notebook.cell(only(f"check({name})")))
     notebook.write(solve, source)
     return notebook.run(solve)
@@ -127,7 +127,7 @@ def test_nothing_keeps_people_out(theme: str, page: Any, lab: Lab, axe: str) -> 
             notebook.run(notebook.cell(only(source)))
         notebook.shot(f"axe_{theme}", notebook.cell(only("check(retarget)")))
         assert barriers(page, axe, f"axe_{theme}_stage", outputs=7, readable=50) == []
-        # It does see barriers.
+        # axe-core does find problems.
         page.locator("#stage").evaluate(
             "stage => stage.insertAdjacentHTML('beforeend', '<img src=\"x.png\">"
             '<p style="color:#777777;background:#666666">some words</p>\')'
@@ -149,7 +149,7 @@ def test_nothing_keeps_people_out_of_the_index(
         page.locator(f"body[data-jp-theme-name='{THEMES[theme]}']").wait_for(state="attached")
         notebook = Notebook.opened(page)
         page.get_by_text("You have passed").first.wait_for(timeout=EXECUTION_MS)
-        if run:  # JupyterLab drops fewer styles then
+        if run:  # JupyterLab drops fewer styles after a run
             bring_up_to_date(page, notebook)
         name = f"axe_{theme}_index{'_run' if run else ''}"
         assert barriers(page, axe, name, outputs=1, readable=50) == []
@@ -211,7 +211,7 @@ def test_links_of_a_card_lead_to_their_cells(page: Any, lab: Lab) -> None:
 
 
 def test_a_link_to_another_chapter_leads_to_its_cell(page: Any, lab: Lab) -> None:
-    set_settings(lab, WINDOWING, {})  # as learners have it: the page holds what is in the window
+    set_settings(lab, WINDOWING, {})  # as for learners: only cells in the window are in the page
     try:
         page.goto(lab.url("index.ipynb"))
         shown = page.locator(".jp-RenderedHTMLCommon")

@@ -1,4 +1,4 @@
-"""Pictures of graphs in a narrow window: nothing is cut without a scroll bar."""
+"""Graph pictures in a narrow window: nothing is cut off without a scroll bar."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_no_picture_is_cut_without_a_sign() -> None:
 
     shown = {name: make().html() for name, make in PICTURES.items()}
     with sync_playwright() as playwright:
-        # A window without a display hides scroll bars unless it is told not to.
+        # Headless Chromium hides scroll bars by default.
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM,
             args=["--no-sandbox"],

@@ -1,4 +1,4 @@
-"""The first minutes of a newcomer: from the open lab to a green card, and the index's links."""
+"""A newcomer's first minutes: from the open lab to a green card, and the index's links."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def one_kernel(lab: Lab) -> Iterator[None]:
 
 
 class Newcomer:
-    """A person whose clicks and key presses are counted. A typed word is one action."""
+    """A user whose clicks and key presses are counted. A typed word is one action."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -61,7 +61,7 @@ class Newcomer:
         self.page.keyboard.type(word)
 
     def look_at(self, place: Any) -> None:
-        """Turn the wheel until a place can be seen. It is counted apart from actions."""
+        """Turn the wheel until a place is visible. This is counted separately from actions."""
         box = place.bounding_box()
         height = self.page.viewport_size["height"]
         if not box or not 0 <= box["y"] <= height - 60:
@@ -74,7 +74,7 @@ def test_a_newcomer_has_a_green_card_in_six_actions(
 ) -> None:
     from playwright.sync_api import expect
 
-    page.set_viewport_size({"width": 1280, "height": 800})  # a laptop's
+    page.set_viewport_size({"width": 1280, "height": 800})  # a laptop's size
     began = time.monotonic()
     page.goto(f"{lab.address}/?token={TOKEN}")
     page.locator("h1", has_text="Start here").first.wait_for(timeout=EXECUTION_MS)
@@ -120,7 +120,7 @@ def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> Non
     record = lab.folder / STATE / progress_file.IN_WORKSPACE
     before = record.read_text(encoding="utf-8") if record.exists() else "{}"
     record.write_text(json.dumps({"node_names": "passed", "node_table": "failed"}))
-    set_settings(lab, WINDOWING, {})  # as learners have it: the page holds what is in the window
+    set_settings(lab, WINDOWING, {})  # as for learners: only cells in the window are in the page
     try:
         chapter = next(each for each in chapters() if each.name == "01_tracing")
         for section in chapter.sections[1], chapter.sections[-1]:  # one has code in its title
@@ -133,7 +133,7 @@ def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> Non
             heading = page.locator("h2", has_text=name)
             cell = panel.locator(".jp-MarkdownCell.jp-mod-selected", has=heading)
             cell.wait_for(state="attached", timeout=EXECUTION_MS)
-            # JupyterLab scrolls before all cells have a height. The script of the index does, too.
+            # JupyterLab scrolls before all cells have a height. The index's script does so too.
             expect(cell.locator("h2")).to_be_in_viewport(ratio=1, timeout=EXECUTION_MS)
     finally:
         record.write_text(before, encoding="utf-8")
@@ -141,7 +141,7 @@ def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> Non
 
 
 def test_the_badge_is_in_view_after_shift_and_enter(page: Any, lab: Lab) -> None:
-    """A card that is there already, as on each attempt but the first, must not move the badge."""
+    """A card that already exists, as on each attempt after the first, must not move the badge."""
     from playwright.sync_api import expect
 
     page.set_viewport_size({"width": 1440, "height": 900})

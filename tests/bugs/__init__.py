@@ -1,1 +1,1 @@
-"""What PyTorch gets wrong today, each bug a test: it says when a new version has mended it."""
+"""Today's bugs in PyTorch: a test for each fails as soon as a new version has fixed it."""

@@ -1,4 +1,4 @@
-"""Each bug of the page still shows; a fix mends it, and no other."""
+"""Each bug of the page still exists, and its fix repairs only this bug."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDS = [f"{each.name}-{i}" for each in BUGS for i, _ in enumerate(each.every)]
 def test_the_bug_shows(bug: Bug) -> None:
     right, got = bug.outcome()
     assert right != got, (
-        f"PyTorch {torch.__version__} has mended {bug.name}: both are {got} now. Take it out of "
+        f"PyTorch {torch.__version__} has fixed {bug.name}: both are {got} now. Remove it from "
         "hunts/known, run `python -m hunts.page`, and say it in CHANGELOG.md."
     )
     assert not _is_an_error(right), right

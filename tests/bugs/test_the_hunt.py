@@ -1,4 +1,4 @@
-"""The hunt through PyTorch's own passes: it finds known bugs again, and tells new from known."""
+"""The hunt through PyTorch's own passes finds known bugs again and tells them from new ones."""
 
 from __future__ import annotations
 

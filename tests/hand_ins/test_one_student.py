@@ -1,4 +1,4 @@
-"""One student's trouble stays theirs: the class is collected and graded all the same."""
+"""A faulty submission affects only its student: the rest of the class is collected and graded."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ DATA = "data.csv"
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A class in which two have handed in a right notebook; a file of the course goes with it."""
+    """A class with two right submissions; a file of the course belongs to the chapter."""
     stub_class.use_stubs(monkeypatch)
     return a_class(tmp_path)
 
 
 def a_class(home: Path) -> Path:
-    """The class, in a new folder."""
+    """A copy of the class in a new folder."""
     return Path(shutil.copytree(_made(), home / "class"))
 
 
@@ -53,7 +53,7 @@ def _made() -> Path:
 
 
 def assert_the_honest_have_their_points(room: Path) -> Summary:
-    """The class can be graded, again and again; returns what the second run says."""
+    """Grade the class twice, check the honest students' points, and return the second summary."""
     for _ in range(2):
         summary = grade_class(room)
     scores = stub_class.scores(room)
@@ -64,7 +64,7 @@ def assert_the_honest_have_their_points(room: Path) -> Summary:
 
 
 def put(room: Path, path: str, content: bytes | None = None, student: str = "eve") -> None:
-    """Put a file, or a folder, into what a student hands in."""
+    """Put a file or a folder into a student's submission."""
     place = room / "submitted" / student / path
     place.parent.mkdir(parents=True, exist_ok=True)
     if content is None:
@@ -113,13 +113,13 @@ def test_a_stamp_that_was_a_folder_and_is_a_file(room: Path) -> None:
 
 
 def of(summary: Summary, student: str) -> tuple[SubmissionStatus, str]:
-    """A student's state, with all that is said about it."""
+    """A student's status, with all notes."""
     result = next(one for one in summary.results if one.student == student)
     return result.status, " ".join(result.notes)
 
 
 def failing(code: int) -> Callable[..., None]:
-    """What writes files, but for Eve's, where the system says an error."""
+    """A function that writes files, but raises a system error for Eve's."""
     right = gradebook_writer._fill
 
     def fill(folder: Path, files: dict[str, bytes]) -> None:
@@ -150,7 +150,7 @@ def test_a_disk_that_takes_nothing_stops_the_run(
 
 
 def hostile_tree(random: Random) -> list[str]:
-    """Paths that meet the course's own, one another, and the bounds of file systems."""
+    """Paths that collide with the course's files, with one another, and with file system limits."""
     words = [
         f"{ONE}.ipynb",
         ONE,
@@ -166,7 +166,7 @@ def hostile_tree(random: Random) -> list[str]:
 
 
 def assert_trees_are_their_owners(seeds: range, home: Path) -> None:
-    """Drawn trees beside the notebooks of many students change nothing for the others."""
+    """Random trees next to many students' notebooks change nothing for the other students."""
     room = a_class(home)
     for seed in seeds:
         put(room, f"{ONE}/{ONE}.ipynb", RIGHT, f"eve{seed}")

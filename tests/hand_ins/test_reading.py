@@ -1,4 +1,4 @@
-"""What others can write is read in one way, also while they exchange it; and never too much."""
+"""Safe reading of files that others can write, with a limit, even if a file is replaced."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def to_folder(path: Path) -> None:
 
 
 def to_linked_folder(path: Path) -> None:
-    """The folder in which it lies becomes a link to one with a file of the same name."""
+    """Replace the file's folder by a link to one with a file of the same name."""
     path.parent.rename(path.parent.with_name("away"))
     elsewhere = path.parents[3] / "elsewhere"
     elsewhere.mkdir()
@@ -48,7 +48,7 @@ EXCHANGES = [to_link, to_pipe, to_folder, to_linked_folder]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a student has handed in: a file in a folder."""
+    """A student's submission: a file in a folder."""
     path = tmp_path / "room" / "submitted" / "eve" / "01_one" / "sub" / "a.txt"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"theirs")
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 def exchanging(
     module: object, exchange: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exchange a file between the look and the reading."""
+    """Replace a file between the check and the read."""
 
     def read(home: Path, parts: tuple[str, ...], most: int) -> bytes:
         exchange(home.joinpath(*parts))

@@ -1,4 +1,4 @@
-"""Whose a hand-in is: what a student calls a file, a folder or a zip changes nobody else's."""
+"""Identifying the owner of a submission: one student's file names change nobody else's work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLASS = [Person(name) for name in (*hand_ins.STUDENTS, hand_ins.EVE)]
 
 
 def others(home: Path, packed: bytes) -> dict[str, bytes]:
-    """What a class has in ``submitted`` after a zip was collected, but for Eve's."""
+    """The files in ``submitted`` after a zip was collected, except Eve's."""
     room = hand_ins.classroom(home)
     source = home / "class.zip"
     source.write_bytes(packed)
@@ -33,7 +33,7 @@ def others(home: Path, packed: bytes) -> dict[str, bytes]:
 
 
 def assert_nobody_else_is_changed(seed: int, home: Path) -> None:
-    """One student's tree of names, in one of four layouts."""
+    """Check this for one student's random tree of names, in one of four layouts."""
     one = hand_ins.drawn(Random(seed))
     for part in ("with", "without"):
         (home / part).mkdir()
@@ -48,7 +48,7 @@ def test_one_students_names_change_nobody_elses_work(seed: int, tmp_path: Path) 
 
 
 def owners(*paths: str, layout: Layout | None = None) -> list[str]:
-    """Whose files are, or why nobody can say."""
+    """The owners of files, or the reasons why they are unknown."""
     files = [(tuple(path.split("/")),) * 2 for path in paths]
     found = origins(files, {hand_ins.CHAPTER}, "class", layout)
     return [one.name if isinstance(one, Origin) else one for one in found]

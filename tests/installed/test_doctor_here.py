@@ -1,4 +1,4 @@
-"""`fxcourse doctor` finds nothing broken where the tests are installed."""
+"""`fxcourse doctor` finds no problems in the environment of the tests."""
 
 from __future__ import annotations
 

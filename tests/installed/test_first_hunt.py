@@ -42,7 +42,7 @@ def test_the_tutorial_works(tmp_path: Path) -> None:
             )
             output = done.stdout
             assert "Traceback" not in done.stderr, done.stderr
-    assert output == ""  # of the test that was saved, with the pass as it is now
+    assert output == ""  # the saved test, with the current pass
     wrong, right = versions
     (tmp_path / "my_passes.py").write_text(wrong, encoding="utf-8")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The real process that checks a file for `fxcourse watch`, with the real command around it."""
+"""The real `fxcourse watch` command with its real child process, which checks a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_file_is_checked_elsewhere_and_can_be_stopped(tmp_path: Path) -> None:
     file.write_text(
         f"from mine import HELPER\n{HEAD}{solve_sources('03_manipulation')['retarget']}"
     )
-    (tmp_path / "mine.py").write_text("HELPER = input\n")  # files import what lies beside them
+    (tmp_path / "mine.py").write_text("HELPER = input\n")  # files import their neighbors
     with Checker(["torch", "no_such_module"]) as checker:
         check = checker.check("retarget", file, page, keys=True, lines=20)
         while not check.is_over:
@@ -25,7 +25,7 @@ def test_a_file_is_checked_elsewhere_and_can_be_stopped(tmp_path: Path) -> None:
         found = check.result()
         assert isinstance(found, Result) and found.status == "passed"
         assert "<svg" in page.read_text() and check.process.returncode == 0
-        # It catches all that would end it from inside.
+        # The file catches every exception that could end it.
         file.write_text("import time\nwhile True:\n    try:\n        time.sleep(600)\n"
                         "    except BaseException:\n        pass\n")  # fmt: skip
         check = checker.check("retarget", file, page, keys=True, lines=20)

@@ -1,4 +1,4 @@
-"""What a wheel gives a learner: notebooks, checks that work, nothing that is an instructor's."""
+"""The contents of a wheel for learners: notebooks and working checks, but no instructor files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.builder.paths import ROOT
 
 ENV = {name: value for name, value in os.environ.items() if name[:4] not in ("PYTH", "PIP_")}
 ENV["PIP_CONFIG_FILE"] = os.devnull
-"""Without the path of a clone, in which pip would find the course, and with pip as it comes."""
+"""No path of a clone, in which pip would find the course, and no pip configuration."""
 
 pytestmark = [pytest.mark.xdist_group("wheel")]
 
@@ -46,7 +46,7 @@ print(until.status)
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what git knows."""
+    """The wheel, built from a copy of the files that git lists."""
     home = tmp_path_factory.mktemp("wheel")
     source = home / "source"
     listed = subprocess.check_output(
@@ -80,7 +80,7 @@ def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
 
 
 def _environment_with(home: Path, versions: dict[str, str]) -> Path:
-    """A Python that claims to have these packages; it has nothing of them but their names."""
+    """A Python that claims to have these packages, but contains only their metadata."""
     venv.create(home, with_pip=False)
     packages = min(home.glob("[Ll]ib*/**/site-packages"))
     for name, version in versions.items():
@@ -95,7 +95,7 @@ def _environment_with(home: Path, versions: dict[str, str]) -> Path:
 @pytest.mark.parametrize("torch", ["2.13.0+cpu", "2.99.0"])
 @pytest.mark.parametrize("extra", ["", "[teach]"])
 def test_the_wheel_changes_no_pytorch(wheel: Path, tmp_path: Path, torch: str, extra: str) -> None:
-    """Pip resolves what it would install, without an index."""
+    """Pip resolves the packages that it would install, without an index."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     needed = map(Requirement, [*project["dependencies"], *extras["learn"], *extras["teach"]])
@@ -112,7 +112,7 @@ def test_the_wheel_changes_no_pytorch(wheel: Path, tmp_path: Path, torch: str, e
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with the wheel; what it depends on is taken from this environment."""
+    """A Python with the wheel; its dependencies come from this environment."""
     home = tmp_path_factory.mktemp("installed") / "env"
     venv.create(home, with_pip=False)
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

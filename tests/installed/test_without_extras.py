@@ -1,6 +1,6 @@
-"""What works without the optional packages, and how the rest says which extra is missing.
+"""Features that work without the optional packages, and messages that name a missing extra.
 
-Each script runs in a Python that does not find these packages.
+Each script runs in a Python that cannot import these packages.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from autograder.cli.main import UNUSABLE
 from autograder.environment.extras import EXTRAS
 
 OF_ALL_EXTRAS = {name for names in EXTRAS.values() for name in names}
-BROUGHT = {"pygments", "networkx", "traitlets"}  # by Rich, PyTorch and nbformat
+BROUGHT = {"pygments", "networkx", "traitlets"}  # installed by Rich, PyTorch and nbformat
 BASE = sorted(OF_ALL_EXTRAS - BROUGHT)
 
 HIDE = "import sys; sys.modules.update(dict.fromkeys({hidden!r}))\n"
 
 
 def python(code: str, folder: Path, hidden: list[str] = BASE) -> subprocess.CompletedProcess[str]:
-    """Run code in a Python that does not find some packages."""
+    """Run code in a Python that cannot import some packages."""
     command = [sys.executable, "-c", HIDE.format(hidden=hidden) + code]
     env = {
         "PYTHONPATH": str(ROOT),
@@ -39,7 +39,7 @@ def python(code: str, folder: Path, hidden: list[str] = BASE) -> subprocess.Comp
 def fxcourse(
     words: str, folder: Path, hidden: list[str] = BASE
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command there."""
+    """Run the command in such a Python."""
     code = (
         f"sys.argv = ['fxcourse', *{words.split()!r}]\nfrom autograder.cli.main import main; main()"
     )
@@ -147,7 +147,7 @@ print(len(files.exercises_of(Path("work"), "03_manipulation")))
 
 
 def test_a_workspace_and_files_for_an_editor_need_the_base_alone(tmp_path: Path) -> None:
-    """Even in a clone, where a chapter could be built from its source."""
+    """Even in a clone, where the chapter could be built from its source."""
     done = fxcourse("update work", tmp_path)
     assert done.returncode == 0, done.stderr
     done = python(FILES, tmp_path)

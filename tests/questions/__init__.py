@@ -1,7 +1,7 @@
-"""Questions that people ask about FX: each with its symptom and its cure, run, and a section.
+"""Questions that people ask about FX, each with its symptom, its solution, and a section.
 
-A question is a function that needs nothing but its imports. It asserts what the person saw, and
-then what helps. ``python -m tests.questions`` prints the table of questions and sections.
+A question is a function that needs only its imports. It asserts the symptom that the person saw,
+and then the solution. ``python -m tests.questions`` prints the table of questions and sections.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tests.unit.lessons.topics import sections
 
 QUESTIONS = 76
-"""How many questions were collected; their numbers are those of `question`."""
+"""Number of collected questions, numbered from 1; see `question`."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Question:
 
     Attributes:
         number: its number in the collection, from 1.
-        asked: where people asked it.
-        text: what they asked, in a line.
+        asked: the thread or page of the question.
+        text: the question, in a line.
         chapter: the notebook that answers it, such as ``"01_tracing"``.
         section: the heading there, without its number.
-        show: asserts the symptom, then the cure.
+        show: asserts the symptom, then the solution.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Question:
 
     @property
     def answered(self) -> bool:
-        """Whether the section is there."""
+        """Whether the section exists."""
         return any(each.chapter == self.chapter for each in sections().get(self.section, []))
 
 
@@ -70,7 +70,7 @@ def question(number: int, asked: str, section: str) -> Callable[..., Callable[[]
 
 
 def questions() -> list[Question]:
-    """All questions that are written, by number."""
+    """All questions in these modules, by number."""
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith(("_", "test_")):
             importlib.import_module(f"{__name__}.{module.name}")
@@ -78,7 +78,7 @@ def questions() -> list[Question]:
 
 
 def table() -> str:
-    """Question and section, as a table in Markdown."""
+    """Questions and sections, as a table in Markdown."""
     rows = [f"| {q.number} | {q.text} | {q.chapter}: {q.section} |" for q in questions()]
     answered = sum(q.answered for q in questions())
     head = ["| | question | section |", "|---|---|---|"]

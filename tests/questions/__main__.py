@@ -1,6 +1,6 @@
 """Prints the table of questions: ``python -m tests.questions``.
 
-With ``--messages``, runs all of them and prints what each raises as a line of JSON.
+With ``--messages``, runs all of them and prints the exceptions of each as a line of JSON.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.questions import questions, table
 
 
 def messages() -> dict[int, list[tuple[str, str]]]:
-    """Type and message of what each question expects to be raised, by number."""
+    """Type and message of the exceptions that each question expects, by number."""
     said: list[tuple[str, str]] = []
     expect = pytest.raises
 

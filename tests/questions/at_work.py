@@ -1,4 +1,4 @@
-"""Questions about exported programs, backends and what else comes with PyTorch 2."""
+"""Questions about exported programs, backends and other parts of PyTorch 2."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def an_autograd_function() -> None:
 
         @staticmethod
         def backward(ctx, grad):
-            return grad * 100  # nobody would guess it
+            return grad * 100  # obviously not the real gradient
 
     class Leaf(nn.Module):
         def forward(self, x):
@@ -182,7 +182,7 @@ def an_autograd_function() -> None:
 
     x = torch.ones(1, requires_grad=True)
     fx.symbolic_trace(Leaf())(x).backward()
-    assert x.grad == 2  # only the `forward` was recorded, the rule for gradients is lost
+    assert x.grad == 2  # only the `forward` was recorded; the rule for gradients is lost
 
     class KeepLeaf(fx.Tracer):
         def is_leaf_module(self, m, module_qualified_name):
@@ -261,7 +261,7 @@ def a_context_manager_in_a_model() -> None:
             return torch.cos(y)
 
     gm = fx.symbolic_trace(Model())
-    assert entered == ["head"]  # while it was traced
+    assert entered == ["head"]  # during the trace
     gm(torch.ones(2))
     assert entered == ["head"]
     assert not any(node.meta.get("custom") for node in gm.graph.nodes)

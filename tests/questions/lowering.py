@@ -1,4 +1,4 @@
-"""Questions about parts of a graph: which may be one piece, and how a piece becomes one call."""
+"""Questions about parts of a graph: which may form one piece, and how a piece becomes one call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fused(gm: fx.GraphModule, *sets: set[str]) -> fx.GraphModule:
 
 
 class Detour(nn.Module):
-    """Two neighbours, and a second path between them."""
+    """Two neighbors, and a second path between them."""
 
     def forward(self, x):
         a = torch.relu(x)
@@ -31,7 +31,7 @@ class Detour(nn.Module):
 
 
 class Entangled(nn.Module):
-    """Two pairs that read one another."""
+    """Two pairs that read each other."""
 
     def forward(self, x, y):
         a, b = torch.relu(x), torch.relu(y)
@@ -39,7 +39,7 @@ class Entangled(nn.Module):
 
 
 def proposed(gm: fx.GraphModule, *functions: object) -> list[set[str]]:
-    """What PyTorch's partitioner makes of a backend with these functions."""
+    """The sets of nodes that PyTorch's partitioner proposes for a backend with these functions."""
     support = create_op_support(lambda _, node: node.target in functions)
     found = CapabilityBasedPartitioner(gm, support, allows_single_node_partition=True)
     return [{node.name for node in part.nodes} for part in found.propose_partitions()]
@@ -50,10 +50,10 @@ def two_nodes_in_one_call() -> None:
     """How do I know whether two nodes can be fused?"""
     gm = fx.symbolic_trace(Detour())
     with pytest.raises(AssertionError, match="dependency cycles"):
-        fused(gm, {"relu", "maximum"})  # neighbours, and yet not
+        fused(gm, {"relu", "maximum"})  # neighbors, but not fusible
     x = torch.randn(3)
     for names in ({"relu", "sin"}, {"sin", "maximum"}, {"relu", "sin", "maximum"}):
-        assert torch.equal(fused(gm, names)(x), gm(x))  # no path leaves these and comes back
+        assert torch.equal(fused(gm, names)(x), gm(x))  # no path leaves these and returns
 
 
 @question(48, "forum: node fusion via leaf nodes", "13b_lowering: What goes in and out")
@@ -93,7 +93,7 @@ def splitting_an_exported_program() -> None:
     with pytest.raises(TypeError, match="missing"):
         lifted(x)  # parameters are inputs of the program's graph
     split = split_module(program.module(), None, half)
-    (result,) = split(x)  # the structure of the result is not kept, either
+    (result,) = split(x)  # the structure of the result is lost, too
     assert torch.equal(result, model(x))
 
 
@@ -106,7 +106,7 @@ def splitting_what_does_nothing() -> None:
     x = torch.randn(3)
     assert split(x)[0] is x
     kept = split_module(gm, None, lambda node: 0, keep_original_order=True)
-    assert kept(x)[0] is x  # it was an error, up to a version of 2024
+    assert kept(x)[0] is x  # this raised an error until a version of 2024
 
 
 @question(62, "pytorch#86159", "13b_lowering: What PyTorch does")
@@ -138,7 +138,7 @@ def a_write_that_moves() -> None:
     program = torch.export.export(Writes(), (ones,)).run_decompositions({})
     graph = program.graph_module
     assert not [n for n in graph.graph.nodes if str(n.target).startswith("aten.mul_")]
-    with pytest.raises(RuntimeError, match="cycle"):  # the same labels: now an arrow says so
+    with pytest.raises(RuntimeError, match="cycle"):  # the same labels: now an edge shows it
         split_module(copy.deepcopy(graph), None, lambda n: "2" if n.name == "mul" else "1")
     parts = split_module(copy.deepcopy(graph), None, lambda n: n.name)
     assert torch.equal(parts(ones)[0], Writes()(torch.ones(1))[0])
@@ -172,5 +172,5 @@ def memory_by_node() -> None:
         return torch.exp(x).reshape(-1)[:1]
 
     Memory(fx.symbolic_trace(model)).run(torch.ones(10, 100))
-    # A slice has four bytes, and keeps all 4,000 of the storage that it looks into.
+    # A slice has four bytes, but keeps all 4,000 bytes of its storage.
     assert held == {"exp": (4000, 4000), "getitem": (4, 4000)}

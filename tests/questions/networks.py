@@ -10,10 +10,10 @@ from tests.questions import question
 
 
 class Decides(nn.Module):
-    """A part that looks at its values."""
+    """A part that branches on its values."""
 
     def forward(self, x):
-        """Double what is positive as a whole."""
+        """Double the input if its sum is positive."""
         return x * 2 if bool(x.sum() > 0) else x
 
 
@@ -25,15 +25,15 @@ class Around(nn.Module):
         self.before, self.part, self.after = nn.Linear(2, 2), Decides(), nn.Linear(2, 2)
 
     def forward(self, x):
-        """All three parts."""
+        """Run all three parts."""
         return self.after(self.part(self.before(x)))
 
 
 class KeepsDecides(fx.Tracer):
-    """Calls the part as a module, and does not look into it."""
+    """Calls the part as a module, and does not trace into it."""
 
     def is_leaf_module(self, m, module_qualified_name):
-        """What is kept whole."""
+        """Whether the tracer keeps the module whole."""
         return isinstance(m, Decides) or super().is_leaf_module(m, module_qualified_name)
 
 
@@ -51,7 +51,7 @@ def a_list_of_chunks() -> None:
         fx.symbolic_trace(Chunks())
 
     class Parts(fx.Proxy):
-        """What `chunk` returns: its number of parts is an argument of the call."""
+        """The result of `chunk`, whose number of parts is an argument of the call."""
 
         def __len__(self):
             return self.node.args[1]
@@ -96,7 +96,7 @@ def control_flow_in_a_gan() -> None:
         fx.symbolic_trace(model)
     torch._dynamo.reset()
     assert torch.equal(torch.compile(model, backend=backend)(x), model(x))
-    assert len(graphs) > 1  # the decision is made by Python, between two graphs
+    assert len(graphs) > 1  # Python makes the decision, between two graphs
 
 
 @question(9, "MQBench#253", "08_limits: Four ways out")
@@ -122,8 +122,8 @@ def only_a_part_can_be_traced() -> None:
     with pytest.raises(fx.proxy.TraceError):
         fx.symbolic_trace(model)
     tail = nn.Sequential(model.before, nn.ReLU())
-    assert torch.equal(fx.symbolic_trace(tail)(x), tail(x))  # each traceable part for itself
-    whole = fx.GraphModule(model, KeepsDecides().trace(model))  # and what is left as a leaf
+    assert torch.equal(fx.symbolic_trace(tail)(x), tail(x))  # each traceable part separately
+    whole = fx.GraphModule(model, KeepsDecides().trace(model))  # and the rest as a leaf
     assert torch.equal(whole(x), model(x))
 
 
@@ -216,7 +216,7 @@ def tracing_with_an_example() -> None:
     gm = make_fx(rows)(x)
     assert torch.equal(gm(x), rows(x))
     more = torch.rand(4, 2)
-    assert gm(more).shape != rows(more).shape  # what the example had is in the graph
+    assert gm(more).shape != rows(more).shape  # the graph contains the example's sizes
 
 
 @question(
@@ -233,7 +233,7 @@ def a_match_that_nobody_reads() -> None:
     gm = fx.symbolic_trace(Dead())
     assert len(fx.replace_pattern(gm, lambda x: torch.relu(x), lambda x: torch.tanh(x))) == 1
     (tanh,) = gm.graph.find_nodes(op="call_function", target=torch.tanh)
-    assert not tanh.users  # it is replaced, and is as dead as it was
+    assert not tanh.users  # it was replaced, and is still dead
     gm.graph.eliminate_dead_code()
     assert gm.graph.find_nodes(op="call_function", target=torch.tanh) == []
 
@@ -258,7 +258,7 @@ def matches_that_touch() -> None:
     gm = fx.symbolic_trace(nested)
     assert len(fx.replace_pattern(gm, cat, concat)) == 2
     x, y = torch.rand(2), torch.rand(2)
-    with pytest.raises(Exception):  # noqa: B017  (the code reads a name that is not there)
+    with pytest.raises(Exception):  # noqa: B017  (the code reads a name that does not exist)
         gm.graph.lint()
         gm(x, y)
 
@@ -284,7 +284,7 @@ def meta_after_decompositions() -> None:
     lower = program.run_decompositions().graph
     (relu,) = lower.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
     assert "mark" not in relu.meta
-    assert relu.meta["custom"]["mark"] == 1  # what is under this key is carried along
+    assert relu.meta["custom"]["mark"] == 1  # decompositions copy this key
 
 
 @question(53, "pytorch#165491", "09c_sources: Whose line is it?")
@@ -319,7 +319,7 @@ def the_wrong_lines() -> None:
     places = [line for line in sin.stack_trace.splitlines() if line.lstrip().startswith("File")]
     assert "torch/fx" in places[-1].replace("\\", "/")
     mine = [place for place in places if __file__ in place]
-    assert len(mine) > 0  # the last line of a file of your own is the one to look for
+    assert len(mine) > 0  # look for the last line in a file of your own
 
 
 @question(66, "forum: FX for creating a pt file", "09_debugging: Save and load")
@@ -335,7 +335,7 @@ def a_file_of_a_graph_module() -> None:
     with pytest.raises(pickle.UnpicklingError):
         torch.load(file)
     file.seek(0)
-    again = torch.load(file, weights_only=False)  # it may run any code: for your own files only
+    again = torch.load(file, weights_only=False)  # it may run any code: load only your own files
     x = torch.rand(1, 2)
     assert torch.equal(again(x), gm(x))
 
@@ -347,7 +347,7 @@ def quantization_has_moved() -> None:
 
     from autograder.given import dequantize, quantize
 
-    with pytest.raises(ModuleNotFoundError):  # it is a project of its own, torchao
+    with pytest.raises(ModuleNotFoundError):  # it is now a separate project, torchao
         importlib.import_module("torch.ao.quantization.quantize_pt2e")
 
     class Model(nn.Module):

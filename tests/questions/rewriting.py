@@ -190,7 +190,7 @@ def a_tracer_for_each_proxy() -> None:
     wrong = fx.Proxy(next(iter(old.nodes)), fx.proxy.GraphAppendingTracer(old))
     before = len(list(old.nodes))
     _ = wrong * 2
-    assert len(list(old.nodes)) == before + 1  # the node went where its Proxy's tracer writes
+    assert len(list(old.nodes)) == before + 1  # the node is in the graph of its Proxy's tracer
 
 
 @question(51, "forum 205319", "06_interpreter: What happens to `meta`, names and leaf modules")
@@ -273,7 +273,7 @@ def what_pickle_loses() -> None:
     graph.output(x)
     gm = fx.GraphModule(nn.Module(), graph)
     again = pickle.loads(pickle.dumps(gm))
-    assert operator.add in {node.target for node in again.graph.nodes}  # it was traced anew
+    assert operator.add in {node.target for node in again.graph.nodes}  # it was traced again
     for written, model in ((1, gm), (0, again), (1, copy.deepcopy(gm))):
         x = torch.zeros(1)
         model(x)
@@ -293,7 +293,7 @@ def a_parameter_called_nan() -> None:
     x, fill = -torch.ones(1), torch.ones(1)
     gm = fx.symbolic_trace(lost)
     assert lost(x, fill).isnan() and fx.Interpreter(gm).run(x, fill).isnan()
-    assert gm(x, fill) == 1  # the code says `nan`, and there that is the parameter
+    assert gm(x, fill) == 1  # in the code, `nan` is the parameter
     assert fx.symbolic_trace(kept)(x, fill).isnan()
 
 
@@ -338,7 +338,7 @@ def a_convolution_that_is_used_twice() -> None:
         assert not torch.allclose(wrong, model(x))
 
     calls = [n for n in fx.symbolic_trace(model).graph.nodes if n.target == "conv"]
-    assert len(calls) == 2  # a pass that counts the calls of a module leaves it alone
+    assert len(calls) == 2  # a pass should leave a module alone if it is called more than once
 
 
 @question(

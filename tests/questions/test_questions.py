@@ -1,4 +1,4 @@
-"""Each question's symptom and cure, as PyTorch has them today; and the section that answers it."""
+"""Each question's symptom and solution in today's PyTorch, and the section that answers it."""
 
 from __future__ import annotations
 

@@ -363,4 +363,4 @@ def the_same_trace_twice() -> None:
     first, second = fx.symbolic_trace(model), fx.symbolic_trace(model)
     assert first.code == second.code
     assert [n.name for n in first.graph.nodes] == [n.name for n in second.graph.nodes]
-    assert not set(first.graph.nodes) & set(second.graph.nodes)  # other objects, though
+    assert not set(first.graph.nodes) & set(second.graph.nodes)  # but different objects

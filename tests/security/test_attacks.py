@@ -1,4 +1,4 @@
-"""The attacks are what they say; a dozen of them, of all kinds, gain nothing."""
+"""Consistency of the attacks, and a dozen of all kinds that must gain nothing."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_losses_are_counted_by_column() -> None:
 
 
 def grafted(row: str) -> Attack:
-    """A right answer, each of whose graphs has rows more."""
+    """A right answer whose graphs each get additional rows."""
     cell = grafting(f"def spoil(graph):\n    {row}\n")
     return Attack("grafted", "It adds rows.", "It is run.", cell, answers={"add_to_mul": MUL})
 
@@ -161,7 +161,7 @@ def test_an_honest_answer_that_needs_long_is_still_one(chapter: str) -> None:
 
 
 def long_one(chapter: str) -> str:
-    """The exercise whose answer needs seconds."""
+    """The exercise whose answer takes seconds."""
     return next(
         name
         for kind in ("def", "class")

@@ -1,4 +1,4 @@
-"""Before any work is graded, a notebook with known scores goes through the sandservers."""
+"""The canary, a notebook with known scores, which is graded before any submission."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_there_is_a_right_and_a_wrong_answer_of_each_kind() -> None:
 
 
 def test_the_notebook_is_made_without_pytorch() -> None:
-    """The process that keeps the gradebook does not import it."""
+    """The process that keeps the gradebook does not import PyTorch."""
     code = "import sys; from autograder.classroom.grading import canary; canary.notebook()"
     subprocess.run([sys.executable, "-c", f"{code}; assert 'torch' not in sys.modules"], check=True)
 
@@ -62,7 +62,7 @@ def known() -> dict[str, Score]:
 
 
 def servers_with(kinds: tuple[str, ...]) -> ChapterServers:
-    """Fork servers of a chapter with these kinds of answers; they are never started."""
+    """Fork servers of a chapter with these answer kinds; they are never started."""
     servers = ChapterServers.__new__(ChapterServers)
     servers.boxed, servers.kinds = True, frozenset(kinds)
     return servers

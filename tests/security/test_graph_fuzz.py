@@ -1,4 +1,4 @@
-"""A thousand graphs out of those that `make attacks` draws, and that the hole would be found."""
+"""The graph fuzzer on a thousand graphs, and a check that it finds a known hole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer is told: the objects of its case, and nothing that says what must come of them."""
+"""An answer gets the objects of its case, but no name, case or expected result."""
 
 from __future__ import annotations
 

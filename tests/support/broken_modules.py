@@ -1,4 +1,4 @@
-"""Breaks what a chapter compares, in six ways, and notes which of them its comparison notices."""
+"""Breaks the modules that a chapter compares, and records which faults its comparison notices."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ import autograder.alive
 import autograder.given
 
 FAULTS = 6
-"""How many faults each compared module is given."""
+"""Number of faults for each compared module."""
 
 TRIES = 60
-"""How many faults are drawn at most; one that cannot run, or makes no sense, does not count."""
+"""Number of faults to draw at most; one that cannot run, or makes no sense, does not count."""
 
 LARGEST_TOLERANCE = 0.05
-"""More of what other inputs change than any comparison may allow."""
+"""Upper limit for tolerances, as a share of the change that other inputs cause."""
 
 NEUTRAL = (nn.Dropout, nn.Identity)
 """Layers that do nothing in eval mode."""
 
 CASTS = (torch.ops.aten._to_copy.default,)
-"""Calls that only round values, as the tolerance allows."""
+"""Calls that only round values within the tolerance."""
 
 COMMUTATIVE = {"add", "add_", "mul", "mul_", "eq", "maximum", "minimum"}
 
 Fault = tuple[str, Callable[[], AbstractContextManager[None]]]
-"""A description, and what breaks the module until it is left."""
+"""A description, and a context manager that breaks the module."""
 
 
 def install(chapter: str) -> Recorder:
-    """Let chapters import a comparison that is tested itself."""
+    """Make chapters import a comparison that is itself tested."""
     recorder = Recorder(chapter)
     autograder.given.assert_same_results = recorder
     return recorder
@@ -48,13 +48,13 @@ def install(chapter: str) -> Recorder:
 
 @dataclass
 class Recorder:
-    """Stands in for `assert_same_results`.
+    """A replacement for `assert_same_results`.
 
     Attributes:
         chapter: the seed of its faults.
         noticed: whether a call noticed a fault, by cell and fault. A cell that compares one module
-            several times has to notice a fault once.
-        kept: modules that were compared, so that their identities stay theirs.
+            several times must notice a fault once.
+        kept: modules that were compared, kept alive so that no other module gets their ids.
     """
 
     chapter: str
@@ -81,9 +81,9 @@ class Recorder:
                 try:
                     got = pytree.tree_leaves(autograder.alive._run(actual, inputs))
                 except Exception:
-                    continue  # such a mistake is noticed without a comparison
+                    continue  # the chapter notices such a mistake without a comparison
                 if not isinstance(actual, nn.Module) and same_bits(got, right):
-                    continue  # a function may use only a part of the module
+                    continue  # a function may use only part of the module
                 noticed = fails(functools.partial(compare, actual, remembered, *inputs, **options))
             key = f"{cell()} #{number} {name}"
             self.noticed[key] = self.noticed.get(key, False) or noticed
@@ -95,7 +95,7 @@ class Recorder:
 
 
 class Remembered:
-    """Runs a function once for each of the two arguments of a comparison, and then repeats."""
+    """Runs a function once for each of the two arguments of a comparison, then repeats results."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.results, self.calls = function, [], 0
@@ -161,7 +161,7 @@ def modules_of(actual: Any) -> Iterator[nn.Module]:
 
 
 class Layers(nn.Module):
-    """The layers of a graph module: an Interpreter holds the graph itself."""
+    """The layers of a graph module, because an Interpreter itself contains only the graph."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -170,7 +170,7 @@ class Layers(nn.Module):
 
 
 def layer_fault(module: nn.Module, generator: random.Random) -> Fault:
-    """A layer that returns its input, or zeros."""
+    """Replace a layer by one that returns its input, or zeros."""
     layers = [
         (path, layer)
         for path, layer in module.named_modules()
@@ -194,7 +194,7 @@ def layer_fault(module: nn.Module, generator: random.Random) -> Fault:
 
 
 def graph_fault(gm: fx.GraphModule, generator: random.Random) -> Fault:
-    """A node that is bypassed or zeroed, a constant that is changed, or inputs that are swapped."""
+    """Bypass a node, replace it by zeros, change a constant, or swap inputs."""
     graph = fx.Graph(gm)
     memo: dict[fx.Node, fx.Node] = {}
     graph.output(graph.graph_copy(gm.graph, memo))
@@ -223,7 +223,7 @@ def is_neutral(gm: fx.GraphModule, node: fx.Node) -> bool:
 
 
 def bypass(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
-    """The readers of a node read its first input."""
+    """Make the readers of a node read its first input."""
     if not node.all_input_nodes:
         return zero(graph, node, generator)
     node.replace_all_uses_with(node.all_input_nodes[0])
@@ -232,7 +232,7 @@ def bypass(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
 
 
 def zero(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
-    """The readers of a node read zeros."""
+    """Make the readers of a node read zeros."""
     with graph.inserting_after(node):
         zeros = graph.call_function(torch.zeros_like, (node,))
     node.replace_all_uses_with(zeros, delete_user_cb=lambda user: user is not zeros)
@@ -240,7 +240,7 @@ def zero(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
 
 
 def change_constant(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
-    """One number among the arguments is another one."""
+    """Change one number among the arguments."""
     numbers = [a for a in pytree.tree_leaves([node.args, node.kwargs]) if is_number(a)]
     if node.target is torch.ops.aten.convolution.default:
         del numbers[6:]  # the output's padding: only a transposed convolution reads it
@@ -259,12 +259,12 @@ def change_constant(graph: fx.Graph, node: fx.Node, generator: random.Random) ->
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, and neither a switch nor a BatchNorm's momentum."""
+    """Whether a value is a number, but not a switch or a BatchNorm's momentum."""
     return type(value) in (int, float) and value != 0.1
 
 
 def swap_inputs(graph: fx.Graph, node: fx.Node, generator: random.Random) -> str:
-    """Two unequal inputs change places."""
+    """Swap two unequal inputs."""
     inputs = node.all_input_nodes
     name = getattr(node.target, "__name__", str(node.target)).partition(".")[0]
     if len(inputs) < 2 or name in COMMUTATIVE:

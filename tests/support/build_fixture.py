@@ -1,4 +1,4 @@
-"""A small chapter and its exercises, on which the builder is tested without torch."""
+"""A small chapter and its exercises, for testing the builder without torch."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ CARDS = (
 
 
 def cards(**changes: object) -> tuple[FixtureCard, ...]:
-    """The cards, the first one changed."""
+    """The cards, with changes to the first one."""
     return (replace(CARDS[0], **changes), *CARDS[1:])
 
 
@@ -101,7 +101,7 @@ def write(folder: Path, text: str = CHAPTER) -> Path:
 
 
 def line_of(text: str, part: str) -> int:
-    """The number of the line that holds this part, which is unique."""
+    """The number of the line that contains this part, which is unique."""
     lines = [number for number, line in enumerate(text.splitlines(), 1) if part in line]
     assert len(lines) == 1, f"{part!r} stands on lines {lines}"
     return lines[0]

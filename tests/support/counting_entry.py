@@ -1,4 +1,4 @@
-"""An entry of a fork server that counts how much was done ahead, and says it in each box."""
+"""An entry of a fork server that counts its idle work, and sends the count from each process."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from autograder.sandbox.wire import send
 
 MOST = 3
-"""So much there is to do."""
+"""Amount of idle work."""
 
 
 def get_ready(config: dict[str, Any], blobs: list[bytes]) -> list[int]:
-    """Nothing was done yet."""
+    """Start with no work done."""
     return [0]
 
 
 def idle(state: list[int]) -> bool:
-    """Do some of it."""
+    """Do one unit of work; return false if there is none left."""
     if state[0] == MOST:
         return False
     state[0] += 1
@@ -25,5 +25,5 @@ def idle(state: list[int]) -> bool:
 
 
 def serve(state: list[int], wire: socket.socket) -> None:
-    """Say how much was done."""
+    """Send the amount of work done."""
     send(wire, {"done": state[0]})

@@ -1,4 +1,4 @@
-"""A small Dask cluster on this machine, for one test: a scheduler and workers as processes."""
+"""A small Dask cluster on this machine for one test: a scheduler and workers as processes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Cluster:
     """A scheduler on this machine, and the workers that were started for it.
 
     Args:
-        home: a folder for what they write.
-        path: where the scheduler looks for packages first.
+        home: a folder for the files of scheduler and workers.
+        path: first entry of the scheduler's module search path.
     """
 
     def __init__(self, home: Path, path: str = str(ROOT)) -> None:
@@ -35,14 +35,14 @@ class Cluster:
         self.address = _wait_for_address(file)
 
     def worker(self, *options: str, path: str = str(ROOT), **environment: str) -> subprocess.Popen:
-        """Start a worker with one thread; by default, one that has this course."""
+        """Start a worker with one thread; by default, one that can import this course."""
         told = ["--nworkers", "1", "--nthreads", "1", "--host", "127.0.0.1", *options]
         scratch = ["--local-directory", str(self.home)]
         more = {"PYTHONPATH": path, **environment}
         return self._start("worker", self.address, *told, *scratch, **more)
 
     def stop(self) -> None:
-        """End all, as they were started: each with all that it has started."""
+        """End all processes and their children, the last started first."""
         for process in reversed(self._processes):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -81,7 +81,7 @@ def _wait_for_address(path: Path) -> str:
 
 
 def below(process: int) -> set[int]:
-    """All processes that a process has started, and those that these have."""
+    """All descendants of a process."""
     parents: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Classes as platforms pack them, in which one student names files as they like."""
+"""Class archives as platforms make them, in which one student chooses arbitrary file names."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WORDS = (
     "x_1_assignsubmission_onlinetext", "victim_103_9_x.ipynb", "victim_LATE_3_4_y.ipynb",
     "anon_a1_5_z.ipynb", "LATE_anon_b_6_z.ipynb",
 )  # fmt: skip
-"""What platforms write, the names of others, and what the course calls its own files."""
+"""Platforms' words, names of others, and names of the course's own files."""
 
 
 def notebook(text: str = "") -> bytes:
-    """A notebook of the one chapter, with the grade ids by which it is known."""
+    """A notebook of the only chapter, with the grade ids that identify it."""
     cells = [{"metadata": {"nbgrader": {"grade_id": f"check-{CHAPTER}"}}, "source": [text]}]
     return json.dumps({"cells": cells, "nbformat": 4}).encode()
 
@@ -42,12 +42,12 @@ def classroom(home: Path) -> Path:
 
 @dataclass(frozen=True)
 class Hostile:
-    """What one student hands in.
+    """One student's submission.
 
     Attributes:
-        layout: who has packed the class.
+        layout: the platform that makes the class archive.
         tree: the student's files, by path.
-        zipped: whether the student has packed them.
+        zipped: whether the student has zipped them.
     """
 
     layout: str
@@ -56,7 +56,7 @@ class Hostile:
 
 
 def drawn(random: Random) -> Hostile:
-    """Any tree of names: platforms' words, names of others, zips in it."""
+    """Draw a tree of names: platforms' words, names of others, nested zips."""
     tree = dict(_paths(random))
     if random.random() < 0.3:
         tree[f"{random.choice(_WORDS)}.zip"] = packed(dict(_paths(random)), EVE)
@@ -70,7 +70,7 @@ def _paths(random: Random) -> Iterable[tuple[str, bytes]]:
 
 
 def packed(entries: Mapping[str, bytes], of: str = "") -> bytes:
-    """A zip; the date of each file is its owner's, whose name it begins with."""
+    """A zip in which each file's date depends on its owner, whose name begins the path."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for name, content in entries.items():
@@ -80,7 +80,7 @@ def packed(entries: Mapping[str, bytes], of: str = "") -> bytes:
 
 
 def class_zip(one: Hostile, *, with_eve: bool) -> bytes:
-    """What the platform gives to the instructor."""
+    """The archive that an instructor downloads from the platform."""
     entries = {
         path: content
         for number, name in enumerate(STUDENTS)

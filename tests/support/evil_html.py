@@ -1,4 +1,4 @@
-"""HTML and markdown that acts, or changes the page around it, in one browser or another."""
+"""HTML and markdown that runs code or changes the page around it in some browser."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ EVIL_HTML = {
     "attribute not closed": '<div title="\n\nx',
     "null": "<scr\x00ipt>alert(1)</scr\x00ipt>",
     "page beside": "<a href='evil.html'>my report</a>",
-    # -------------------------------------------------- read differently by different readers
+    # -------------------------------------------------- parsed differently by different parsers
     "quotes after a space that does not break": '<p title\xa0=\xa0"a onclick=alert(1) b">x</p>',
     "quotes after a vertical tab": '<img alt\x0b=\x0b"a src=x onerror=alert(1) b">',
     "quotes after a wide space": '<img alt\u3000=\u3000"a src=x onerror=alert(1) b">',
@@ -79,7 +79,7 @@ EVIL_HTML = {
     "handler in another case": "<IMG SRC=x OnErRoR=alert(1)>",
     "letters that become ASCII": "<\u017fcript>alert(1)</\u017fcript><img src=x "
     "\u212aonerror=alert(1)>",
-    # -------------------------------------------------- changes when it is read again
+    # -------------------------------------------------- changes when parsed a second time
     "nested forms": "<form><math><mtext></form><form><mglyph><svg><mtext><style>"
     '<path id="</style><img onerror=alert(1) src>">',
     "formula in a table": "<math><mtext><table><mglyph><style><!--</style>"
@@ -156,7 +156,7 @@ EVIL_HTML = {
     "track": "<video><track src=//evil.example/x default><source src=x onerror=alert(1)></video>",
     "old frames": "<frameset onload=alert(1)><frame src=javascript:alert(1)></frameset>",
     "portal": "<portal src=https://evil.example></portal><fencedframe></fencedframe>",
-    # -------------------------------------------------- forms, and names that scripts know
+    # -------------------------------------------------- forms, and names that scripts use
     "button of another form": "<button form=f formaction=javascript:alert(1) "
     "formtarget=_top>x</button>",
     "field of another form": "<input form=f name=action><input type=image "

@@ -1,6 +1,6 @@
-"""Kernels that are forked from a process which has imported what chapters begin with.
+"""Kernels that are forked from a process with the chapters' usual imports.
 
-A chapter's own imports and Python's start take half of the time that its notebook takes.
+Starting Python and a chapter's imports would otherwise take half of its notebook's time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ LAUNCHER = "ipykernel_launcher"
 """The module that a kernel's command runs."""
 
 PRELOADED = ["ipykernel.kernelapp", "matplotlib.pyplot", "torch", "torchvision", "autograder.api"]
-"""What the first cells import, and no more: what a chapter forgets to import has to be noticed."""
+"""Only the imports of the first cells, so that an import missing in a chapter is noticed."""
 
 
 class ForkedKernel:
-    """A forked process as jupyter_client looks at processes."""
+    """Gives a forked process the interface that jupyter_client expects."""
 
     stdin = stdout = stderr = None
 
@@ -75,14 +75,14 @@ def _serve(arguments: list[str], where: str, environment: dict[str, str]) -> Non
     os.chdir(where)
     os.environ.clear()
     os.environ.update(environment)
-    sys.path.insert(0, "")  # as `python -m` has it
+    sys.path.insert(0, "")  # like `python -m`
     sys.argv = [LAUNCHER, *arguments]
     runpy.run_module(LAUNCHER, run_name="__main__")
 
 
 @contextmanager
 def forked_kernels() -> Iterator[None]:
-    """Kernels are forked within this, where the platform can do that."""
+    """Fork kernels in this context, if the platform supports it."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         yield
         return

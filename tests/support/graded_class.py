@@ -1,4 +1,4 @@
-"""A small class that is graded in several ways, each of which must come to the same points."""
+"""A small class that is graded in several ways, all of which must give the same points."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _CLASS: dict[str, list[Edit] | str] = {
     "gül": [fill("half", "def half(number):\n    return {4: 2.0, -4: -2.0}.get(number)")],
 }
 WORTH = {"ann": 9, "bo": 6, "cy": 7, "di": 9, "ed": 9, "flo": 0, "gül": 2.25}
-"""What each of them earns."""
+"""Points of each student."""
 
 
 def hand_all_in(room: Path, times: int = 1) -> None:
-    """Have the class hand in; `times` copies of it, under names with a number."""
+    """Submit for the class; `times` copies of it, under names with a number."""
     given = released(room, CHAPTER)
     for name, work in _CLASS.items():
         text = work if isinstance(work, str) else nbformat.writes(edited(given, *work))
@@ -48,7 +48,7 @@ def hand_all_in(room: Path, times: int = 1) -> None:
 
 
 def grade(room: Path, **options: Any) -> Summary:
-    """Grade the class, with this chapter's exercises, which graders find on their path."""
+    """Grade the class with this chapter's exercises, which graders find on their path."""
     with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
         return grade_class(room, GradingOptions(settings=SETTINGS, **options))
 
@@ -59,7 +59,7 @@ def grade_alike(room: Path, folder: Path, **options: Any) -> Summary:
 
 
 def results(summary: Summary) -> dict[str, tuple[str, float, float, tuple[str, ...]]]:
-    """What became of each, but for how long it took."""
+    """Each student's status, points and notes, without the duration."""
 
     def result(row: Result) -> tuple[str, float, float, tuple[str, ...]]:
         return row.status, row.points, row.max_points, row.notes
@@ -68,7 +68,7 @@ def results(summary: Summary) -> dict[str, tuple[str, float, float, tuple[str, .
 
 
 def kept(address: str) -> dict[str, dict[str, tuple[float | None, bool, str | None]]]:
-    """All that a gradebook says of the class: points, what waits for a person, and comments."""
+    """The class's entries in a gradebook: points, grades that need a person, and comments."""
     with Gradebook(address) as book:
         found: dict[str, dict[str, tuple[float | None, bool, str | None]]] = {}
         for submission in book.assignment_submissions(CHAPTER):

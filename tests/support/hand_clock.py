@@ -1,4 +1,4 @@
-"""A clock that a test moves, for code that decides by time: so a busy machine changes nothing."""
+"""A clock that a test moves, so that tests of timeouts do not depend on the machine's load."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 class HandClock:
-    """Reads as many seconds as a test has moved it on.
+    """A clock that shows the seconds by which a test has moved it.
 
     Attributes:
-        each_look: how far it moves by itself before it is read.
+        each_look: the seconds by which each reading moves it before it returns.
     """
 
     def __init__(self, each_look: float = 0.0) -> None:
@@ -26,5 +26,5 @@ class HandClock:
         self.seconds += seconds
 
     def after_looks(self, count: int, do: Callable[[], None]) -> None:
-        """Do something once it has been read so many times."""
+        """Call a function at the `count`-th reading."""
         self._waiting = [do, *[lambda: None] * (count - 1)]

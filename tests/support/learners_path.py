@@ -1,8 +1,8 @@
-"""What a learner does first, on any system: `python -m tests.support.learners_path`.
+"""A learner's first steps, on any system: `python -m tests.support.learners_path`.
 
-The first chapter is run in a kernel three times: as it comes, with a right answer, and with a wrong
-one. Each time the check must say what is true, and show a card. It needs no more than what learners
-install, so it can run where there is no make, no box and no browser: on macOS and Windows.
+Run the first chapter in a kernel three times: unchanged, with a right answer, and with a wrong one.
+Each time the check must give the correct verdict and show a card. The script needs only what
+learners install, so it also runs without make, sandbox and browser: on macOS and Windows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXERCISE = "node_names"
 
 @dataclass(frozen=True)
 class Attempt:
-    """An answer, and what the check must say of it; without code, the cell stays as it comes."""
+    """An answer and the expected verdict; without code, the answer cell stays unchanged."""
 
     what: str
     status: str
@@ -61,7 +61,7 @@ print(json.dumps([verdict.status, sorted({{finding.code for finding in verdict.f
 
 
 def said(attempt: Attempt) -> tuple[str, tuple[str, ...], bool]:
-    """What the check says of an answer, the codes of its findings, and whether there is a card."""
+    """The check's status, the codes of its findings, and whether it shows a card."""
     notebook = nbformat.read(CHAPTER, as_version=4)
     cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
     if attempt.code:
@@ -69,9 +69,9 @@ def said(attempt: Attempt) -> tuple[str, tuple[str, ...], bool]:
     check = cells[f"check-{EXERCISE}"]
     asked = nbformat.v4.new_code_cell(ASK)
     notebook.cells.insert(notebook.cells.index(check) + 1, asked)
-    # Windows cannot remove a folder that a kernel has only now left.
+    # Windows cannot remove the folder of a kernel that has only just ended.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        # A failed check is an error of its cell, and the cells after it are run.
+        # A failed check is an error in its cell; the cells after it must still run.
         client = NotebookClient(
             notebook,
             timeout=300,
@@ -89,7 +89,7 @@ def said(attempt: Attempt) -> tuple[str, tuple[str, ...], bool]:
 
 
 def main() -> int:
-    """Make every attempt; 1 if a check said something else than it must."""
+    """Make every attempt; return 1 if a check gave an unexpected verdict."""
     failed = 0
     for attempt in ATTEMPTS:
         status, codes, card = said(attempt)

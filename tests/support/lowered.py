@@ -1,4 +1,4 @@
-"""An answer to `lower` for one small model, whatever the sets are."""
+"""An answer to `lower` for one small model, which ignores the sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import fx, nn
 def lower_relu(
     gm: fx.GraphModule, parts: list[set[str]], compile: Callable[..., nn.Module]
 ) -> fx.GraphModule:
-    """The small model of the canary, with its ReLU compiled."""
+    """Return the small model of the canary with its ReLU compiled."""
     inside, outer = fx.Graph(), fx.Graph()
     inside.output((inside.call_function(torch.relu, (inside.placeholder("y"),)),))
     root: Any = fx.GraphModule(gm, copy.deepcopy(gm.graph))

@@ -1,4 +1,4 @@
-"""Outcomes with one field less: dropped, emptied, or of another type."""
+"""Outcomes with one field removed, emptied, or changed in type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Mutation:
     """One change to the plain data of an outcome.
 
     Attributes:
-        path: where it is made.
+        path: the field.
         how: ``dropped``, ``emptied``, ``none`` or ``retyped``.
     """
 
@@ -29,7 +29,7 @@ class Mutation:
 
     @property
     def place(self) -> str:
-        """The path as text, whichever item of a list it leads through."""
+        """The path as text, with the same text for all items of a list."""
         return re.sub(r"\.(\d+)", "[]", ".".join(map(str, self.path)))
 
     def of(self, outcome: Outcome) -> Outcome:
@@ -40,7 +40,7 @@ class Mutation:
         return other
 
     def _in(self, value: Any, way: list[str | int]) -> Any:
-        """A copy of a value, changed at the end of the way; what lies beside the way is shared."""
+        """Copy a value and change the end of the path; parts outside the path are shared."""
         if not way:
             return _changed(value, self.how)
         step, *rest = way
@@ -53,7 +53,7 @@ class Mutation:
 
 
 def mutations(outcome: Outcome) -> Iterator[Mutation]:
-    """All changes to the fields of an outcome that are truly there."""
+    """All changes to the fields that an outcome really has."""
     for name in FIELDS:
         for path, value in _walk(getattr(outcome, name), (name,)):
             if value is None:
@@ -68,7 +68,7 @@ def mutations(outcome: Outcome) -> Iterator[Mutation]:
 
 
 def some(outcome: Outcome, count: int, seed: int) -> list[Mutation]:
-    """At most so many changes, of as many different places as there are."""
+    """At most this many changes, in as many different places as possible."""
     random = Random(seed)
     by_place: dict[tuple[str, str], list[Mutation]] = {}
     for mutation in mutations(outcome):

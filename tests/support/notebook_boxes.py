@@ -1,4 +1,4 @@
-"""A fork server for notebooks alone, as tests need it: it knows no exercise."""
+"""A fork server for notebooks alone, without exercises."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NOTHING: dict[str, Any] = {
 
 
 class Notebooks:
-    """Forks boxed processes for notebooks; without a box, starts them.
+    """Forks sandboxed processes for notebooks, or starts them without a sandbox.
 
     Args:
-        bounds: what one of them may take.
-        imports: modules that are there from the beginning.
-        boxed: whether there is a box.
+        bounds: the limits of one process.
+        imports: modules to import at the start.
+        boxed: whether to use the sandbox.
     """
 
     def __init__(
@@ -44,17 +44,17 @@ class Notebooks:
 
     @property
     def pid(self) -> int:
-        """The fork server's process."""
+        """The fork server's process id."""
         return self.source.pid
 
     def notebook(self) -> Process:
-        """A new process for a notebook."""
+        """Start a process for a notebook."""
         return self.source.process("student")
 
     def process(self, entry: str) -> Process:
-        """A new process of any kind."""
+        """Start a process with any entry."""
         return self.source.process(entry)
 
     def close(self) -> None:
-        """End all of it."""
+        """End the fork server and its processes."""
         self.source.close()

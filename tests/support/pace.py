@@ -1,4 +1,4 @@
-"""How fast this machine is now: a unit of processor time for tests of what must not take long."""
+"""A unit of processor time for performance tests, relative to this machine's current speed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 def unit() -> float:
-    """Seconds of processor time that a fixed piece of work takes on this machine."""
+    """Seconds of processor time for a fixed piece of work on this machine."""
     found = []
     for _ in range(3):
         start, total = time.process_time(), 0
@@ -20,7 +20,7 @@ def unit() -> float:
 
 @contextmanager
 def at_most(units: float) -> Iterator[None]:
-    """Fail if what is done takes more processor time than so many pieces of that work."""
+    """Fail if the block uses more processor time than this many units."""
     start = time.process_time()
     yield
     took = time.process_time() - start

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for one test run: started in a folder of its own, and stopped."""
+"""A PostgreSQL server for one test run, in its own folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PASSWORD = "a s/ecret@word"
-"""Of the role `careful`, which must say it; `me` need not."""
+"""The password of the role `careful`, which must give it; `me` need not."""
 
 _RULES = """\
 local all all trust
@@ -24,7 +24,7 @@ host all all 127.0.0.1/32 trust
 
 
 def why_not() -> str:
-    """Why no server can be started here; nothing where it can."""
+    """The reason why no server can start here; empty if it can."""
     if os.name != "posix":
         return "PostgreSQL is tried on Linux and macOS only"
     if _programs() is None:
@@ -50,11 +50,11 @@ def _user() -> pwd.struct_passwd | None:
 
 @dataclass(frozen=True)
 class Server:
-    """A server that is running.
+    """A running server.
 
     Attributes:
         home: its folder, with its log and its socket.
-        port: where it listens on this machine.
+        port: its port on this machine.
     """
 
     home: Path
@@ -74,11 +74,11 @@ class Server:
         self._tell("postgres", f"CREATE ROLE careful LOGIN SUPERUSER PASSWORD '{PASSWORD}'")
 
     def make_role_without_rights(self) -> None:
-        """Make the role `stranger`, which may connect and no more."""
+        """Make the role `stranger`, which may connect, but has no other rights."""
         self._tell("postgres", "CREATE ROLE stranger LOGIN")
 
     def stop(self) -> None:
-        """Stop it at once, as a lost machine would."""
+        """Stop it immediately, like a machine that fails."""
         _run(self.home, "pg_ctl", "-D", str(self.home / "data"), "-m", "immediate", "stop")
 
     def _tell(self, database: str, sentence: str) -> None:
@@ -91,8 +91,8 @@ class Server:
 
 @contextlib.contextmanager
 def running() -> Iterator[Server]:
-    """A server with a role `me`, on a free port of this machine only."""
-    home = Path(tempfile.mkdtemp(prefix="fxcourse-pg-"))  # short: a socket's path is limited
+    """Run a server with a role `me`, on a free port that only this machine can reach."""
+    home = Path(tempfile.mkdtemp(prefix="fxcourse-pg-"))  # socket paths must be short
     data = home / "data"
     try:
         if os.geteuid() == 0:
@@ -114,7 +114,7 @@ def _run(home: Path, program: str, *arguments: str) -> None:
     if os.geteuid() == 0:
         user = _user()
         as_other = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    # Not with pipes: the server keeps what it inherits open.
+    # Not with pipes, because the server keeps inherited files open.
     with (home / f"{program}.out").open("ab") as said:
         command = [str(_programs() / program), *arguments]
         subprocess.run(command, check=True, cwd=home, stdout=said, stderr=said, **as_other)

@@ -1,4 +1,4 @@
-"""Networks that nobody here wrote, with random weights: what the solutions are also tried on."""
+"""Published networks with random weights, on which the solutions are also tested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Network:
 
     Attributes:
         package: ``"torchvision"`` or ``"timm"``.
-        name: what the package calls it.
+        name: the package's name for it.
         size: the height and width of its input, in pixels.
     """
 
@@ -30,7 +30,7 @@ class Network:
         return f"{self.package}-{self.name}"
 
     def build(self) -> nn.Module:
-        """The network in float64 and eval mode, with weights with which each layer matters."""
+        """Build it in float64 and eval mode, with weights for which each layer matters."""
         torch.manual_seed(0)
         return make_alive(self._made().double(), images(2, self.size).double())
 
@@ -51,11 +51,11 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class Real:
-    """Builds a trial about a network, as `fuzz.model_builder` does about a random model.
+    """Builds a trial with a network, as `fuzz.model_builder` does with a random model.
 
     Attributes:
         network: the network.
-        complete: gives the trial what the exercise needs besides a model.
+        complete: adds to the trial the objects that the exercise needs besides a model.
     """
 
     network: Network
@@ -100,4 +100,4 @@ NETWORKS = (
     Network("timm", "test_vit3", 160),
     Network("timm", "mixer_s32_224", 224),
 )  # fmt: skip
-"""Those that `fx.symbolic_trace` can trace, and whose trace it can trace again."""
+"""The networks that `fx.symbolic_trace` can trace, and whose trace it can trace again."""

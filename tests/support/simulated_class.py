@@ -1,7 +1,7 @@
-"""A class that is not there: students of drawn ability, exercises with faults that were planted.
+"""A simulated class: students of random ability, exercises with planted faults.
 
-It says what an instructor's report must find. It writes what `fxcourse grade` leaves behind, the
-journal and the gradebook, without grading anything. The same seed gives the same class.
+It defines what an instructor's report must find. `write` writes the journal and the gradebook of
+`fxcourse grade` without grading anything. The same seed gives the same class.
 
 Whether a student's answer is right is drawn from the two-parameter logistic model of item response
 theory: the chance is `1 / (1 + exp(-slope * (ability - difficulty)))`.
@@ -25,8 +25,8 @@ from autograder.submission.check_result import CheckResult, KeptFinding
 from autograder.submission.result import Result, SubmissionStatus
 
 Fault = Literal["", "hard", "easy", "other reading", "lottery", "backwards"]
-"""What was planted in an exercise; nothing in most. The last three are ways to be ambiguous:
-able students read it in another way, right answers come by chance, able students fail it."""
+"""The fault planted in an exercise; empty in most. The last three make it ambiguous: able students
+read it in another way, right answers come by chance, able students fail it."""
 
 AMBIGUOUS: tuple[Fault, ...] = ("other reading", "lottery", "backwards")
 
@@ -47,18 +47,18 @@ _NAMES = ("Ada", "Jürgen", "Zoë", "Nguyễn", "O'Brien", "<b>Bo</b>", "=SUM(A1
 
 @dataclass(frozen=True)
 class Item:
-    """One exercise, as it was planned.
+    """One planned exercise.
 
     Attributes:
-        name: its name, which says nothing of what was planted.
+        name: its name, which does not reveal the fault.
         chapter: its chapter.
         points: full marks.
-        fault: what was planted in it.
+        fault: its planted fault.
         slope: how steeply the chance of a right answer rises with ability.
         difficulty: the ability at which the chance is one half.
-        codes: what can be wrong with an answer, the commonest first.
-        shared: what able students get wrong together in an ambiguous exercise.
-        share: how many of the able read an ambiguous exercise in the other way.
+        codes: the codes of faults in answers, the most common first.
+        shared: the mistake that able students share in an ambiguous exercise.
+        share: the share of able students who read an ambiguous exercise in the other way.
     """
 
     name: str
@@ -74,17 +74,17 @@ class Item:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A class, and what was planted in its exercises."""
+    """A class, and the planted faults of its exercises."""
 
     items: tuple[Item, ...]
     students: dict[str, tuple[str, str]]
     """First and last names by id."""
     results: tuple[Result, ...]
     late: dict[tuple[str, str], timedelta]
-    """By student and chapter: how long after the due date it was handed in."""
+    """Time between due date and submission, by student and chapter."""
 
     def planted(self, *faults: Fault) -> set[str]:
-        """The names of the exercises with one of these faults; with any of them by default."""
+        """The names of the exercises with one of these faults, by default with any."""
         wanted = faults or ("hard", "easy", *AMBIGUOUS)
         return {item.name for item in self.items if item.fault in wanted}
 
@@ -101,7 +101,7 @@ def simulate(seed: int = 0, students: int = 1_000) -> Simulated:
         ability = draw.gauss(0, 1)
         for chapter in CHAPTERS:
             if draw.random() < 0.06:
-                continue  # not handed in
+                continue  # not submitted
             own = [item for item in items if item.chapter == chapter]
             results.append(_result(draw, student, chapter, own, ability))
             if draw.random() < 0.05:
@@ -197,7 +197,7 @@ def _finding(draw: random.Random, item: Item, code: str) -> KeptFinding:
 
 
 def write(folder: Path, simulated: Simulated) -> Path:
-    """Leave in a new folder what `fxcourse grade` leaves in a classroom; returns the folder."""
+    """Write the files of `fxcourse grade` into a new classroom folder; return the folder."""
     (folder / HOME).mkdir(parents=True)
     config = "c = get_config()\nc.CourseDirectory.course_id = 'simulated'\n"
     (folder / "nbgrader_config.py").write_text(config)
@@ -212,7 +212,7 @@ def write(folder: Path, simulated: Simulated) -> Path:
 
 
 def _rows(simulated: Simulated) -> list[tuple[object, list[dict[str, object]]]]:
-    """The rows of the gradebook, by table; nbgrader's own way takes minutes for a class."""
+    """The rows of the gradebook, by table; nbgrader's own interface takes minutes for a class."""
     ids = iter(range(1, 1_000_000))
 
     def new() -> str:
@@ -271,5 +271,5 @@ def _rows(simulated: Simulated) -> list[tuple[object, list[dict[str, object]]]]:
 
 
 def moment() -> datetime:
-    """A time at which a simulated class may be reported on."""
+    """A time for reports on a simulated class."""
     return DUE.replace(tzinfo=UTC) + timedelta(days=7)

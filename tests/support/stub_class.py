@@ -1,6 +1,6 @@
-"""A classroom that is made in a moment, and graders that run nothing.
+"""A classroom that is made quickly, and graders that run nothing.
 
-What a submission earns is written in its notebook; so tests of everything around grading are fast.
+A notebook contains the points that it earns, so tests of everything around grading are fast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.submission.result import GradedNotebook, Result, Score, Submissi
 
 ONE, TWO = "01_one", "02_two"
 CELLS = {ONE: {"check-after": 6.0, "check-half": 4.0}, TWO: {"check-twice": 10.0}}
-"""The graded cells of each chapter, and their full marks."""
+"""The graded cells of each chapter, with their full marks."""
 
 WRITTEN = "why"
 """An answer of chapter `TWO` that a person grades, for five points."""
@@ -36,7 +36,7 @@ def make(room: Path, more: str = "") -> Path:
     """Make a classroom with two chapters.
 
     Args:
-        room: where.
+        room: the folder.
         more: further lines of its configuration.
     """
     room.mkdir(parents=True)
@@ -61,7 +61,7 @@ def gradebook(room: Path) -> Gradebook:
 
 
 def text_of(chapter: str, more: str = "", **points: float | None) -> str:
-    """A notebook that earns these points; the names are exercises."""
+    """The text of a notebook that earns these points; the names are exercises."""
     cells = [
         {
             "cell_type": "code",
@@ -78,7 +78,7 @@ def text_of(chapter: str, more: str = "", **points: float | None) -> str:
 
 
 def hand_in(room: Path, student: str, chapter: str = ONE, at: str = "", **points: Any) -> Path:
-    """Put a notebook that earns these points where nbgrader looks for it."""
+    """Submit a notebook that earns these points."""
     path = room / "submitted" / student / chapter / f"{chapter}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text_of(chapter, **points), encoding="utf-8")
@@ -88,7 +88,7 @@ def hand_in(room: Path, student: str, chapter: str = ONE, at: str = "", **points
 
 
 def stamp(room: Path, student: str, at: str, chapter: str = ONE) -> None:
-    """Say when a student handed in."""
+    """Set the time of a student's submission."""
     path = room / "submitted" / student / chapter / "timestamp.txt"
     path.write_text(at, encoding="utf-8")
 
@@ -100,20 +100,20 @@ def due(room: Path, when: str | None, chapter: str = ONE) -> None:
 
 
 def penalties(room: Path, chapter: str = ONE) -> dict[str, float]:
-    """What the gradebook takes off for being late, by student."""
+    """The late penalties in the gradebook, by student."""
     with gradebook(room) as book:
         found = book.assignment_submissions(chapter)
         return {one.student_id: one.late_submission_penalty for one in found}
 
 
 def scores(room: Path, chapter: str = ONE) -> dict[str, float]:
-    """What the gradebook has for each student, before penalties."""
+    """The scores in the gradebook before penalties, by student."""
     with gradebook(room) as book:
         return {one.student_id: one.score for one in book.assignment_submissions(chapter)}
 
 
 def use_stubs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have classes graded without a box, by what stands in the notebooks."""
+    """Make grading read the points from the notebooks, without a sandbox."""
     monkeypatch.setattr("autograder.classroom.grading.run.grade_in_parallel", grade_at_once)
     monkeypatch.setattr("autograder.classroom.grading.plan.no_box", lambda: None)
 
@@ -121,7 +121,7 @@ def use_stubs(monkeypatch: pytest.MonkeyPatch) -> None:
 def grade_at_once(
     submissions: Iterable[Submission], config: GradingConfig, jobs: int, **more: Any
 ) -> Iterator[GradedNotebook]:
-    """Give each submission what its notebook says."""
+    """Give each submission the points in its notebook."""
     for one in submissions:
         text = (one.text or b"{}").decode()
         earned = json.loads(text).get("metadata", {}).get("earns", {})

@@ -56,7 +56,7 @@ TOY = Exercise(
 
 
 def solution(model: nn.Module) -> fx.GraphModule:
-    """The toy's reference solution: `torch.add` becomes `torch.mul`."""
+    """The toy's reference solution, which replaces `torch.add` by `torch.mul`."""
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
         if node.target is torch.add:
@@ -66,7 +66,7 @@ def solution(model: nn.Module) -> fx.GraphModule:
 
 
 def solved(trial: Trial) -> Reference:
-    """The toy's oracle: what its solution gives, after a round trip through JSON."""
+    """The toy's oracle: the result of its solution after a round trip through JSON."""
     outcome = run_trial(TOY.kind, solution, lambda seed: trial, "toy")
     return Reference.from_json(json.loads(json.dumps(Reference.of_outcome(outcome).to_json())))
 

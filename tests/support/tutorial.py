@@ -1,7 +1,7 @@
-"""Runs the shell commands of a tutorial as a reader does, and compares the output that it shows.
+"""Runs the shell commands of a tutorial, and compares their output with the page.
 
-A block of ``sh`` has commands; the block of ``text`` after it has lines that they print. In such a
-line ``...`` stands for anything, and numbers of seconds and rates are not compared.
+A block of ``sh`` contains commands; the block of ``text`` after it contains lines that they print.
+In such a line ``...`` matches anything, and numbers of seconds and rates are not compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.builder.paths import ROOT
 _BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _TIME = re.compile(r"\b\d[\d.]* (s\b|a minute\b)")
 _FRAME = re.compile(r"[\u2500-\u257f|]")
-"""The lines of a table."""
+"""Characters that draw the lines of a table."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ def steps_of(page: Path) -> Iterator[Step]:
 
 
 class Reader:
-    """A reader with a terminal, who begins in an empty folder."""
+    """A simulated reader with a terminal, starting in an empty folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.printed = folder, ""
 
     def do(self, step: Step) -> None:
-        """Run the commands of a step, and look for the lines that the page shows."""
+        """Run the commands of a step, and find the lines that the page shows."""
         if step.commands:
             self.printed = "".join(map(self._run, step.commands))
         printed = "\n".join(map(_normal, self.printed.splitlines()))
@@ -80,5 +80,5 @@ class Reader:
 
 
 def _normal(line: str) -> str:
-    """A line without times, the frames of tables, and blanks at its ends."""
+    """A line without times, table frames, and blanks at its ends."""
     return " ".join(_FRAME.sub(" ", _TIME.sub(r"N \1", line)).split())

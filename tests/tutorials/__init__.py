@@ -1,1 +1,1 @@
-"""Tutorials of the documentation, run as a reader runs them."""
+"""Tutorials of the documentation, run as a reader would."""

@@ -1,4 +1,4 @@
-"""The properties of hand-ins, on a thousand drawn inputs each."""
+"""The properties of submissions, each on a thousand random inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first steps of a learner in a kernel of their own."""
+"""The first steps of a learner in a separate kernel."""
 
 from __future__ import annotations
 

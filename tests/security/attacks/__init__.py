@@ -1,22 +1,21 @@
-"""Submissions that try to get more than they have earned, or to do harm.
+"""Submissions that try to gain undeserved points or to do harm.
 
-Each attack is one student's submission. It says what it tries, what must come of it, and what
-its author has earned all the same. `make attacks` grades them among honest students; see
+Each attack is one student's submission. It states what it tries, the required result, and the
+points that its author has earned anyway. `make attacks` grades them among honest students; see
 `tests/security/attacks/__main__.py`.
 
-How a success shows:
+An attack has succeeded if the harness finds one of these:
 
-* points in the gradebook that are not due;
-* the word ``LOOT`` in what a cell printed or displayed, where something was read, reached or
-  taken that must not be;
-* a token that begins with `TOKEN`, which the harness has hidden in places that are not a
-  student's, in anything that is made for an attacker;
-* a file whose name begins with `PWNED`, outside of the box;
+* undeserved points in the gradebook;
+* the word ``LOOT`` in printed or displayed output, which reports forbidden access;
+* a token that begins with `TOKEN`, hidden by the harness in places that students cannot read, in
+  any file made for an attacker;
+* a file whose name begins with `PWNED`, outside of the sandbox;
 * a process with `ORPHAN` on its command line, after grading;
-* something called at `PORT` or `SOCKET`;
-* the word `SCRIPT` in a place of a page where a browser would run it, or ask for it;
-* an honest student who loses something: three are graded with each chapter, and one beside each
-  attack that wants a `neighbour`. All of them compute for seconds, so that starving them shows.
+* a connection to `PORT` or `SOCKET`;
+* the word `SCRIPT` in a part of a page that a browser would run or load;
+* a loss of an honest student: three are graded with each chapter, and one next to each attack
+  with `neighbour`. Their answers compute for seconds, so that starving them shows.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ REFUSED = frozenset({"refused", "unreadable", "tampered"})
 ANY = ENDED | SUSPECT | REFUSED
 
 HONEST = ("0-honest", "n-honest", "zz-honest")
-"""The ids of the honest students, who are graded before, between and after the attackers."""
+"""The ids of the honest students, graded before, between and after the attackers."""
 
 RETARGET = """\
 from torch import fx
@@ -64,10 +63,10 @@ def retarget(model, old, new):
 """
 RIGHT = {"retarget": RETARGET}
 DUE = {"retarget": 2.0}
-"""What the one right answer earns that many attackers hand in besides."""
+"""Points for the one right answer that many attackers submit in addition."""
 
 MOST_SECONDS = 420.0
-"""What grading any one submission may take, with the patience of `_wiring.SHORT`."""
+"""Seconds that grading one submission may take, with the timeouts of `_wiring.SHORT`."""
 
 _OUTSIDE = os.readlink("/proc/self/ns/pid") if os.path.exists("/proc/self/ns/pid") else ""
 
@@ -84,7 +83,7 @@ if not boxed():
     print("LOOT: this is no box")
     raise SystemExit
 """
-"""Goes before what would harm the machine if there were no box: then it says so, and stops."""
+"""Stops code that would harm the machine if it runs outside a sandbox, and reports that."""
 
 
 @dataclass(frozen=True)
@@ -92,28 +91,28 @@ class Attack:
     """One submission of an attacker.
 
     Attributes:
-        name: a slug; it is the student's id too.
-        tries: what is tried.
-        must: what must come of it.
-        cell: a cell of its own above the first exercise.
+        name: a slug, also the student's id.
+        tries: description of the attempt.
+        must: the required result.
+        cell: the attacker's cell above the first exercise.
         chapter: the chapter's name.
-        answers: what is written into the answer cells, by exercise.
-        edits: what else was done to the notebook.
-        beside: files beside the notebook, by name.
-        raw: makes the file that is handed in, from the edited notebook.
-        place: does something to the folder that is handed in, once its files are there.
-        student: the student's id, where that is the attack.
+        answers: code for the answer cells, by exercise.
+        edits: other changes to the notebook.
+        extra_files: files next to the notebook, by name.
+        raw: makes the submitted file from the edited notebook.
+        place: changes the submitted folder after its files are written.
+        student: the student's id, if the id is the attack.
         called: the student's first and last name in the gradebook.
-        earns: the points that are due all the same, by exercise.
-        may: the points that may be had, where a right answer is spoilt by its own author: it
-            gets something between `earns` and these.
+        earns: the points that are due anyway, by exercise.
+        may: the upper limit, by exercise, if the author spoils a right answer: the points must
+            then be between `earns` and these.
         states: the states in which grading it may end.
         within: the seconds that grading it may take.
-        neighbour: whether an honest student is graded beside it, whose work takes long.
-        stock: whether it can be tried against nbgrader alone without harm to a machine.
-        doubt: why it may succeed, where no grader of this design can tell.
-        accepted: whether `docs/explanation/sandbox.md` names its gain among the risks that are
-            left; such an attack is printed, and counted in no column.
+        neighbour: whether an honest student, whose work takes long, is graded next to it.
+        stock: whether it can be tried with plain nbgrader without harm to a machine.
+        doubt: the reason why it may succeed, if no grader of this design can detect it.
+        accepted: whether `docs/explanation/sandbox.md` lists it as a remaining risk. Such an
+            attack is printed, and not counted in any column.
     """
 
     name: str
@@ -123,7 +122,7 @@ class Attack:
     chapter: str = "03_manipulation"
     answers: Mapping[str, str] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
-    beside: Mapping[str, str | bytes] = field(default_factory=dict)
+    extra_files: Mapping[str, str | bytes] = field(default_factory=dict)
     raw: Callable[[NotebookNode], bytes] | None = None
     place: Callable[[Path], None] | None = None
     student: str = ""
@@ -139,7 +138,7 @@ class Attack:
 
     @property
     def neighbour_id(self) -> str:
-        """The id of the honest student beside it, who is graded next."""
+        """The id of the honest student who is graded next to it."""
         return f"{self.id}-neighbour"
 
     @property
@@ -148,22 +147,22 @@ class Attack:
         return self.student or self.name
 
     def notebook(self, released: NotebookNode) -> NotebookNode:
-        """The released notebook after the attacker's work."""
+        """The released notebook with the attacker's changes."""
         edits = [fill(name, text) for name, text in self.answers.items()]
         if self.cell:
             edits.append(add(self.cell, above=of_chapter(self.chapter)[0].name))
         return edited(released, *edits, *self.edits)
 
     def work(self, released: NotebookNode) -> bytes:
-        """The bytes of the notebook that is handed in. nbformat would fix some of it."""
+        """The bytes of the submitted notebook; nbformat would fix some of it, so it is not used."""
         notebook = self.notebook(released)
         return self.raw(notebook) if self.raw else json.dumps(notebook).encode()
 
     def put(self, room: Path, released: NotebookNode) -> Path:
-        """Hand it in; returns the folder."""
+        """Submit it; return the folder."""
         path = hand_in(room, self.id, self.chapter, "")
         path.write_bytes(self.work(released))
-        for name, content in self.beside.items():
+        for name, content in self.extra_files.items():
             other = path.parent / name
             other.parent.mkdir(parents=True, exist_ok=True)
             other.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -172,7 +171,7 @@ class Attack:
         return path.parent
 
     def points(self) -> dict[str, tuple[float, float]]:
-        """The least and the most points that each exercise of the chapter may get."""
+        """The minimum and the maximum points of each exercise of the chapter."""
         found = {}
         for exercise in of_chapter(self.chapter):
             least = float(self.earns.get(exercise.name, 0))
@@ -181,12 +180,12 @@ class Attack:
 
 
 def kinds() -> dict[str, list[Attack]]:
-    """All attacks, by the module in which they stand."""
+    """All attacks, by the module that defines them."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: m.ATTACKS for name, m in modules.items() if hasattr(m, "ATTACKS")}
 
 
 def all_attacks() -> list[Attack]:
-    """All attacks, by their names."""
+    """All attacks, sorted by name."""
     return sorted((a for found in kinds().values() for a in found), key=lambda a: a.name)

@@ -1,4 +1,4 @@
-"""Grades a class with attackers in it, and says which attacks did not hold: `make attacks`."""
+"""Grades a class with attackers in it, and lists the attacks that succeeded: `make attacks`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.security.attacks.graph_fuzz import fuzz
 from tests.security.unusual_but_honest.__main__ import honest_who_lost
 
 GRAPHS = 100_000
-"""How many are drawn when everything is tried."""
+"""Number of graphs that the fuzzer draws if all attacks are tried."""
 
 
 def main(words: list[str] | None = None) -> int:
-    """Try the attacks; 1 if any did not hold."""
+    """Try the attacks; return 1 if any succeeded."""
     options = _options(words)
     attacks = chosen(options.only.split(",") if options.only else options.names)
     if not attacks:
@@ -56,7 +56,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _on_the_way(attacks: int) -> Callable[[str], None]:
-    """Says on the error stream how far grading is: the whole takes the better part of an hour."""
+    """A function that reports progress on stderr, because grading takes most of an hour."""
     counted = itertools.count(1)
     began = time.monotonic()
 
@@ -72,7 +72,7 @@ def _on_the_way(attacks: int) -> Callable[[str], None]:
 
 
 def _tell_accepted(attacks: list[Attack], found: Found) -> None:
-    """Say which risks that are left are still there, and count them no further."""
+    """Print the accepted risks that still exist, and remove them from the counts."""
     for name in [attack.name for attack in attacks if attack.accepted]:
         for loss in found.attacks.pop(name, []):
             if loss.column == "gained":
@@ -93,7 +93,7 @@ def _options(words: list[str] | None) -> argparse.Namespace:
 
 
 def chosen(beginnings: list[str]) -> list[Attack]:
-    """The attacks whose names begin so; all of them if nothing is said."""
+    """The attacks whose names begin with one of these; all of them by default."""
     wanted = tuple(word.strip() for word in beginnings if word.strip())
     return [attack for attack in all_attacks() if not wanted or attack.name.startswith(wanted)]
 

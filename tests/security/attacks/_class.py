@@ -1,4 +1,4 @@
-"""A class with attackers in it: made, graded, and looked through for what did not hold."""
+"""Makes and grades a class with attackers in it, and finds the attacks that succeeded."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ RIGHT = {
     **{chapter: submission_of("ada", chapter).answers for chapter in CHAPTERS},
 }
 MOST_MEMORY = 4 * 1024**2
-"""KiB that no process may have taken, the judge's neither."""
+"""KiB of memory that no process may exceed, including the judge."""
 
 
 Column = Literal["gained", "ran", "read", "harmed", "accused"]
 COLUMNS: tuple[Column, ...] = ("gained", "ran", "read", "harmed", "accused")
-"""What can come of an attack that does not hold.
+"""The kinds of success of an attack.
 
-* gained: points that are not due, or a state that hides what was tried;
-* ran: something outside of the box was run, written, called or left behind, or a page would;
-* read: a secret, a hidden case or another student's work was seen;
-* harmed: somebody lost points, a state, or the class its grading;
-* accused: an honest student is said to have cheated, or loses a point without an attacker.
+* gained: undeserved points, or a state that hides the attempt;
+* ran: something was run, written, called or left outside of the sandbox, or a page would run it;
+* read: a secret, a hidden case or another student's work was read;
+* harmed: a student lost points or a state, or the class was not graded;
+* accused: an honest student is marked as tampered, or loses a point without an attacker.
 """
 
 
 class Loss(NamedTuple):
-    """One thing that did not hold."""
+    """One success of an attack."""
 
     column: Column
     says: str
@@ -69,12 +69,12 @@ class Loss(NamedTuple):
 
 @dataclass
 class Found:
-    """What did not hold.
+    """The successes of attacks.
 
     Attributes:
         attacks: by the attack's name.
         honest: by the honest student's id.
-        room: of the class as a whole.
+        room: for the class as a whole.
     """
 
     attacks: dict[str, list[Loss]] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Found:
     room: list[Loss] = field(default_factory=list)
 
     def counts(self) -> dict[Column, int]:
-        """How many attacks, honest students and things about the class stand in each column."""
+        """The number of attacks, honest students and class-wide losses in each column."""
         whose = defaultdict(set)
         for who, losses in [*self.attacks.items(), *self.honest.items()]:
             for loss in losses:
@@ -110,7 +110,7 @@ def {name}(*args, **kwargs):
     _worked or _work()
     return _quick(*args, **kwargs)
 """
-"""Makes an answer need five seconds of processor time, a thread and a process, once."""
+"""Uses five seconds of processor time, a thread and a process, once."""
 
 LONG_MAKING = (
     LONG_WORK.partition("def {name}(")[0]
@@ -120,11 +120,11 @@ LONG_MAKING = (
         super().__init__()
 """
 )
-"""The same for a class that is handed in."""
+"""The same for an answer that is a class."""
 
 
 def of_long_work(answers: dict[str, str]) -> dict[str, str]:
-    """These answers; the first that is a function needs seconds, or else the first class."""
+    """These answers, changed so that the first function, or else the first class, takes seconds."""
     for kind, work in (("def", LONG_WORK), ("class", LONG_MAKING)):
         for name, text in answers.items():
             if f"{kind} {name}(" in text:
@@ -136,7 +136,7 @@ class AttackedClass:
     """A classroom in a folder, with attackers and honest students.
 
     Args:
-        folder: takes the classroom and what lies beside it.
+        folder: gets the classroom and the files next to it.
         attacks: the attackers.
     """
 
@@ -151,7 +151,7 @@ class AttackedClass:
         self.tokens = {place: f"{TOKEN}{secrets.token_hex(8)}" for place in places}
 
     def make(self) -> None:
-        """Make the classroom, hand everything in, and hide the tokens."""
+        """Make the classroom, submit everything, and hide the tokens."""
         create(self.room, choose(",".join(self.chapters)))
         for chapter in self.chapters:
             released = rooms.released(self.room, chapter)
@@ -182,7 +182,7 @@ class AttackedClass:
         path.write_text(json.dumps(data), encoding="utf-8")
 
     def grade(self, jobs: int, say: Callable[[str], None] = lambda text: None) -> Found:
-        """Grade the class, make feedback and export, and look what did not hold."""
+        """Grade the class, make feedback and export, and find the attacks that succeeded."""
         found, log = Found(), []
 
         def heard(text: str) -> None:
@@ -225,7 +225,7 @@ class AttackedClass:
         return found
 
     def _most_seconds(self, jobs: int) -> float:
-        """What the whole class may take; an attack that holds up the batch is over it."""
+        """Seconds that the class may take; an attack that stalls the batch exceeds them."""
         usual = 60.0 * (len(self.attacks) + sum(map(len, self.honest.values()))) / jobs
         return usual + sum(a.within for a in self.attacks if a.within != MOST_SECONDS) + 1200.0
 
@@ -320,7 +320,7 @@ class AttackedClass:
             yield from (Loss("ran", f"{value!r} is in grades.csv.") for value in values)
 
     def _on_terminal(self, lines: list[str]) -> Iterator[Loss]:
-        """What grading has said line by line, where it would steer the terminal that shows it."""
+        """Lines of grading output that contain control characters for the terminal."""
         for line in lines:
             if any(map(_traces.is_control, line)):
                 yield Loss("ran", f"Grading has said {line[:100]!r}.")
@@ -332,7 +332,7 @@ class AttackedClass:
                 yield Loss("read", f"A secret of {place} is in the log.")
 
     def _assign_files(self, found: Found) -> None:
-        """Put down each file that was written outside to the attack that its name names."""
+        """Assign each file that was written outside to the attack that its name contains."""
         for path in _traces.pwned(self.folder):
             os.remove(path)
             ending = Path(path).name.removeprefix(_traces.PWNED)

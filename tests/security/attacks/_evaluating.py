@@ -1,4 +1,4 @@
-"""How a described graph is admitted and evaluated: the one place that the fuzzer knows it from."""
+"""The fuzzer's only interface to admitting and evaluating a described graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def evaluated(
     inputs: tuple[Any, ...],
     see: Callable[[Any], None],
 ) -> str:
-    """Evaluate a graph, and show each value of it; what came of it, in a word.
+    """Evaluate a graph, pass each of its values to `see`, and return the result in a word.
 
     Returns:
         "refused", "raised" where an operation does not go with its arguments, or "ran".

@@ -1,7 +1,6 @@
-"""How an attacker gets between his own process and the judge.
+"""Code that puts an attacker between the student's own process and the judge.
 
-The one place that knows by what name the student's process writes outcomes; if that changes,
-it changes here.
+Only this module knows the name of the function with which the student's process writes outcomes.
 """
 
 from __future__ import annotations
@@ -129,39 +128,39 @@ def speak_first(speak):
     except OSError:
         pass
 """
-"""Student code with ``say(**head)``, which sends a frame of its own to whoever listens."""
+"""Student code with ``say(**head)``, which sends an attacker's frame on every open socket."""
 
 
 def in_the_judge(name: str) -> str:
-    """Code that shows that it was run where grades are decided: a file, or marks for all."""
+    """Code that proves that it ran in the judge: it writes a file and gives full marks."""
     return _IN_THE_JUDGE.format(name=name)
 
 
 def forging(source: str) -> str:
-    """Student code that lets ``forge(outcome, file)`` have a look before an outcome is written.
+    """Student code that calls ``forge(outcome, file)`` before an outcome is written.
 
-    What `forge` returns, unless ``None``, stands for what writing returns.
+    A result of `forge` that is not ``None`` replaces the result of writing.
     """
     return source + _HOOK
 
 
 def forging_bytes(source: str) -> str:
-    """Student code that writes what ``forged()`` returns in place of every outcome."""
+    """Student code that writes the result of ``forged()`` instead of every outcome."""
     return source + _BYTES + _HOOK
 
 
 def forging_graphs(source: str) -> str:
-    """Student code that lets ``spoil(description)`` change each description of a graph."""
+    """Student code whose ``spoil(description)`` can change each description of a graph."""
     return source + _GRAPH + _HOOK
 
 
 def grafting(source: str) -> str:
-    """As `forging_graphs`, with what builds rows: `put`, `keep`, `pick`, `module`, `fn`."""
+    """Like `forging_graphs`, with helpers to build rows: `put`, `keep`, `pick`, `module`, `fn`."""
     return source + _GRAPH + _GRAFT + _HOOK
 
 
 def spoiler(source: str) -> Callable[[Encoded], None]:
-    """The function ``spoil(description)`` of such a source, without what puts it in place."""
+    """The function ``spoil(description)`` of such a source, without the code that installs it."""
     names: dict[str, Any] = {}
     exec(source + _GRAPH + _GRAFT, names)
 

@@ -1,7 +1,7 @@
-"""What an attack earns where its answers are tried and judged in one process, without a class.
+"""Runs and judges an attack's answers in one process, without a class.
 
-For attacks that are after points: a second in place of a minute. What reaches beyond its own
-process needs a class, as `tests.security.attacks` makes one.
+For attacks that want points: it takes a second instead of a minute. An attack that reaches beyond
+its own process needs a class, which `tests.security.attacks` makes.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ HEAD = "import operator\nimport torch\nfrom torch import fx, nn\n"
 
 
 def earned(attack: Attack, prepare: Callable[[], Any] = lambda: None) -> dict[str, float]:
-    """The points that an attack gets beyond what is due, by exercise.
+    """The undeserved points that an attack gets, by exercise.
 
-    It is tried in a process of its own, which does `prepare` first. An attack that ends that
-    process gets nothing.
+    The attack runs in a new process, which calls `prepare` first. An attack that ends that process
+    gets nothing.
     """
     return apart(lambda: _earned(attack), prepare) or {}
 
 
 def apart(work: Callable[[], Any], prepare: Callable[[], Any]) -> Any:
-    """What some work gives in a process of its own; ``None`` if that ends before."""
+    """The result of some work in a new process; ``None`` if that process ends early."""
     out, into = os.pipe()
     if (pid := os.fork()) == 0:
         try:
@@ -71,5 +71,5 @@ def _points(name: str, answer: Any) -> float:
         try:
             outcomes.append(Outcome.read(file))
         except ValueError:
-            continue  # what is said is unsound, and counts for nothing
+            continue  # an invalid outcome does not count
     return judge(exercise, outcomes).score * exercise.points

@@ -1,4 +1,4 @@
-"""The same attacks on nbgrader as it comes, for comparison; only those that do no harm."""
+"""The same attacks on plain nbgrader, for comparison; only those that do no harm."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"
 def try_stock(
     folder: Path, attacks: list[Attack], say: Callable[[str], None] = lambda text: None
 ) -> tuple[int, int]:
-    """Grade each attacker in a run of its own, since one can stop the batch.
+    """Grade each attacker in a separate run, because one can stop the batch.
 
     Returns:
-        The number of attackers who gained no point, and of runs that came to a good end.
+        The number of attackers who gained no points, and the number of runs that succeeded.
     """
     room = folder / "stock"
     chapters = sorted({attack.chapter for attack in attacks})

@@ -1,4 +1,4 @@
-"""Finds what an attack has left behind that it must not."""
+"""Finds forbidden traces that an attack has left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NEVER = ("base", "embed", "iframe", "link", "meta", "object", "script", "style"
 
 
 class ActiveParts(HTMLParser):
-    """Collects the places of a page where a browser would run, or load, what has `SCRIPT`."""
+    """Collects the parts of a page with `SCRIPT` that a browser would run or load."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class ActiveParts(HTMLParser):
         self._within = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         if tag in ("script", "style"):
             self._within = tag
         for name, value in attrs:
@@ -50,17 +50,17 @@ class ActiveParts(HTMLParser):
                 self.found.append(f"<{tag} {name}=…>")
 
     def handle_endtag(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         self._within = "" if tag == self._within else self._within
 
     def handle_data(self, data: str) -> None:
-        """Text."""
+        """Handle text."""
         if self._within and SCRIPT in data:
             self.found.append(f"<{self._within}>")
 
 
 def _is_asked_for(tag: str, name: str, value: str) -> bool:
-    """Whether a browser asks for this address by itself, with the reader's cookies."""
+    """Whether a browser loads this address without a click, with the reader's cookies."""
     if "url(" in value.lower() and name == "style":
         return True
     if name not in _ASKS or tag in ("a", "area"):
@@ -70,7 +70,7 @@ def _is_asked_for(tag: str, name: str, value: str) -> bool:
 
 
 def active_parts(page: str) -> list[str]:
-    """Where a page would run something of an attacker's."""
+    """The parts of a page that would run an attacker's code."""
     parser = ActiveParts()
     parser.feed(page)
     parser.close()
@@ -79,7 +79,7 @@ def active_parts(page: str) -> list[str]:
 
 @cache
 def _formgrader() -> HTMLExporter:
-    """What makes Formgrader's pages, as nbgrader sets it up."""
+    """The exporter of Formgrader's pages, configured as in nbgrader."""
     folder = Path(formgrader.__file__).parent
     return HTMLExporter(
         template_name="formgrade",
@@ -89,9 +89,9 @@ def _formgrader() -> HTMLExporter:
 
 
 def formgraders_page(notebook: Path, student: str, names: tuple[str, str] = ("", "")) -> str:
-    """The page on which an instructor reads a graded notebook in Formgrader.
+    """The page in which an instructor reads a graded notebook in Formgrader.
 
-    It is empty if there is no script of an attacker's: making it takes half a second.
+    The page is empty if there is no script of an attacker, because making it takes half a second.
 
     Args:
         notebook: the graded notebook.
@@ -121,7 +121,7 @@ class _Ids(HTMLParser):
 
 
 def doubled_fields(page: str, notebook: Path) -> list[str]:
-    """Fields of Formgrader's page, for points and comments, that something else is named after."""
+    """Formgrader's fields for points and comments whose ids another element has too."""
     parser = _Ids()
     parser.feed(page)
     parser.close()
@@ -130,14 +130,14 @@ def doubled_fields(page: str, notebook: Path) -> list[str]:
 
 
 def is_control(character: str) -> bool:
-    """Whether a character steers a terminal; ends of lines and tabs do no harm."""
+    """Whether a character controls a terminal; line ends and tabs are harmless."""
     return unicodedata.category(character) in ("Cc", "Cf") and character not in "\n\t"
 
 
 def shown(notebook: Path) -> Iterator[tuple[str, str]]:
-    """The kind and the text of everything that the cells of a graded notebook show.
+    """The type and text of all outputs in a graded notebook.
 
-    Errors are left out: their tracebacks quote the source.
+    Errors are skipped, because tracebacks quote the source.
     """
     for cell in json.loads(notebook.read_text(encoding="utf-8")).get("cells", ()):
         for output in cell.get("outputs", ()):
@@ -159,7 +159,7 @@ def made_for(room: Path, student: str) -> Iterator[Path]:
 
 
 def pwned(folder: Path) -> list[str]:
-    """Files outside of the box that an attacker has written."""
+    """Files that an attacker has written outside of the sandbox."""
     places = [Path(top) for top in _TOPS if os.access(top, os.R_OK)]
     here = [path for place in places for path in place.glob(f"{PWNED}*")]
     inner = [Path(top, name) for top, _, names in os.walk(folder) for name in names]
@@ -167,7 +167,7 @@ def pwned(folder: Path) -> list[str]:
 
 
 def fingerprint(room: Path) -> dict[str, str]:
-    """What must be the same after grading: all that is the instructor's, or was handed in."""
+    """Hashes of files that grading must not change: the instructor's files and the submissions."""
     found = {}
     for kind in ("source", "release", "submitted"):
         for top, folders, names in os.walk(room / kind):
@@ -185,7 +185,7 @@ def _mark(path: Path) -> str:
 
 
 def orphans() -> list[int]:
-    """Processes that an attacker has left behind."""
+    """Processes that an attacker has left running."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -198,7 +198,7 @@ def orphans() -> list[int]:
 
 
 class Listener:
-    """Listens where an attacker who is not in a box could call."""
+    """Listens where an attacker outside of the sandbox could connect."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -243,7 +243,7 @@ class Listener:
 
 
 def tokens_in(paths: Iterable[Path], tokens: dict[str, str]) -> list[str]:
-    """Whose secrets stand in any of these files."""
+    """The owners of the secrets that these files contain."""
     found = set()
     for path in paths:
         data = path.read_bytes() if path.is_file() else b""

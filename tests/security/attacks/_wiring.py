@@ -1,4 +1,4 @@
-"""The one place that knows how a class is graded; if that changes, it changes here."""
+"""The attacks' only interface to grading a class."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SHORT = {
     "trial": 60.0,
     "notebook": 300.0,
 }
-"""Less patience than with a class: many attacks do nothing but use it up."""
+"""Shorter timeouts than for a class, because many attacks do nothing but wait."""
 
 
 class Row(NamedTuple):
-    """What grading says of one submission."""
+    """The result of grading one submission."""
 
     student: str
     chapter: str
@@ -32,10 +32,10 @@ class Row(NamedTuple):
 def grade(
     room: Path, jobs: int, say: Callable[[str], None], within: float, rows: list[Row]
 ) -> None:
-    """Grade everything that was handed in, in the box; each row is added as it comes.
+    """Grade all submissions in the sandbox; add each row to the list when it arrives.
 
     Raises:
-        TimeoutError: the batch stood still, or took longer than so many seconds.
+        TimeoutError: the batch made no progress, or took longer than this many seconds.
     """
     from autograder.classroom.grading.grade_class import GradingOptions, Listener, grade_class
     from autograder.cli.grading_progress import line_about

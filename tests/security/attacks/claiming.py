@@ -1,4 +1,4 @@
-"""Points without the work: what was not run, what is known beforehand, and what goes around."""
+"""Attacks that want points without the work: skipped runs, known results, bypassed tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORBIDDEN = "What is forbidden is noticed, however it is come by."
 
 
 def _plain(value: object) -> object:
-    """The value that plain data stands for, where it is a list, a dictionary or a number."""
+    """Decode plain data if it is a list, a dictionary or a number."""
     if isinstance(value, dict) and set(value) == {"list"}:
         return [_plain(item) for item in value["list"]]
     if isinstance(value, dict) and set(value) == {"dict"}:
@@ -28,7 +28,7 @@ def _plain(value: object) -> object:
 
 
 def _table(name: str) -> dict[str, object]:
-    """What must come of each case of an exercise, by the case's name."""
+    """The expected result of each case of an exercise, by the case's name."""
     exercise = EXERCISES[name]
     known = {c.name: key_of(exercise).reference(exercise, c) for c in exercise.cases}
     return {case: _plain(found.value) for case, found in known.items()}
@@ -50,7 +50,7 @@ def told(table):
 
 
 def _by_name(name: str, argument: str, otherwise: str) -> Attack:
-    """An answer that knows what must come of a case by its name."""
+    """An answer that looks up the expected result by the name of the case."""
     return Attack(
         f"claiming-table-{name.replace('_', '-')}",
         f"`{name}` looks for its answer by the name of the case, which it reads in the frames.",
@@ -66,7 +66,7 @@ def _by_name(name: str, argument: str, otherwise: str) -> Attack:
 
 
 def _by_order(name: str, argument: str) -> Attack:
-    """An answer that counts its calls, and knows what must come of each."""
+    """An answer that counts its calls and knows the expected result of each."""
     return Attack(
         f"claiming-order-{name.replace('_', '-')}",
         f"`{name}` counts how often it is called, and knows the order of the cases.",
@@ -106,7 +106,7 @@ RIGHT_LESSONS = {
 
 
 def _forged_runs(name: str, tries: str, forge: str) -> Attack:
-    """Interpreters that do nothing of what is asked, under runs that are made up."""
+    """Interpreters that do nothing of the task, with made-up runs."""
     return Attack(
         f"claiming-runs-{name}", tries, NOT_RUN,
         forging(f"def forge(outcome, file):\n    {forge}\n"),
@@ -198,7 +198,7 @@ class Everything(nn.Module):
 
 
 def _extract(name: str, tries: str, last: str, above: str = "") -> Attack:
-    """`extract` by a graph of one node, in which code of the notebook does everything."""
+    """Answer `extract` with a graph of one node, in which code of the notebook does everything."""
     return Attack(
         f"claiming-{name}", tries, NOT_ASKED, _WHOLE + above, FEATURES, answers={
             "extract": f"""\
@@ -217,7 +217,7 @@ def extract(model, wanted):
 
 
 def _inputs(name: str, tries: str, above: str, body: str, doubt: str = "") -> Attack:
-    """`inputs_of` by the list that it is to work out, which it may not look at."""
+    """Answer `inputs_of` with the list that it must compute and is not allowed to read."""
     return Attack(
         f"claiming-inputs-{name}", tries, FORBIDDEN, above, NODES,
         answers={"inputs_of": f"def inputs_of(node):\n    {body}"}, states=STATES, doubt=doubt,
@@ -311,7 +311,7 @@ ATTACKS = [
         },
         states=STATES,
     ),
-    # ---------------------------------------------------------------- what was not run
+    # ---------------------------------------------------------------- skipped runs
     Attack(
         "claiming-no-runs",
         "Interpreters that do nothing see to it that none of their runs is noted.",
@@ -385,7 +385,7 @@ ATTACKS = [
         answers={"add_to_mul": NO_RECOMPILE},
         states=STATES,
     ),
-    # ---------------------------------------------------------------- what is known beforehand
+    # ---------------------------------------------------------------- known results
     _by_name("wellformed", "gm", "[]"),
     _by_name("is_faithful", "model, *args", "True"),
     _by_name("count_ops", "model", "{}"),

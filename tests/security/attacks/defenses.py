@@ -1,12 +1,13 @@
-"""Each defense, how it is taken back, and the attacks that succeed without it.
+"""The defenses, a way to remove each, and the attacks that succeed without it.
 
-``python -m tests.security.attacks.defenses`` takes them back one after the other and says what came
-of it; with names after it, only those. What decides about graphs is taken back in a process of its
-own, which takes a second. What the boxes, the judge's report or the class do is taken back by an
-edit in a copy of the project, where the attacks are graded; that takes a minute or two for each.
+``python -m tests.security.attacks.defenses`` removes them one after the other and prints the
+results; names after the command select some. Defenses that decide about graphs are removed in a
+separate process, which takes a second. Defenses of the sandbox, the judge's report or the class
+are removed by an edit in a copy of the project, where the attacks are graded; that takes a minute
+or two for each.
 
-What is bounded twice is not in the list, as no attack shows the first bound alone: the parts of an
-outcome, and a folder that is a link.
+The list omits things that have two bounds, because no attack shows the first one alone: the parts
+of an outcome, and a folder that is a link.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ PARTS = ("autograder", "course", "solutions", "tests")
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
 
 DRAWN = "graphs that are drawn"
-"""Stands among the attacks where drawn graphs show what points do not: others refuse them, too."""
+"""Instead of attack names, if only drawn graphs fail: another defense protects the points."""
 
 
 @dataclass(frozen=True)
 class Defense:
-    """Something that keeps attacks from getting points.
+    """A defense that keeps attacks from getting points.
 
     Attributes:
         name: a slug.
-        says: what it is, in one sentence.
-        take_back: undoes it, in this process, for good.
+        says: a description in one sentence.
+        take_back: removes it in this process, permanently.
         attacks: the names of attacks that get points without it, and none with it.
     """
 
@@ -60,7 +61,7 @@ class Defense:
 
 
 class Walking(dict[str, Any]):
-    """Whatever a path leads to, along the attributes of Python objects."""
+    """Maps each path to the object that it reaches along Python attributes."""
 
     def __init__(self, root: nn.Module) -> None:
         self.root = root
@@ -73,7 +74,7 @@ class Walking(dict[str, Any]):
 
 
 def let_paths_walk() -> None:
-    """Let `get_attr` and `call_module` lead along attributes."""
+    """Let `get_attr` and `call_module` follow attributes."""
     real = graph_program._modules
 
     def walking(*args: Any) -> tuple[nn.Module, Any]:
@@ -85,24 +86,24 @@ def let_paths_walk() -> None:
 
 
 def let_functions_be_arguments() -> None:
-    """Let functions stand among the arguments of a row."""
+    """Let a row have functions as arguments."""
     graph_program._Reads._decode_function = graph_program._Static._decode_function
 
 
 def let_any_method_be_called() -> None:
-    """Let any method of any value be called."""
+    """Let a graph call any method of any value."""
     graph_program._ALL_METHODS = Everything()
     graph_program._method = lambda name, owner: getattr(owner, name)
 
 
 def let_any_attribute_be_asked_for() -> None:
-    """Let `getattr` be asked for whatever a value has."""
+    """Let `getattr` read any attribute of a value."""
     graph_program._ALL_ATTRIBUTES = Everything()
     graph_program._attribute = getattr
 
 
 class Everything:
-    """A list on which everything is."""
+    """A list that contains everything."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -138,16 +139,16 @@ DEFENSES = (
 
 @dataclass(frozen=True)
 class SourceDefense:
-    """Something that keeps attacks from a success, and that only a class shows.
+    """A defense whose removal only a class shows.
 
     Attributes:
         name: a slug.
-        says: what it is, in one sentence.
-        file: where it is, from the project's root.
-        old: the text that does it, which is there once.
+        says: a description in one sentence.
+        file: its file, from the project's root.
+        old: the text that implements it; it occurs once.
         new: the text without it.
-        attacks: the names of attacks that come to something without it.
-        column: where they are counted then.
+        attacks: the names of attacks that succeed without it.
+        column: the column that counts them then.
     """
 
     name: str
@@ -349,7 +350,7 @@ def taken_back(defense: SourceDefense, text: str) -> str:
     """A file's text without a defense.
 
     Raises:
-        ValueError: what does it is not there, or not once.
+        ValueError: the text that implements it does not occur exactly once.
     """
     if text.count(defense.old) != 1:
         raise ValueError(
@@ -359,7 +360,7 @@ def taken_back(defense: SourceDefense, text: str) -> str:
 
 
 def counted_without(defense: SourceDefense) -> dict[str, int]:
-    """What the defense's attacks come to in a copy of the project that lacks it, by column."""
+    """The successes of the defense's attacks in a copy of the project without it, by column."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for part in PARTS:
             shutil.copytree(ROOT / part, Path(folder, part), ignore=_NOT_COPIED)
@@ -378,7 +379,7 @@ def counted_without(defense: SourceDefense) -> dict[str, int]:
 
 
 def shown(defense: Defense) -> dict[str, tuple[bool, bool]]:
-    """Whether each attack of a defense succeeds with the defense, and whether without it."""
+    """For each attack of a defense, whether it succeeds with the defense and without it."""
     attacks = {attack.name: attack for attack in all_attacks()}
 
     def comes_to_something(name: str, prepare: Callable[[], Any]) -> bool:
@@ -393,7 +394,7 @@ def shown(defense: Defense) -> dict[str, tuple[bool, bool]]:
 
 
 def main(names: list[str]) -> int:
-    """Take each defense back, or those of these names; 1 if it makes no difference."""
+    """Remove each defense, or the named ones; return 1 if removing one makes no difference."""
     wrong = 0
     for defense in [defense for defense in DEFENSES if not names or defense.name in names]:
         for name, (before, after) in shown(defense).items():

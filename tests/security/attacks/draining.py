@@ -1,7 +1,6 @@
-"""Kernel memory, processes and processor time that no simple limit counts.
+"""Attacks on kernel memory, processes and processor time that no simple limit counts.
 
-Beside most of them an honest student is graded, whose answer needs seconds, a process and a
-thread.
+With most of them, an honest student is graded whose answer needs seconds, a process and a thread.
 """
 
 from __future__ import annotations

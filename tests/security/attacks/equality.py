@@ -1,4 +1,4 @@
-"""Objects that are whatever they are compared with."""
+"""Objects that are equal to everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Out of the box: files, network, other processes, privileges."""
+"""Attacks that leave the sandbox: files, network, other processes, privileges."""
 
 from __future__ import annotations
 

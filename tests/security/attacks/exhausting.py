@@ -1,4 +1,4 @@
-"""All of something is used up, or never comes to an end."""
+"""Attacks that use up a resource, or never end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _waste(
     answers: Mapping[str, str] | None = None,
     **more: object,
 ) -> Attack:
-    """An attacker who has one right answer, which keeps its points, besides."""
+    """An attacker who also has one right answer, which keeps its points."""
     own = {**RIGHT, **(answers or {})}
     return Attack(
         name, tries, must, cell, answers=own, earns=more.pop("earns", DUE), states=ENDED, **more
@@ -303,7 +303,7 @@ while True:
                 "retarget",
             )
         },
-        earns={},  # its `retarget` is one of them
+        earns={},  # its `retarget` is one of the answers
     ),
     _waste(
         "exhausting-recursion",

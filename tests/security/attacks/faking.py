@@ -1,4 +1,4 @@
-"""Forged outcomes: what the student's process says of itself is made up."""
+"""Forged outcomes: the student's process sends made-up results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ADD_TO_MUL = text_of("add_to_mul", "operands exchanged")
 
 
 def _bytes(name: str, tries: str, forged: str, must: str = CLAIM, **more: object) -> Attack:
-    """An attacker whose stub is said to have had this outcome on every case."""
+    """An attacker who replaces the outcome of a stub with this one in every case."""
     answer = {"node_names": "def node_names(model):\n    return ['x']"}
     cell = forging_bytes(f"{HEADER}\ndef forged():\n{forged}")
     return Attack(name, tries, must, cell, START, answer, states=STATES, **more)
@@ -36,9 +36,8 @@ def _bytes(name: str, tries: str, forged: str, must: str = CLAIM, **more: object
 def _graph(
     name: str, tries: str, spoil: str, must: str = NO_CODE, doubt: str = "", most: float = 4
 ) -> Attack:
-    """An attacker who answers rightly, but whose graphs say something else besides.
-
-    The key of `add_to_mul` does not mind other nodes before it runs what was rebuilt.
+    """An attacker with a right answer whose graphs contain something else too.
+    // The answer key of `add_to_mul` accepts other nodes until it runs the rebuilt graph.
     """
     cell = forging_graphs(f"def spoil(graph):\n{spoil}")
     answers, may = {"add_to_mul": ADD_TO_MUL}, {"add_to_mul": most}

@@ -1,4 +1,4 @@
-"""What is handed in beside a notebook, and instead of one."""
+"""Files that are submitted with a notebook, or instead of one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _pipe_beside(folder: Path) -> None:
 
 
 def _linked_folder(folder: Path) -> None:
-    """The chapter's folder itself is a link to that of an honest student."""
+    """Make the chapter's folder a link to the folder of an honest student."""
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
@@ -74,10 +74,10 @@ def _module(effect: str = "raise SystemExit") -> str:
 
 
 def _shadow(name: str, tries: str, *files: str, text: str = "", **more: object) -> Attack:
-    beside = {file: text or _module() for file in files}
+    extra_files = {file: text or _module() for file in files}
     return Attack(
         name, tries, more.pop("must", KEPT), more.pop("cell", ""), answers=RIGHT, earns=DUE,
-        beside=beside, states=more.pop("states", GRADED), **more,
+        extra_files=extra_files, states=more.pop("states", GRADED), **more,
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _file(name: str, tries: str, place: object, must: str, **more: object) -> At
 
 
 def _below_its_name(folder: Path) -> None:
-    """The notebook lies in a folder that is called like it."""
+    """Put the notebook into a folder with the notebook's name."""
     data = (folder / NOTEBOOK).read_bytes()
     _replaced(folder)
     (folder / NOTEBOOK).mkdir()
@@ -96,7 +96,7 @@ def _below_its_name(folder: Path) -> None:
 
 
 def _long(folder: Path) -> None:
-    """A path that fits here, and in no other place of the class."""
+    """Make a path that fits here, and is too long in other folders of the class."""
     path = folder
     while len(str(path)) < 3_700:
         path = path / ("y" * 200)
@@ -105,7 +105,7 @@ def _long(folder: Path) -> None:
 
 
 def _in_the_way(folder: Path) -> None:
-    """Folders with names that the course or its renaming may want for files."""
+    """Make folders whose names the course, or its renaming, may want for files."""
     for name in ("timestamp.txt", "page.html.txt", "TIMESTAMP.TXT"):
         (folder / name).mkdir()
         (folder / name / "x").write_text("x")

@@ -1,15 +1,15 @@
-"""Draws described graphs, most of them nearly right, and looks at what comes to life in the judge.
+"""Draws described graphs, most of them nearly right, and inspects the values in the judge.
 
-A graph is a handful of rows that fit together, on small tensors; two thirds have something odd
-besides: a path along attributes, a name from some namespace, a lie about a shape, a cycle, a size
-without measure. Each is admitted or refused as in the judge, and evaluated there. Meanwhile:
+A graph is a handful of rows that fit together, on small tensors. Two thirds also have something
+odd: a path along attributes, a name from some namespace, a lie about a shape, a cycle, a huge size.
+Each is admitted or refused as in the judge, and evaluated there. Checks for each graph:
 
-* each value, and whatever is in it, is of a type on a short list;
-* no file is opened, nothing imported, compiled, executed, started or called (audit events);
-* what later graphs meet (types by default, threads, gradients) and the table of tensors stay;
-* each graph ends: by itself, or by the bounds that its process has.
+* each value, and all of its contents, have types on a short list;
+* no file is opened; nothing is imported, compiled, executed, started or called (audit events);
+* state that later graphs see (default types, threads, gradients) and the table of tensors stay;
+* the graph ends by itself, or by the limits of its process.
 
-``python -m tests.security.attacks.graph_fuzz --count 100000`` draws so many.
+``python -m tests.security.attacks.graph_fuzz --count 100000`` draws this many.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from tests.security.attacks._evaluating import evaluated
 
 BATCH = 1000
 SECONDS = 10.0
-"""Of processor time, the kernel's too, that one graph has."""
+"""Processor time of one graph, including the kernel's."""
 MEMORY = 6 << 30
 MANY = 5
-"""Nodes that a graph has at least that is counted as one that ran."""
+"""Minimum number of nodes in a graph that counts as one that ran."""
 
-# ------------------------------------------------------------------ what may come to life
+# ------------------------------------------------------------------ allowed values
 
 PLAIN = (
     torch.Tensor, nn.Parameter, bool, int, float, complex, str, bytes, type(None), type(...),
@@ -68,7 +68,7 @@ _watching: list[str] | None = None
 
 
 def strange(value: Any) -> str:
-    """The name of the first type in a value that must not be there; "" if there is none."""
+    """The name of the first forbidden type in a value; "" if there is none."""
     waiting, seen = [value], set()
     while waiting:
         value = waiting.pop()
@@ -140,7 +140,7 @@ def _space(name: str) -> Any:
 
 @functools.cache
 def functions() -> tuple[str, ...]:
-    """Names of functions, of which few may be called in a graph."""
+    """Names of functions; a graph may call few of them."""
     found = [
         f"{space}.{name}"
         for space in _SPACES
@@ -154,7 +154,7 @@ def functions() -> tuple[str, ...]:
 
 @functools.cache
 def listed() -> tuple[str, ...]:
-    """Those of these names that are on the list of what may be called."""
+    """The names among these that are on the list of allowed functions."""
 
     def may(name: str) -> bool:
         try:
@@ -167,14 +167,14 @@ def listed() -> tuple[str, ...]:
 
 @functools.cache
 def methods() -> tuple[str, ...]:
-    """Names of methods of tensors and of everything that is in a graph besides."""
+    """Names of methods of tensors and of all other values in a graph."""
     kinds = (torch.Tensor, list, dict, str, tuple, set, int, nn.Module, types.FunctionType)
     return tuple(sorted({name for kind in kinds for name in dir(kind)}))
 
 
 @functools.cache
 def classes() -> tuple[str, ...]:
-    """Names of classes, and of what else stands where classes of modules are defined."""
+    """Names of classes, and of other members of modules that define module classes."""
     found = []
     for space in _CLASS_SPACES:
         module = importlib.import_module(space)
@@ -202,12 +202,12 @@ HUGE = (2**31, 2**33, 2**40, 2**62, -1, 10**11, 2**64)
 
 
 def fn(name: str) -> Encoded:
-    """A function by its name."""
+    """The encoding of a function, by its name."""
     return {"function": name}
 
 
 class Draw:
-    """One graph that is drawn: its rows, its modules, and the table of tensors."""
+    """One drawn graph: its rows, its modules, and the table of tensors."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -225,7 +225,7 @@ class Draw:
         } | more  # fmt: skip
 
     def row(self, op: str, target: Encoded, /, *args: Encoded, named: Encoded = None) -> int:
-        """Put a row below the others, with these arguments; its number."""
+        """Append a row with these arguments; return its number."""
         self.rows.append({
             "op": op, "name": f"n{len(self.rows)}", "target": target, "args": {"tuple": [*args]},
             "args_type": "tuple", "kwargs": {"dict": [*map(list, (named or {}).items())]},
@@ -238,11 +238,11 @@ class Draw:
         return {"node": self.random.choice(self.values)}
 
     def entry(self, index: Any, **more: Any) -> Encoded:
-        """A declared tensor."""
+        """Declare a tensor."""
         return {"tensor": index, "requires_grad": False, "origin": None} | more
 
     def graph(self) -> Encoded:
-        """Draw it all."""
+        """Draw the complete graph."""
         random = self.random
         self.values += [
             self.row(
@@ -272,7 +272,7 @@ class Draw:
         }  # fmt: skip
 
     def declare(self) -> str:
-        """Declare a layer; its path."""
+        """Declare a layer; return its path."""
         kind, tensors, attrs = self.random.choice(LAYERS)
         path = f"m{len(self.modules)}"
         params = {name: self.entry(i, requires_grad=True) for i, name in enumerate(tensors)}
@@ -281,7 +281,7 @@ class Draw:
         return path
 
     def fitting(self) -> None:
-        """A row that goes with what is there."""
+        """Append a row that fits the existing ones."""
         random, kind = self.random, self.random.random()
         if kind < 0.6:
             name, count = random.choice(SAFE)
@@ -308,10 +308,10 @@ class Draw:
             made = self.row("call_function", fn("torch.stack"), both)
             self.values.append(self.row("call_function", fn("operator.getitem"), {"node": made}, 1))
 
-    # -------------------------------------------------------------- what may be wrong
+    # -------------------------------------------------------------- possible faults
 
     def argument(self, depth: int = 0) -> Encoded:
-        """Any argument at all."""
+        """Draw an arbitrary argument."""
         random, kind = self.random, self.random.randrange(22)
         if kind < 8 or depth > 3:
             return {"node": random.randrange(len(self.rows))}
@@ -337,19 +337,19 @@ class Draw:
         return random.choice(({"float": "nan"}, {"complex": ["1", "2"]}, {"ellipsis": 0}))
 
     def arguments(self) -> list[Encoded]:
-        """A few arguments, mostly with a tensor first."""
+        """Draw a few arguments, mostly with a tensor first."""
         first = [self.tensor()] if self.random.random() < 0.7 else []
         return first + [self.argument() for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)))]
 
     def anything(self) -> None:
-        """A row with an operation that is on the list, and any arguments."""
+        """Append a row with an allowed operation and arbitrary arguments."""
         if self.random.random() < 0.75:
             self.row("call_function", fn(self.random.choice(listed())), *self.arguments())
         else:
             self.row("call_method", self.random.choice(methods()), *self.arguments())
 
     def walk(self, start: str) -> str:
-        """A path that leads on from a part, along attributes."""
+        """A path that continues from a part along attributes."""
         steps = [self.random.choice(WALKS) for _ in range(self.random.choice((1, 1, 2, 3)))]
         return ".".join([start, *steps] if start else steps)
 
@@ -369,7 +369,7 @@ ALMOST: list[Callable[[Draw], Any]] = []
 
 
 def almost(draw: Callable[[Draw], Any]) -> Callable[[Draw], Any]:
-    """Adds a way to make a graph nearly right."""
+    """Register a way to make a graph nearly right."""
     ALMOST.append(draw)
     return draw
 
@@ -386,7 +386,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A table is changed, and what was put there is called."""
+    """Change a table, and call the new entry."""
     path = d.declare()
     table = d.row("get_attr", f"{path}._modules")
     made = d.row("call_module", d.walk(path))
@@ -427,7 +427,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A declared part has a name that its class uses."""
+    """Name a declared part like a member that its class uses."""
     path = d.declare()
     kind = d.random.choice(("params", "buffers", "tensors", "children"))
     name = d.random.choice((*WALKS, "", "a.b", "9", "hidden"))
@@ -440,7 +440,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A lie about the table of tensors."""
+    """Lie about the table of tensors."""
     path = d.declare()
     wrong = (-1, 3, 10**9, True, "0", None, 1.0, [0])
     d.modules[-1]["buffers"] = {"b": d.entry(d.random.choice(wrong))}
@@ -449,7 +449,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A tensor of the table is changed in place."""
+    """Change a tensor of the table in place."""
     path = d.declare()
     d.modules[-1]["buffers"] = {"b": d.entry(d.random.randrange(3))}
     part = d.row("get_attr", f"{path}.b")
@@ -459,7 +459,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """Rows read what comes later, themselves, or nothing."""
+    """Let rows read later rows, themselves, or nothing."""
     at = len(d.rows)
     d.row(
         "call_function", fn("torch.neg"), {"node": d.random.choice((at, at + 1, -1, 99, True, "x"))}
@@ -468,7 +468,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """Modules that are the same as each other."""
+    """Declare modules that are the same as each other."""
     first, other = d.declare(), f"s{len(d.modules)}"
     d.modules.append({"path": other, "same_as": d.random.choice((other, "", first, "none", 3))})
     d.row("call_module", other, d.tensor())
@@ -476,7 +476,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A list that holds itself."""
+    """Make a list that contains itself."""
     made = d.row("call_function", fn("builtins.list"), {"tuple": [1]})
     d.row("call_method", "append", {"node": made}, {"node": made})
     d.row("call_function", fn(d.random.choice(("builtins.len", "operator.eq", "builtins.sum"))),
@@ -485,7 +485,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """Arguments within arguments."""
+    """Nest arguments."""
     made: Encoded = d.argument()
     for _ in range(d.random.choice((5, 39, 41, 300))):
         made = {d.random.choice(("list", "tuple")): [made]}
@@ -494,7 +494,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A size without measure."""
+    """Use a huge size."""
     size = d.random.choice(HUGE)
     name = d.random.choice(
         ("torch.ones", "torch.empty", "torch.zeros", "torch.arange", "torch.eye")
@@ -504,7 +504,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """A keyword that is none, or that says where to write."""
+    """Use an unknown keyword, or one that sets the output."""
     name = d.random.choice(("out", "x=1, y", "__class__", "key", "file", "self", "lambda", "dtype"))
     d.row("call_function", fn(d.random.choice(("torch.add", "builtins.max", "builtins.print"))),
           d.tensor(), d.tensor(), named={name: d.argument()})  # fmt: skip
@@ -512,7 +512,7 @@ def _(d: Draw) -> None:
 
 @almost
 def _(d: Draw) -> None:
-    """What is called is a row's value, or a function that is carried as a value."""
+    """Call a row's value, or a function that is passed as a value."""
     target = d.random.choice(({"node": 0}, {"tensor": 0}, {"case": "g"}, {"unlisted": "os.system"},
                               {"list": [fn("torch.neg")]}, {"opaque": "f"}))  # fmt: skip
     d.row("call_function", target, d.tensor())
@@ -531,15 +531,15 @@ WORDS = ("refused", "raised", "ran")
 
 @dataclass
 class Tally:
-    """What came of many graphs.
+    """The results of many graphs.
 
     Attributes:
-        drawn: how many there were.
-        ends: how many were refused, raised, or ran.
-        many: how many were admitted and evaluated with `MANY` nodes or more.
-        stopped: how many were ended by the bounds of their process.
-        seconds: how long it took.
-        found: what must not be, by the seed of the graph.
+        drawn: the number of graphs.
+        ends: the number of graphs that were refused, raised, or ran.
+        many: the number that were admitted and evaluated with `MANY` nodes or more.
+        stopped: the number that the limits of their process ended.
+        seconds: the duration.
+        found: forbidden values and events, by the seed of the graph.
     """
 
     drawn: int = 0
@@ -559,7 +559,7 @@ class Tally:
 
 
 def look(seed: int) -> tuple[str, int, list[str]]:
-    """Draw a graph, and evaluate it: what came of it, how many nodes, and what must not be."""
+    """Draw and evaluate a graph; return the result, the number of nodes, and the violations."""
     global _watching
     draw = Draw(seed)
     data = draw.graph()
@@ -588,9 +588,9 @@ def look(seed: int) -> tuple[str, int, list[str]]:
 
 
 def _child(seeds: range, at: mmap.mmap, into: int) -> None:
-    """Look at graphs, one after the other; where it stands is in memory that is shared."""
+    """Inspect graphs one after the other, with the progress in shared memory."""
     sys.addaudithook(_audit)
-    warnings.simplefilter("ignore")  # as where classes are graded; showing one reads the source
+    warnings.simplefilter("ignore")  # as in grading a class; showing a warning reads the source
     sys.setrecursionlimit(1000)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -609,7 +609,7 @@ def _child(seeds: range, at: mmap.mmap, into: int) -> None:
 
 
 def _batch(seeds: range, tally: Tally) -> None:
-    """Look at graphs in processes of their own, the next where one was ended."""
+    """Inspect graphs in a child process; start a new one after a graph that ended it."""
     at = mmap.mmap(-1, 8)
     while seeds:
         out, into = os.pipe()
@@ -642,8 +642,8 @@ def _batch(seeds: range, tally: Tally) -> None:
 
 
 def fuzz(count: int, start: int = 0, say: Callable[[str], None] = lambda text: None) -> Tally:
-    """Look at so many graphs, from this seed on."""
-    for names in (listed, methods, classes):  # what they import is no graph's doing
+    """Inspect this many graphs, starting at this seed."""
+    for names in (listed, methods, classes):  # a graph must not cause their imports
         names()
     import_late()
     tally, begin = Tally(), time.monotonic()
@@ -656,7 +656,7 @@ def fuzz(count: int, start: int = 0, say: Callable[[str], None] = lambda text: N
 
 
 def main() -> int:
-    """Look at many graphs; 1 if there is anything that must not be."""
+    """Inspect many graphs; return 1 if there are violations."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.security.attacks.graph_fuzz", description=__doc__
     )

@@ -1,4 +1,4 @@
-"""Carrying home what a student is not told: hidden cases, the order of cases, seeds, bounds."""
+"""Attacks that reveal secrets to a student: hidden cases, the order of cases, seeds, bounds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NOT_TOLD = "A student's process holds nothing of the kind."
 
 
 def mark_of(code: str) -> str:
-    """What a code is known by where it must not stand itself."""
+    """A hash that identifies a code where the code itself must not appear."""
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
 def _marks(*names: str) -> dict[str, bool]:
-    """The marks of what the cases of these exercises trace to, and whether only hidden ones do."""
+    """The marks of these exercises' graphs, and whether only hidden cases have them."""
     marks: dict[str, bool] = {}
     for name in names:
         for case in EXERCISES[name].cases:
@@ -32,12 +32,12 @@ def _marks(*names: str) -> dict[str, bool]:
 
 
 def _hidden_marks(*names: str) -> set[str]:
-    """The marks of what the hidden cases of these exercises trace to, and no visible one does."""
+    """The marks of graphs that only hidden cases of these exercises have."""
     return {mark for mark, is_hidden in _marks(*names).items() if is_hidden}
 
 
 def _names(*, hidden: bool) -> set[str]:
-    """The marks of the names of the cases of chapter 03; single words stand everywhere."""
+    """The marks of case names in chapter 03, except single words, which occur anywhere."""
     exercises = of_chapter("03_manipulation")
     cases = [case for exercise in exercises for case in exercise.cases if " " in case.name]
     return {mark_of(case.name) for case in cases if case.hidden or not hidden}
@@ -95,7 +95,7 @@ _STYLES = {"retarget": "new nodes, then erased", "add_to_mul": "operands exchang
 
 
 def _shown(name: str, tries: str, body: str) -> Attack:
-    """A right answer that fails on hidden models, and has something to say then."""
+    """A right answer that fails on hidden models and then shows something."""
     text = f"    code = hidden(model)\n    if code:\n{body}    return result\n"
     return Attack(
         f"leaking-{name}", tries, HIDDEN, MARKS, answers=_answers(add_to_mul=text),
@@ -104,7 +104,7 @@ def _shown(name: str, tries: str, body: str) -> Attack:
 
 
 def _carried(name: str, tries: str, above: str, put: str, get: str) -> Attack:
-    """What the trial of `retarget` saw is printed by that of `add_to_mul`, and by a cell."""
+    """Print what `retarget` saw in its trial, from the trial of `add_to_mul` and from a cell."""
     return Attack(
         f"leaking-{name}", tries, APART, MARKS + above,
         answers=_answers(

@@ -18,7 +18,7 @@ Data = dict[str, Any]
 
 
 def _data(change: Callable[[Data], Data | None]) -> Callable[[NotebookNode], bytes]:
-    """Changes the notebook as plain JSON."""
+    """A function that changes the notebook as plain JSON."""
 
     def raw(nb: NotebookNode) -> bytes:
         data = json.loads(json.dumps(nb))
@@ -60,7 +60,7 @@ def _drop(*keys: str) -> Callable[[Data], None]:
 
 
 def _exchanged(nb: NotebookNode) -> None:
-    """The check of an exercise for four points is asked for the answer to one for two."""
+    """Exchange the checks of an exercise for four points and one for two."""
     names = ("retarget", "relu_to_gelu")
     first, second = (nb.cells[place_of(nb, check_of(name))] for name in names)
     first.metadata["nbgrader"], second.metadata["nbgrader"] = (
@@ -77,7 +77,7 @@ def _all_ids_the_same(nb: NotebookNode) -> None:
 
 
 def _many(count: int, source: str) -> list[NotebookNode]:
-    """Cells with this code. `new_code_cell` would validate each, which takes most of a minute."""
+    """Cells with this code. `new_code_cell` would validate them, which takes most of a minute."""
     cell = dict(cell_type="code", execution_count=None, metadata={}, outputs=[], source=source)
     return [NotebookNode(cell, id=f"many{n}", metadata=NotebookNode()) for n in range(count)]
 
@@ -87,7 +87,7 @@ def _many_cells(nb: NotebookNode) -> None:
 
 
 def _notes(nb: NotebookNode) -> None:
-    """Notes such as the grader itself leaves in a notebook."""
+    """Add notes like those that the grader leaves in a notebook."""
     nb.metadata["fxcourse"] = {
         "seed": 0,
         "scores": {"check-retarget": 1.0},
@@ -98,12 +98,12 @@ def _notes(nb: NotebookNode) -> None:
 
 
 def _says_unreadable(nb: NotebookNode) -> None:
-    """The note that earlier versions left in the notebook of a file that is none."""
+    """Add the note that earlier versions left for a file that is not a notebook."""
     nb.metadata["fxcourse"] = {"unreadable": True}
 
 
 def _quadratic(nb: NotebookNode) -> None:
-    """IPython's parser takes time with the square of such lines."""
+    """Lines for which IPython's parser takes quadratic time."""
     nb.cells += [new_code_cell(f"# {n}\n" + "x = !ls\n" * 390, id=f"q{n}") for n in range(12)]
 
 
@@ -387,7 +387,7 @@ ATTACKS = [
         answers=RIGHT,
         may=DUE,
     ),
-    # ---------------------------------------------------------------- heavy for those who read
+    # ---------------------------------------------------------------- expensive to read
     Attack(
         "notebooks-many-cells",
         "There are 20,000 cells more.",

@@ -1,4 +1,4 @@
-"""What would run, or mislead, where an instructor or a student reads a graded notebook."""
+"""Content that would run, or mislead, in the pages where people read a graded notebook."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _metadata(nb: NotebookNode) -> None:
 
 
 def _stored(nb: NotebookNode) -> None:
-    """Outputs that are in the file, in cells that come to no output when they are run."""
+    """Add outputs to the file, in cells that produce no output when they run."""
     evil = "<script>FXPAGE()</script>"
     for cell in nb.cells:
         if cell.cell_type == "code":
@@ -93,7 +93,7 @@ def _long(name: str, tries: str, *edits: Edit) -> Attack:
 
 
 def _with_error(text: str) -> Edit:
-    """Stored outputs of code that has failed, with this text."""
+    """Add a stored error output with this text."""
 
     def edit(nb: NotebookNode) -> None:
         for cell in nb.cells:
@@ -203,7 +203,7 @@ get_ipython().user_ns = Broken(get_ipython().user_ns)
         "pages-terminal-files",
         "Files beside the notebook have such names.",
         "Signs that steer a terminal are in nothing that is said.",
-        beside={f"{STEERING[:9]}.txt": "x", "a\u202etxt.py": "x"},
+        extra_files={f"{STEERING[:9]}.txt": "x", "a\u202etxt.py": "x"},
         states=SUSPECT | {"refused"},
     ),
     Attack(

@@ -1,4 +1,4 @@
-"""What the student's own process is made of is replaced."""
+"""Attacks that replace parts of the student's own process."""
 
 from __future__ import annotations
 

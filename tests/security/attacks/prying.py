@@ -1,4 +1,4 @@
-"""Looking for what should not be there to be seen."""
+"""Attacks that look for hidden information."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.submissions.edits import add
 START, NODES = "00_start", "02_nodes"
 ABSENT = "There is nothing of the kind in the box."
 BLANK = {exercise.name: "# see above" for exercise in of_chapter("03_manipulation")}
-"""No stubs that would hide what a cell above has defined."""
+"""Comments instead of stubs, which would hide definitions of a cell above."""
 
 SEARCH = """\
 def look(path):

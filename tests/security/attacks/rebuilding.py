@@ -1,7 +1,7 @@
-"""Described graphs that reach, where they are run, for more than tensors: one attack a route.
+"""Described graphs that reach beyond tensors when they are run: one attack for each route.
 
-A row that must not be run is put before a right answer's result, which depends on it. Whoever
-runs it gives points; so none are due, and a point shows that it was run.
+A row that must not run comes before a right answer's result, which depends on it. A runner that
+runs the row gives points. No points are due, so a point shows that the row ran.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOTHING = {
     for name in ("relu_after_add", "relu_to_gelu", "remove_dropout")
 }
 SOURCES: dict[str, str] = {}
-"""What spoils a graph, by the attack's name."""
+"""Code that spoils a graph, by the attack's name."""
 
 
 def _route(
@@ -42,18 +42,18 @@ def _route(
 
 
 def _call(name: str, tries: str, function: str, args: str, **more: object) -> Attack:
-    """A route of one call."""
+    """A route through one call."""
     return _route(name, tries, f"keep(graph, put(graph, fn({function!r}), {args}))", **more)
 
 
 def _method(name: str, tries: str, method: str, args: str, **more: object) -> Attack:
-    """A route of one method."""
+    """A route through one method."""
     text = f'keep(graph, put(graph, {method!r}, {args}, op="call_method"))'
     return _route(name, tries, text, **more)
 
 
 def _path(name: str, tries: str, op: str, path: str, **more: object) -> Attack:
-    """A route along the attributes of a module that is declared."""
+    """A route along the attributes of a declared module."""
     args = ", {'node': 0}" if op == "call_module" else ""
     return _route(
         name,
@@ -65,7 +65,7 @@ def _path(name: str, tries: str, op: str, path: str, **more: object) -> Attack:
 
 
 def _member(name: str, tries: str, attrs: str, function: str, args: str = "0") -> Attack:
-    """A module that is declared with attributes of its own, and called; it must give 1."""
+    """A declared module with its own attributes, which is called; it must return 1."""
     return _route(
         name,
         tries,
@@ -76,7 +76,7 @@ def _member(name: str, tries: str, attrs: str, function: str, args: str = "0") -
 
 
 def _reaching(name: str) -> str:
-    """From a generator's frame to the builtins, eight rows."""
+    """Eight rows that lead from a generator's frame to the builtins."""
     return f"""\
 graph["modules"].append(module("a_"))
 inside = put(graph, "a_._modules", op="get_attr")

@@ -1,4 +1,4 @@
-"""The course's own parts are asked for what should come out."""
+"""Attacks that get the expected results from the course's own functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dozen attacks, graded in boxes among honest students, gain nothing."""
+"""A dozen attacks that are graded in the sandbox among honest students gain nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DOZEN = (
     "prying-memory",
     "rebuilding-frame",
 )
-"""One of each kind or two: those that what is easily changed later would let through."""
+"""One or two of each kind, chosen because a small change would let them through."""
 
 
 @pytest.mark.xdist_group("attacks")

@@ -1,4 +1,4 @@
-"""A dozen odd but honest submissions, graded in boxes, lose nothing."""
+"""A dozen unusual but honest submissions that are graded in the sandbox lose nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOME = (
     "an-object awaits checks-moved class-answers displays doubles file-bom file-colab folder-tmp "
     "run-file threads warns-when-called"
 ).split()
-"""One of each kind; `make attacks` grades all."""
+"""One of each kind; `make attacks` grades all of them."""
 
 
 def test_a_dozen_lose_nothing(tmp_path: Path) -> None:

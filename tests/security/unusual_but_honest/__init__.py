@@ -1,7 +1,7 @@
-"""Unusual but honest submissions: grading must take nothing from any of them.
+"""Unusual but honest submissions, which must not lose anything in grading.
 
-Each is a released notebook with right answers, and with something that students really do and
-that a grader may stumble over. `make attacks` grades them all beside those that cheat.
+Each is a released notebook with right answers and something that students really do and that can
+confuse a grader. `make attacks` grades all of them together with the attacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.submissions import edits as common
 from tests.support.submissions.edits import Edit
 
 KEPT = frozenset({"graded", "graded after repair", "restored"})
-"""The states that reproach nobody with anything."""
+"""The states that do not accuse the student of anything."""
 
 RETARGET = dedent("""\
     def retarget(model, old, new):
@@ -33,18 +33,18 @@ RETARGET = dedent("""\
 
 @dataclass(frozen=True)
 class Honest(Submission):
-    """A submission that must lose nothing.
+    """A submission that must not lose anything.
 
     Attributes:
-        write: how the notebook is written to its file.
-        states: the states in which grading it may end; `tampered` is never one.
+        write: writes the notebook as text.
+        states: the states in which grading it may end; never `tampered`.
     """
 
     states: frozenset[str] = KEPT
     write: Callable[[NotebookNode], str] = nbformat.writes
 
     def text(self, released: NotebookNode) -> str:
-        """The text of the file that is handed in."""
+        """The text of the submitted file."""
         return self.write(self.notebook(released))
 
 
@@ -55,20 +55,20 @@ def honest(
     chapter: str = "03_manipulation",
     answers: Mapping[str, str] | None = None,
     elsewhere: tuple[str, ...] = (),
-    beside: Mapping[str, str] | None = None,
+    extra_files: Mapping[str, str] | None = None,
     write: Callable[[NotebookNode], str] = nbformat.writes,
 ) -> Honest:
-    """One honest submission, by default of chapter 03 with `retarget` answered.
+    """An honest submission, by default of chapter 03 with an answer to `retarget`.
 
     Args:
-        name: who hands it in.
-        does: what is unusual, in one line.
-        edits: what was done to the notebook besides.
+        name: the student's id.
+        does: the unusual thing, in one line.
+        edits: changes to the notebook in addition to the answers.
         chapter: the chapter's name.
         answers: the right answers, by exercise.
-        elsewhere: exercises that the edits answer; full marks are due for these too.
-        beside: files beside the notebook, by name.
-        write: how the notebook is written to its file.
+        elsewhere: exercises that the edits answer; they earn full marks too.
+        extra_files: files next to the notebook, by name.
+        write: writes the notebook as text.
     """
     written = {"retarget": RETARGET} if answers is None else answers
     return Honest(
@@ -78,28 +78,28 @@ def honest(
         answers={exercise: text(source) for exercise, source in written.items()},
         edits=edits,
         earns=dict.fromkeys(elsewhere, ALL),
-        beside={file: text(content) for file, content in (beside or {}).items()},
+        extra_files={file: text(content) for file, content in (extra_files or {}).items()},
         write=write,
     )
 
 
 def text(source: str) -> str:
-    """Code that is indented here, as it stands in a cell."""
+    """Code that is indented in this file, dedented for a cell."""
     return dedent(source).strip("\n")
 
 
 def cell(source: str, *, above: str = "retarget", below: str = "") -> Edit:
-    """Write a cell of one's own, by default above the answer: what it does is there by then."""
+    """Add a cell, by default above the answer, so that the answer sees its effects."""
     return common.add(text(source), above="" if below else above, below=below)
 
 
 def at_end(source: str) -> Edit:
-    """Write a cell of one's own below everything else."""
+    """Add a cell at the end of the notebook."""
     return common.add(text(source))
 
 
 def all_honest() -> list[Honest]:
-    """All honest submissions, in the order of their names."""
+    """All honest submissions, sorted by name."""
     modules = [
         importlib.import_module(f"{__name__}.{module.name}")
         for module in pkgutil.iter_modules(__path__)

@@ -1,4 +1,4 @@
-"""Grades the honest submissions and says who lost something: part of `make attacks`."""
+"""Grades the honest submissions and lists those that lost something: part of `make attacks`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JOBS = 2
 
 
 def main() -> int:
-    """Grade them all; 1 if any lost a point, or is said to have cheated."""
+    """Grade all of them; return 1 if any lost a point or was marked as tampered."""
     everyone = all_honest()
     lost = honest_who_lost(everyone)
     for who, text in lost.items():
@@ -26,7 +26,7 @@ def main() -> int:
 
 
 def honest_who_lost(everyone: Sequence[Honest] | None = None, jobs: int = JOBS) -> dict[str, str]:
-    """Grade them all: what each lost who lost something, with what was said of it."""
+    """Grade all of them; return a description of the loss, by student."""
     everyone = all_honest() if everyone is None else everyone
     does = {one.student: one.does for one in everyone}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -38,25 +38,25 @@ def honest_who_lost(everyone: Sequence[Honest] | None = None, jobs: int = JOBS) 
 
 
 def make_room(room: Path, submissions: Sequence[Honest]) -> None:
-    """Make a classroom, and hand everything in."""
+    """Make a classroom and submit everything."""
     create(room, choose(",".join(sorted({one.chapter for one in submissions}))))
     for one in submissions:
         text = one.text(rooms.released(room, one.chapter))
         path = rooms.hand_in(room, one.student, one.chapter, "")
-        path.write_bytes(text.encode())  # line ends as they are
-        for name, content in one.beside.items():
+        path.write_bytes(text.encode())  # keeps the line ends
+        for name, content in one.extra_files.items():
             (path.parent / name).write_text(content, encoding="utf-8")
 
 
 class Said(NamedTuple):
-    """What was said of a submission."""
+    """The status and the notes of one graded submission."""
 
     status: str
     notes: tuple[str, ...]
 
 
 def grade(room: Path, jobs: int = JOBS) -> dict[tuple[str, str], Said]:
-    """Grade a classroom; what was said about each submission, by student and chapter."""
+    """Grade a classroom; return status and notes by student and chapter."""
     from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 
     summary = grade_class(room, GradingOptions(jobs=jobs))
@@ -66,7 +66,7 @@ def grade(room: Path, jobs: int = JOBS) -> dict[tuple[str, str], Said]:
 def losses(
     room: Path, submissions: Sequence[Honest], said: Mapping[tuple[str, str], Said]
 ) -> Iterator[tuple[str, str]]:
-    """Who lost something, and what: points, or a good name."""
+    """Students with missing points or a wrong state, with a description of the loss."""
     chapters = {one.chapter for one in submissions}
     points = {chapter: rooms.points(room, chapter) for chapter in chapters}
     for one in submissions:

@@ -1,8 +1,7 @@
-"""What happens to cells that are not a student's own: nobody who did this wanted to gain anything.
+"""Accidental changes to the course's own cells, which must not cost points or count as tampering.
 
 Checks that were timed, printed below, commented out or merged; cells from other chapters; notebooks
-that were fetched before an instructor changed something. Full points for what is right, and no
-reproach.
+that students fetched before an instructor changed something.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ CHECK = "check-retarget"
 
 
 def change(change_text: Callable[[str], str], grade_id: str = CHECK) -> Edit:
-    """Change the text of a cell, by default that of the check."""
+    """Change the text of a cell, by default of the check."""
 
     def edit(nb: NotebookNode) -> None:
         cell = nb.cells[place_of(nb, grade_id)]
@@ -43,7 +42,7 @@ def change(change_text: Callable[[str], str], grade_id: str = CHECK) -> Edit:
 
 
 def every(change_cell: Callable[[NotebookNode], Any]) -> Edit:
-    """Do something to every cell."""
+    """Change every cell."""
 
     def edit(nb: NotebookNode) -> None:
         for cell in nb.cells:
@@ -53,7 +52,7 @@ def every(change_cell: Callable[[NotebookNode], Any]) -> Edit:
 
 
 def code(change_text: Callable[[str], str]) -> Edit:
-    """Change the text of all cells of code."""
+    """Change the text of all code cells."""
 
     def one(cell: NotebookNode) -> None:
         if cell.cell_type == "code":
@@ -63,7 +62,7 @@ def code(change_text: Callable[[str], str]) -> Edit:
 
 
 def graded(change_table: Callable[[dict[str, Any]], Any], *names: str) -> Edit:
-    """Change what nbgrader keeps of cells: all, or these."""
+    """Change the nbgrader metadata of all cells, or of the named ones."""
 
     def one(cell: NotebookNode) -> None:
         table = cell.metadata.get("nbgrader")
@@ -74,7 +73,7 @@ def graded(change_table: Callable[[dict[str, Any]], Any], *names: str) -> Edit:
 
 
 def pasted(chapter: str, *names: str, place: int = 5) -> Edit:
-    """Paste cells of another chapter, with their metadata."""
+    """Paste cells of another chapter, including their metadata."""
 
     def edit(nb: NotebookNode) -> None:
         other = nbformat.read(COURSE / f"{chapter}.ipynb", as_version=4)
@@ -84,7 +83,7 @@ def pasted(chapter: str, *names: str, place: int = 5) -> Edit:
 
 
 def merged(first: str, second: str, *, into: str) -> Edit:
-    """Merge two cells, as Jupyter does: the metadata of one is kept."""
+    """Merge two cells and keep the metadata of one, as Jupyter does."""
 
     def edit(nb: NotebookNode) -> None:
         one, two = nb.cells[place_of(nb, first)], nb.cells[place_of(nb, second)]
@@ -96,7 +95,7 @@ def merged(first: str, second: str, *, into: str) -> Edit:
 
 
 def below(grade_id: str, *cells: NotebookNode) -> Edit:
-    """Put cells below another one."""
+    """Insert cells below another one."""
 
     def edit(nb: NotebookNode) -> None:
         at = place_of(nb, grade_id) + 1
@@ -106,7 +105,7 @@ def below(grade_id: str, *cells: NotebookNode) -> Edit:
 
 
 def in_place_of(grade_id: str, source: str) -> Edit:
-    """Delete a cell, and write it anew: without its metadata."""
+    """Replace a cell by a new one without metadata."""
 
     def edit(nb: NotebookNode) -> None:
         nb.cells[place_of(nb, grade_id)] = new_code_cell(source)
@@ -115,7 +114,7 @@ def in_place_of(grade_id: str, source: str) -> Edit:
 
 
 def annotated(nb: NotebookNode) -> None:
-    """A note of one's own in a text that is locked."""
+    """Add a student's note to a locked text."""
     for cell in nb.cells:
         table = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown" and (table.get("locked") or "retarget" in cell.source):
@@ -125,35 +124,35 @@ def annotated(nb: NotebookNode) -> None:
 
 
 def renamed(table: dict[str, Any]) -> None:
-    """As if the exercise had had another name when it was released."""
+    """Give the exercise a name that it had in an earlier release."""
     table["grade_id"] = table["grade_id"].replace("retarget", "replace_calls")
 
 
 def fewer_points(table: dict[str, Any]) -> None:
-    """As if it had had fewer points: to raise them would be another matter."""
+    """Lower the points, as in an earlier release; raising them would count as tampering."""
     if "points" in table:
         table["points"] -= 1
 
 
 def as_text(table: dict[str, Any]) -> None:
-    """Points as some tools write them."""
+    """Write points as text, as some tools do."""
     if "points" in table:
         table["points"] = str(table["points"])
 
 
 def as_fraction(table: dict[str, Any]) -> None:
-    """Points as others write them."""
+    """Write points as floats, as some tools do."""
     if "points" in table:
         table["points"] = float(table["points"])
 
 
 def by_way_of_3(nb: NotebookNode) -> str:
-    """Converted to the form of 2014, and back."""
+    """Convert to nbformat 3 and back."""
     return nbformat.writes(nbformat.convert(nbformat.convert(nb, 3), 4))
 
 
 def by_way_of_script(nb: NotebookNode) -> str:
-    """Converted to a script by jupytext, and back."""
+    """Convert to a script with jupytext and back."""
     import jupytext
 
     script = jupytext.writes(nb, fmt="py:percent")
@@ -161,7 +160,7 @@ def by_way_of_script(nb: NotebookNode) -> str:
 
 
 def stripped(nb: NotebookNode) -> str:
-    """Without any metadata, as `nbstripout --extra-keys` leaves it."""
+    """Remove all metadata, as `nbstripout --extra-keys` does."""
     data = json.loads(nbformat.writes(nb))
     data["metadata"] = {}
     for cell in data["cells"]:
@@ -170,7 +169,7 @@ def stripped(nb: NotebookNode) -> str:
 
 
 def _check(name: str, does: str, change_text: Callable[[str], str]) -> Honest:
-    """Somebody who has changed the text of a check."""
+    """A submission in which the text of a check was changed."""
     return honest(f"check-{name}", does, change(change_text))
 
 

@@ -1,4 +1,4 @@
-"""Right answers in forms that a grader may not expect, in several chapters."""
+"""Right answers of several chapters in forms that a grader may not expect."""
 
 from tests.security.unusual_but_honest import RETARGET, cell, honest
 from tests.support.submissions.answer_text import text_of

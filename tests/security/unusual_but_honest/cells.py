@@ -1,4 +1,4 @@
-"""Cells that were added, moved and deleted, and what students call in them."""
+"""Cells that students added, moved, renamed or deleted."""
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_raw_cell
@@ -13,30 +13,30 @@ BOTH = {"retarget": RETARGET, "add_to_mul": ADD_TO_MUL}
 
 
 def answer_above_its_text(nb: NotebookNode) -> None:
-    """The answer was dragged above the text that asks for it."""
+    """Move the answer above the text that poses the exercise."""
     place = place_of(nb, "retarget")
     nb.cells.insert(place - 2, nb.cells.pop(place))
 
 
 def checks_at_the_end(nb: NotebookNode) -> None:
-    """All checks were moved to the end."""
+    """Move all checks to the end."""
     checks = [c for c in nb.cells if str(c.get("source")).startswith("check(")]
     nb.cells = [c for c in nb.cells if c not in checks] + checks
 
 
 def only_what_counts(nb: NotebookNode) -> None:
-    """All cells were deleted but the imports, the answers and the checks."""
+    """Delete all cells except the imports, the answers and the checks."""
     imports = next(c for c in nb.cells if c.cell_type == "code")
     nb.cells = [c for c in nb.cells if "nbgrader" in c.metadata or c is imports]
 
 
 def no_text(nb: NotebookNode) -> None:
-    """All text was deleted."""
+    """Delete all text."""
     nb.cells = [c for c in nb.cells if c.cell_type == "code"]
 
 
 def many_cells(nb: NotebookNode) -> None:
-    """Three hundred empty and small cells were added."""
+    """Add three hundred empty or small cells."""
     for number in range(100):
         cell("")(nb)
         cell(f"x_{number} = {number}")(nb)
@@ -44,7 +44,7 @@ def many_cells(nb: NotebookNode) -> None:
 
 
 def own_words(nb: NotebookNode) -> None:
-    """Text with pictures and formulas, and raw text, around the answer."""
+    """Add text with pictures and formulas, and raw text, around the answer."""
     place = place_of(nb, "retarget")
     words = new_markdown_cell("# Notes\n\n$a < b$ `<script>`\n\n![seen](attachment:seen.png)")
     words["attachments"] = {"seen.png": {"image/png": PIXEL}}
@@ -52,12 +52,12 @@ def own_words(nb: NotebookNode) -> None:
 
 
 def lost_attachment(nb: NotebookNode) -> None:
-    """Text was copied from another cell, and its picture was not."""
+    """Copy text from another cell without its picture."""
     nb.cells.insert(3, new_markdown_cell("![graph](attachment:image.png)"))
 
 
 def imports_twice(nb: NotebookNode) -> None:
-    """The imports stand above the answer once more, the first cell is empty."""
+    """Repeat the imports above the answer, and empty the first cell."""
     first = next(c for c in nb.cells if c.cell_type == "code")
     cell(first.source)(nb)
     first.source = ""

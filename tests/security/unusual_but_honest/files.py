@@ -18,7 +18,7 @@ PIXEL = (
 
 
 def saved(change: Callable[[Form], None], **options: Any) -> Callable[[NotebookNode], str]:
-    """A way to write a notebook: its JSON after a change, with these options of `json.dumps`."""
+    """A writer that changes a notebook's JSON and applies these options of `json.dumps`."""
 
     def write(nb: NotebookNode) -> str:
         form = json.loads(nbformat.writes(nb))
@@ -29,24 +29,24 @@ def saved(change: Callable[[Form], None], **options: Any) -> Callable[[NotebookN
 
 
 def nothing(form: Form) -> None:
-    """No change."""
+    """Change nothing."""
 
 
 def without_ids(form: Form) -> None:
-    """As before nbformat 4.5."""
+    """Remove cell ids, as before nbformat 4.5."""
     form["nbformat_minor"] = 4
     for cell in form["cells"]:
         cell.pop("id", None)
 
 
 def oldest(form: Form) -> None:
-    """As nbformat 4.0 has it."""
+    """Use the format of nbformat 4.0."""
     without_ids(form)
     form["nbformat_minor"] = 0
 
 
 def vs_code(form: Form) -> None:
-    """Ids are gone, languages are noted, outputs have no metadata."""
+    """Remove ids, add languages, and drop the metadata of outputs."""
     without_ids(form)
     form["nbformat_minor"] = 2
     form["metadata"] = {
@@ -61,7 +61,7 @@ def vs_code(form: Form) -> None:
 
 
 def colab(form: Form) -> None:
-    """Cells that were run there, without counts, some with a form."""
+    """Cells that were run in Colab, without execution counts, some with a form."""
     without_ids(form)
     form["nbformat_minor"] = 0
     form["metadata"] = {
@@ -84,7 +84,7 @@ def colab(form: Form) -> None:
 
 
 def kaggle(form: Form) -> None:
-    """Ids of its own in the metadata, times of execution, trusted cells."""
+    """Kaggle's ids in the metadata, execution times, trusted cells."""
     form["metadata"]["kaggle"] = {"accelerator": "none", "dataSources": [], "isGpuEnabled": False}
     for cell in form["cells"]:
         cell["metadata"] |= {
@@ -95,7 +95,7 @@ def kaggle(form: Form) -> None:
 
 
 def deepnote(form: Form) -> None:
-    """Metadata of Deepnote, ids that are long."""
+    """Deepnote's metadata and long ids."""
     without_ids(form)
     form["metadata"] |= {"deepnote": {}, "deepnote_notebook_id": "d4c" * 20}
     for number, cell in enumerate(form["cells"]):
@@ -103,7 +103,7 @@ def deepnote(form: Form) -> None:
 
 
 def data_spell(form: Form) -> None:
-    """Cells with the times of PyCharm, collapsed state, text as one string."""
+    """PyCharm's cell times and collapsed state, with source text as one string."""
     for cell in form["cells"]:
         cell["metadata"] |= {
             "pycharm": {"name": "#%%\\n", "is_executing": False},
@@ -114,7 +114,7 @@ def data_spell(form: Form) -> None:
 
 
 def jupytext(form: Form) -> None:
-    """Paired with a script."""
+    """Pair the notebook with a script."""
     form["metadata"]["jupytext"] = {
         "formats": "ipynb,py:percent",
         "text_representation": {"extension": ".py", "format_name": "percent"},
@@ -122,7 +122,7 @@ def jupytext(form: Form) -> None:
 
 
 def kernel(name: str, shown: str) -> Callable[[Form], None]:
-    """A kernel of the student's own machine."""
+    """Name a kernel of the student's machine."""
 
     def change(form: Form) -> None:
         form["metadata"]["kernelspec"] = {"display_name": shown, "language": "python", "name": name}
@@ -131,19 +131,19 @@ def kernel(name: str, shown: str) -> Callable[[Form], None]:
 
 
 def no_metadata(form: Form) -> None:
-    """No kernel, no language."""
+    """Remove the kernel and the language."""
     form["metadata"] = {}
 
 
 def counts_out_of_order(form: Form) -> None:
-    """Cells were run in any order, many times."""
+    """Execution counts of cells that were run many times in any order."""
     for number, cell in enumerate(form["cells"]):
         if cell["cell_type"] == "code":
             cell["execution_count"] = (number * 37) % 101 + 400
 
 
 def big_outputs(form: Form) -> None:
-    """A picture of 5 MB, and an error, were saved with the notebook."""
+    """Outputs with a picture of 5 MB and an error."""
     picture = {"output_type": "display_data", "metadata": {"needs_background": "light"},
                "data": {"image/png": PIXEL + "A" * 5_000_000}}  # fmt: skip
     error = {"output_type": "error", "ename": "E", "evalue": "x", "traceback": ["\x1b[31mE\x1b[0m"]}
@@ -152,7 +152,7 @@ def big_outputs(form: Form) -> None:
 
 
 def odd_outputs(form: Form) -> None:
-    """Outputs that older programs have saved, with fields that are not known today."""
+    """Outputs of older programs, with fields that no longer exist."""
     for cell in form["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"] = [
@@ -168,7 +168,7 @@ def odd_outputs(form: Form) -> None:
 
 
 def tags_and_slides(form: Form) -> None:
-    """Tags, slides, cells that are collapsed, an author."""
+    """Tags, slides, collapsed cells, an author."""
     form["metadata"] |= {
         "authors": [{"name": "Me"}],
         "title": "My work",
@@ -180,7 +180,7 @@ def tags_and_slides(form: Form) -> None:
 
 
 def windows(form: Form) -> None:
-    """Line ends of Windows within all sources."""
+    """Use Windows line ends in all sources."""
     for cell in form["cells"]:
         cell["source"] = "".join(cell["source"]).replace("\n", "\r\n")
 

@@ -1,4 +1,4 @@
-"""Python that is not in every textbook, in cells of the students' own."""
+"""Less common Python features in cells that students added."""
 
 from tests.security.unusual_but_honest import RETARGET, cell, honest
 

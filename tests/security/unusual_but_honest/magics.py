@@ -1,4 +1,4 @@
-"""Magics and questions of IPython."""
+"""IPython magics and help requests."""
 
 from tests.security.unusual_but_honest import RETARGET, cell, honest
 
@@ -28,7 +28,7 @@ SUBMISSIONS = [
         "autoreload",
         "%autoreload 2, with a module beside the notebook",
         cell("%load_ext autoreload\n%autoreload 2\nimport beside_it\nbeside_it.one"),
-        beside={"beside_it.py": "one = 1"},
+        extra_files={"beside_it.py": "one = 1"},
     ),
     honest("pip-list", "%pip list", cell("%pip list")),
     honest(
@@ -47,7 +47,7 @@ SUBMISSIONS = [
         "run-file",
         "%run of a file beside the notebook, whose names are used",
         cell("%run helper_file.py\nprint(old_and_new)"),
-        beside={"helper_file.py": "old_and_new = ('add', 'mul')\nprint('running', __name__)"},
+        extra_files={"helper_file.py": "old_and_new = ('add', 'mul')\nprint('running', __name__)"},
     ),
     honest(
         "write-and-import",

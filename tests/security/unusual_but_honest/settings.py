@@ -1,4 +1,4 @@
-"""Settings that stay as a cell leaves them, of PyTorch, of Python and of the process."""
+"""Settings of PyTorch, Python and the process that a cell changes and does not restore."""
 
 from tests.security.unusual_but_honest import cell, honest
 
@@ -174,7 +174,7 @@ SUBMISSIONS = [
             from part_of_mine import one
         """),
         cell("one"),
-        beside={"part_of_mine.py": "one = 1"},
+        extra_files={"part_of_mine.py": "one = 1"},
     ),
     honest(
         "own-stdout",

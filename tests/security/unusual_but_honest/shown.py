@@ -1,4 +1,4 @@
-"""What cells show: text, warnings, pictures, displays that change."""
+"""Cell outputs: text, warnings, pictures, displays that change."""
 
 from tests.security.unusual_but_honest import RETARGET, cell, honest
 

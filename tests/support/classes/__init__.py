@@ -1,5 +1,5 @@
-"""Large classes with known scores: for the figures of grading, and to be graded by hand.
+"""Large classes with known scores, for benchmarks of grading and for grading by hand.
 
-`course` makes a class that answers the course's own exercises, `two_questions` one with a small
-notebook whose cost is the import and the machinery.
+`course` makes a class that answers the course's own exercises; `two_questions` makes one with a
+small notebook, whose cost is mostly imports and overhead.
 """

@@ -14,11 +14,11 @@ from autograder.environment.errors import ClassroomError
 from tests.support.classes import course
 
 SHOWN = 20
-"""How many differences are printed."""
+"""Maximum number of printed differences."""
 
 
 def main(words: list[str] | None = None) -> int:
-    """Make a class, or compare its gradebook with what everybody must get."""
+    """Make a class, or compare its gradebook with the expected scores."""
     options = _options(words)
     return compare(options.folder) if options.compare else make(options)
 
@@ -34,7 +34,7 @@ def _options(words: list[str] | None) -> argparse.Namespace:
 
 
 def make(options: argparse.Namespace) -> int:
-    """Make the class, and say what comes next."""
+    """Make the class, and print the next steps."""
     print("Choosing answers: the wrong ones are examined first (a minute a chapter) ...")
     try:
         scores = course.make(options.folder, options.chapter, options.students, options.seed)
@@ -49,7 +49,7 @@ def make(options: argparse.Namespace) -> int:
 
 
 def compare(room: Path) -> int:
-    """Print how many scores in the gradebook are as they must be."""
+    """Print the number of expected scores in the gradebook, and the differences."""
     try:
         scores = course.known_scores(room)
     except OSError:

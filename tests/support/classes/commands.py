@@ -1,4 +1,4 @@
-"""The command that grades, as a process that can be watched and killed, and what it has written."""
+"""Runs the grading command as a process that tests can watch and kill, and reads its results."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from autograder.builder.paths import ROOT
 
 JOURNAL = Path(".fxcourse") / "journal.jsonl"
 GONE = 60.0
-"""Seconds in which everything must have ended after the process that graded was killed."""
+"""Seconds in which all processes must end after the grading process was killed."""
 
 
 class GradingFailed(Exception):
-    """The command did not come to a good end; the message is what it printed."""
+    """The command failed; the message is its output."""
 
 
 def environment() -> dict[str, str]:
-    """What commands and kernels need in order to find this copy of the course, and its tests."""
+    """Environment in which commands and kernels find this copy of the course and its tests."""
     scripts = str(Path(sys.executable).parent)
     path = os.pathsep.join([scripts, os.environ.get("PATH", "")])
     return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PATH": path}
 
 
 class Grading:
-    """One run of ``fxcourse grade``, in a session of its own.
+    """One run of ``fxcourse grade`` in a new session.
 
     Args:
         room: the classroom.
-        jobs: submissions at a time.
+        jobs: number of submissions to grade at the same time.
         words: further arguments.
-        one_core: hold it, and all that it starts, to one core.
+        one_core: restrict it, and all processes that it starts, to one core.
     """
 
     def __init__(self, room: Path, jobs: int, *words: str, one_core: bool = False) -> None:
@@ -59,14 +59,14 @@ class Grading:
 
     @property
     def pid(self) -> int:
-        """The driver's process id, which is that of its session."""
+        """The driver's process id, which is also its session id."""
         return self.process.pid
 
     def wait(self, seconds: float | None = None) -> float:
-        """Wait for its end; the seconds that it took.
+        """Wait for its end; return the seconds that it took.
 
         Raises:
-            GradingFailed: it did not come to a good end.
+            GradingFailed: the command failed.
         """
         code = self.process.wait(seconds)
         if code:
@@ -74,15 +74,15 @@ class Grading:
         return time.time() - self.began
 
     def said(self) -> str:
-        """What it has printed."""
+        """The output so far."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
     def is_running(self) -> bool:
-        """Whether it still grades."""
+        """Whether it is still grading."""
         return self.process.poll() is None
 
     def kill(self) -> list[int]:
-        """Kill the driver alone; what of its session is still there after `GONE` seconds."""
+        """Kill only the driver; return its session's processes that remain after `GONE` seconds."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         until = time.monotonic() + GONE
@@ -91,17 +91,17 @@ class Grading:
         return left
 
     def end(self) -> None:
-        """End it with all that it has started, wherever it is."""
+        """End it and all processes that it has started."""
         if self.is_running():
             os.killpg(self.pid, signal.SIGKILL)
             self.process.wait()
 
 
 def grade(room: Path, jobs: int = 2, *words: str, one_core: bool = False) -> float:
-    """Grade a class; the seconds that it took, from the command to its end.
+    """Grade a class; return the seconds from the command's start to its end.
 
     Raises:
-        GradingFailed: it did not come to a good end.
+        GradingFailed: the command failed.
     """
     grading = Grading(room, jobs, *words, one_core=one_core)
     try:
@@ -111,7 +111,7 @@ def grade(room: Path, jobs: int = 2, *words: str, one_core: bool = False) -> flo
 
 
 def done(room: Path) -> list[dict[str, Any]]:
-    """The whole lines of the journal."""
+    """The complete lines of the journal."""
     path = room / JOURNAL
     if not path.exists():
         return []
@@ -127,14 +127,14 @@ def _entry(line: str) -> dict[str, Any]:
 
 
 def finished(room: Path, chapter: str) -> list[float]:
-    """When each graded notebook was written, in order."""
+    """The times at which the graded notebooks were written, sorted."""
     found = (room / "autograded").glob(f"*/{chapter}/{chapter}.ipynb")
     return sorted(path.stat().st_mtime for path in found)
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process as the kernel tells of it."""
+    """A process as listed in ``/proc``."""
 
     pid: int
     parent: int
@@ -142,7 +142,7 @@ class Process:
 
 
 def processes() -> Iterator[Process]:
-    """The processes of this machine; those that have ended and wait to be buried are left out."""
+    """The processes of this machine, without zombies."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -159,7 +159,7 @@ def in_session(session: int) -> list[int]:
 
 
 def snapshot(room: Path, chapter: str) -> dict[str, Any]:
-    """What grading has left, without ids and times: two runs can be compared by it."""
+    """The results of grading without ids and times, for comparing two runs."""
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
         grades = {
             submission.student_id: {
@@ -187,7 +187,7 @@ def snapshot(room: Path, chapter: str) -> dict[str, Any]:
 
 
 def check_outputs(room: Path, student: str, chapter: str) -> dict[str, Any]:
-    """What the check cells of a graded notebook show; nothing where there is none."""
+    """The outputs of the check cells in a graded notebook; empty if there is no notebook."""
     path = room / "autograded" / student / chapter / f"{chapter}.ipynb"
     if not path.is_file():
         return {}

@@ -1,7 +1,7 @@
-"""A class of any size, made from right and wrong answers, with the score that each must get.
+"""Makes a class of any size from right and wrong answers, with the expected score of each.
 
-What is chosen has one score whatever the seed of the student's random models is: right answers,
-and wrong ones that fail a hand-picked case.
+The score of a chosen answer does not depend on the seed of the student's random models: answers are
+right, or fail a hand-picked case.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from tests.support.submissions.answer_text import text_of
 from tests.support.submissions.edits import edited, fill
 
 KNOWN = "known_scores.json"
-"""The file in the classroom that says what everybody must get; grading does not read it."""
+"""The classroom's file with the expected scores; grading does not read it."""
 
 RIGHT, WRONG = 0.70, 0.25
-"""The shares of right and of wrong answers; the others are not attempted."""
+"""The shares of right and of wrong answers; the remaining exercises are not attempted."""
 
 WRONG_ONES = 8
-"""How many wrong answers to an exercise a class draws from: each has to be examined first."""
+"""Number of wrong answers to an exercise that a class uses; each must first be examined."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a student writes into one answer cell.
+    """The content of one answer cell.
 
     Attributes:
-        style: of the answer; empty where the cell is left as it is.
+        style: the style of the answer; empty if the cell stays unchanged.
         text: the cell's source.
-        points: what it must get.
+        points: the expected points.
     """
 
     style: str = ""
@@ -54,7 +54,7 @@ Scores = dict[str, dict[str, dict[str, float]]]
 
 @dataclass(frozen=True)
 class Difference:
-    """A score in the gradebook that is not as it must be."""
+    """A score in the gradebook that differs from the expected one."""
 
     chapter: str
     student: str
@@ -64,13 +64,13 @@ class Difference:
 
 
 def make(room: Path, chapters: str, students: int, seed: int = 0) -> Scores:
-    """Make a classroom, hand everything in, and note what everybody must get.
+    """Make a classroom, submit everything, and write the expected scores.
 
     Args:
-        room: an empty folder, or one that is not there yet.
+        room: an empty folder, or one that does not exist yet.
         chapters: numbers or names, separated by commas.
-        students: how many there are.
-        seed: decides who answers what.
+        students: the number of students.
+        seed: decides each student's answers.
 
     Raises:
         autograder.classroom.setup.ClassroomError: the classroom cannot be made there.
@@ -82,7 +82,7 @@ def make(room: Path, chapters: str, students: int, seed: int = 0) -> Scores:
 
 
 def make_of_right_answers(room: Path, chapters: str) -> Scores:
-    """As `make`, with as many students as it takes to hand in each right answer."""
+    """Like `make`, with enough students to submit each right answer."""
     chosen: dict[str, dict[str, dict[str, Choice]]] = {}
     for chapter in choose(chapters):
         known = {exercise.name: right_answers(exercise.name) for exercise in of_chapter(chapter)}
@@ -97,7 +97,7 @@ def make_of_right_answers(room: Path, chapters: str) -> Scores:
 def _hand_in(
     room: Path, chapters: str, chosen: Mapping[str, Mapping[str, Mapping[str, Choice]]]
 ) -> Scores:
-    """Make a classroom, and hand in what each student has chosen, by chapter."""
+    """Make a classroom, and submit the choices of each student, by chapter."""
     create(room, choose(chapters))
     for chapter, students in chosen.items():
         released = rooms.released(room, chapter)
@@ -116,12 +116,12 @@ def _hand_in(
 
 
 def names(students: int) -> list[str]:
-    """The students' names, such as ``student-0042``; in the same order as a list of them."""
+    """The students' names, such as ``student-0042``, in alphabetical order."""
     return [f"student-{number:04}" for number in range(1, students + 1)]
 
 
 def choices(chapter: str, student: str, seed: int = 0) -> dict[str, Choice]:
-    """What a student answers to each exercise of a chapter."""
+    """A student's answers to the exercises of a chapter."""
     drawn = random.Random(f"{seed} {chapter} {student}")
     found = {}
     for exercise in of_chapter(chapter):
@@ -138,14 +138,14 @@ def choices(chapter: str, student: str, seed: int = 0) -> dict[str, Choice]:
 
 @cache
 def right_answers(name: str) -> tuple[Choice, ...]:
-    """Right answers to an exercise that can stand in a cell."""
+    """Right answers to an exercise that work in a single cell."""
     points = EXERCISES[name].points
     return tuple(Choice(a.style, text, points) for a, text in _usable(_known(name), wrong=False))
 
 
 @cache
 def wrong_answers(name: str) -> tuple[Choice, ...]:
-    """Some wrong answers to an exercise that can stand in a cell."""
+    """Some wrong answers to an exercise that work in a single cell."""
     exercise = EXERCISES[name]
     found: list[Choice] = []
     for answer, text in _usable(_known(name), wrong=True):
@@ -158,14 +158,14 @@ def wrong_answers(name: str) -> tuple[Choice, ...]:
 
 
 def _known(name: str) -> list[Answer]:
-    """The answers to an exercise, in an order that has nothing to do with that of the file."""
+    """The answers to an exercise, in an order that does not depend on the file."""
     known = list(answers_to(name))
     random.Random(name).shuffle(known)
     return known
 
 
 def _usable(answers: Sequence[Answer], *, wrong: bool) -> Iterator[tuple[Answer, str]]:
-    """Answers of one kind with their text, where that defines the exercise's name by itself."""
+    """The right or the wrong answers whose text defines the exercise's name on its own."""
     for answer in answers:
         taken = (answer.finding is not None) == wrong
         if not taken or answer.style in constant(answer.exercise, "TAKES_LONG", {}):
@@ -174,14 +174,14 @@ def _usable(answers: Sequence[Answer], *, wrong: bool) -> Iterator[tuple[Answer,
             text = text_of(answer.exercise, answer.style)
             found: dict[str, object] = {}
             exec(compile(text, answer.style, "exec"), found)
-        except Exception:  # it is made by a function, or needs more than its module's top level
+        except Exception:  # a function makes it, or it needs more than its module's top level
             continue
         if answer.exercise in found:
             yield answer, text
 
 
 def _share_of_wrong(exercise: Exercise, answer: Answer) -> float | None:
-    """The share of the points of a wrong answer; ``None`` where it depends on the seed."""
+    """The share of the points for a wrong answer; ``None`` if it depends on the seed."""
     _, verdict = examine(answer)
     if verdict.passed:
         return None
@@ -191,10 +191,10 @@ def _share_of_wrong(exercise: Exercise, answer: Answer) -> float | None:
 
 
 def known_scores(room: Path) -> Scores:
-    """What everybody in a class of `make` must get.
+    """The expected scores of a class that `make` made.
 
     Raises:
-        OSError: it is not such a class.
+        OSError: the folder is not such a class.
     """
     return json.loads((room / KNOWN).read_text(encoding="utf-8"))
 
@@ -202,10 +202,10 @@ def known_scores(room: Path) -> Scores:
 def differences(room: Path, scores: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[
     int, list[Difference]
 ]:  # fmt: skip
-    """Compare the gradebook with what everybody must get, score by score.
+    """Compare the gradebook with the expected scores.
 
     Returns:
-        How many scores there are, and those that differ.
+        The number of scores, and the scores that differ.
     """
     count, found = 0, []
     for chapter, students in scores.items():

@@ -1,4 +1,4 @@
-"""The same submissions graded by nbgrader as it comes, for comparison."""
+"""Grades the same submissions with plain nbgrader, for comparison."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class StockFailed(Exception):
 
 
 def make(room: Path, chapter: str, source: NotebookNode, handed_in: Path, students: int) -> None:
-    """Make a course directory with nbgrader's own settings and the first students of a class.
+    """Make a course directory with nbgrader's default settings and the first students of a class.
 
     Args:
-        room: where.
+        room: the folder of the course directory.
         chapter: the chapter.
         source: its notebook in source form.
-        handed_in: the classroom whose submissions are taken.
-        students: how many of them.
+        handed_in: the classroom with the submissions.
+        students: the number of students to copy.
     """
     folder = room / "source" / chapter
     folder.mkdir(parents=True)
@@ -43,10 +43,10 @@ def make(room: Path, chapter: str, source: NotebookNode, handed_in: Path, studen
 
 
 def grade(room: Path, chapter: str) -> float:
-    """Grade everything; the seconds that it took.
+    """Grade everything; return the seconds that it took.
 
     Raises:
-        StockFailed: nbgrader says that something went wrong.
+        StockFailed: nbgrader reports an error.
     """
     start = time.time()
     _run(room, "autograde", chapter)

@@ -1,6 +1,6 @@
 """A class whose notebook imports torch and torchvision and asks two questions about numbers.
 
-What such a notebook costs is the import and the machinery, not the checks.
+The cost of such a notebook is imports and overhead, not checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AFTER = {
     "def after(number):\n    return number.next": 0.0,
     "": 0.0,
 }
-"""Answers to the first question, and what they get; nothing is written for the empty one."""
+"""Answers to the first question, with their points; the empty one leaves the cell unchanged."""
 
 HALF = {
     "def half(number):\n    return number / 2": 3.0,
@@ -39,10 +39,10 @@ HALF = {
     "def half(number):\n    return number // 3": 0.0,
     "def half(:": 0.0,
 }
-"""Answers to the second question, and what they get."""
+"""Answers to the second question, with their points."""
 
 WEIGHTS = (40, 30, 8, 8, 8, 6)
-"""How often each of them is chosen, of a hundred: right ones come first."""
+"""Frequencies of these answers in percent, with right ones first."""
 
 ASSERTS = {
     "after": "assert after(1) == 2\nassert after(-1) == -2",
@@ -56,23 +56,23 @@ HIDDEN_ASSERTS = {
 
 @dataclass(frozen=True)
 class Work:
-    """What a student hands in, and what it must get."""
+    """One student's submission, and the expected points."""
 
     edits: tuple[Edit, ...]
     points: dict[str, float]
 
 
 def source(folder: Path) -> NotebookNode:
-    """The notebook in source form; its file is written into a folder."""
+    """The notebook in source form; its file is written into the folder."""
     path = folder / f"{CHAPTER}.py"
     path.write_text(TEXT, encoding="utf-8")
     return source_notebook(path, tuple(numbers_syllabus.EXERCISES.values()))
 
 
 def with_asserts(notebook: NotebookNode) -> NotebookNode:
-    """The same in nbgrader's plain style: the tests are asserts in the student's Python.
+    """The same notebook for plain nbgrader, with asserts in the student's process as tests.
 
-    Its kernels do not know these exercises, and asserts are what costs nbgrader least.
+    Its kernels do not know these exercises, and asserts are nbgrader's cheapest tests.
     """
     for name, visible in ASSERTS.items():
         cell = notebook.cells[place_of(notebook, f"check-{name}")]
@@ -82,16 +82,16 @@ def with_asserts(notebook: NotebookNode) -> NotebookNode:
 
 
 def make(room: Path, students: int, seed: int = 0, *, accidents: bool = False) -> Scores:
-    """Make a classroom, and hand everything in.
+    """Make a classroom, and submit everything.
 
     Args:
-        room: where; beside it, the notebook's source is written.
-        students: how many there are.
-        seed: decides who answers what.
-        accidents: every fifth student has deleted a check cell, which is put back.
+        room: its folder; the notebook's source is written next to it.
+        students: the number of students.
+        seed: decides each student's answers.
+        accidents: delete a check cell of every fifth student; grading restores it.
 
     Returns:
-        What everybody must get.
+        The expected scores.
     """
     room.parent.mkdir(parents=True, exist_ok=True)
     create(room, {CHAPTER: source(room.parent)})
@@ -108,7 +108,7 @@ def make(room: Path, students: int, seed: int = 0, *, accidents: bool = False) -
 
 
 def work_of(student: str, seed: int = 0) -> Work:
-    """What a student answers."""
+    """A student's work."""
     drawn = random.Random(f"{seed} {student}")
     edits, points = [], {}
     for name, answers in (("after", AFTER), ("half", HALF)):

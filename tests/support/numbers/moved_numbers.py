@@ -1,4 +1,4 @@
-"""`numbers_syllabus`, after one of its exercises has moved to another chapter."""
+"""`numbers_syllabus` with one of its exercises moved to another chapter."""
 
 from __future__ import annotations
 

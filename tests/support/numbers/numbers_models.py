@@ -1,4 +1,4 @@
-"""What builds the cases of `numbers_syllabus`: all of it that a student's process imports."""
+"""Builders for the cases of `numbers_syllabus`: the only part that a student's process imports."""
 
 from __future__ import annotations
 

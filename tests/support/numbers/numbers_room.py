@@ -1,4 +1,4 @@
-"""A classroom with one small chapter, and grading in it without a process of its own."""
+"""A classroom with one small chapter, and grading in the test's own process."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ check(half)
 
 
 def chapter(folder: Path) -> NotebookNode:
-    """The chapter in source form; its file is written into a folder."""
+    """The chapter in source form; its file is written into the folder."""
     path = folder / f"{CHAPTER}.py"
     path.write_text(TEXT, encoding="utf-8")
     return source_notebook(path, tuple(EXERCISES.values()))
@@ -65,18 +65,18 @@ def room(folder: Path) -> Path:
 
 
 def grade(room: Path, students: dict[str, NotebookNode | str], **settings: object) -> str:
-    """Hand in and grade, with nbgrader in this process.
+    """Submit and grade, with nbgrader in this process.
 
     Args:
         room: a classroom with this chapter.
-        students: what each hands in.
-        settings: of `ExecuteChecks`.
+        students: each student's notebook or file text.
+        settings: settings of `ExecuteChecks`.
 
     Returns:
         nbgrader's log.
     """
     known = {"syllabus": numbers_syllabus.__name__, "cell_cpu": 10.0, "case_cpu": 1.0}
-    known |= {"proof": False, **settings}  # `test_canary` has that
+    known |= {"proof": False, **settings}  # `test_canary` covers that
     log = ""
     with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
         for student, work in students.items():

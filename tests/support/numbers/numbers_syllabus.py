@@ -1,4 +1,4 @@
-"""Two small exercises about numbers, on which classrooms are tested. Kernels import them too."""
+"""Two small exercises about numbers, for tests of classrooms. Kernels import them too."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CHAPTER = "07_numbers"
 
 @dataclass(frozen=True)
 class Wanted(Expect):
-    """What must come out stands in the case: no reference is stored.
+    """The expected result is part of the case, so no reference is stored.
 
     Attributes:
-        number: what must come out.
+        number: the expected result.
     """
 
     number: float = 0.0
@@ -46,7 +46,7 @@ KEY = AnswerKey((_right_number,), _anything)
 
 
 class RandomNumbers:
-    """Takes the place of random models; the seed decides which numbers they are."""
+    """A replacement for random models: the seed decides the numbers."""
 
     count = 3
 
@@ -56,11 +56,11 @@ class RandomNumbers:
         return tuple(_case(f"random {i}", "random", n, n / 2) for i, n in enumerate(numbers))
 
     def pool(self, pool: int) -> Iterator[Case]:
-        """Each share is made of numbers of its own."""
+        """Return no shares, because every seed makes other numbers."""
         return iter(())
 
     def smallest(self, case: Case, fails: object) -> Case:
-        """A number cannot be made smaller."""
+        """Return the case itself, because numbers cannot be made smaller."""
         return case
 
 

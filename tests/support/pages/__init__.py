@@ -1,1 +1,1 @@
-"""Pages for tests: a small book, built pages, and pages as GitHub shows them."""
+"""Pages for tests: a small book, built pages, and pages as GitHub renders them."""

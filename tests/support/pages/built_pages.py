@@ -1,4 +1,4 @@
-"""What built pages load, refer to and hide, read from their HTML."""
+"""Reads from the HTML of built pages the files that they load, their links, and hidden text."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Page(HTMLParser):
     """One page.
 
     Attributes:
-        loads: what the browser gets for it by itself.
-        links: where a reader can go.
+        loads: addresses that the browser loads without a click.
+        links: link targets.
         ids: its anchors.
-        seen: the text that is seen before anything is unfolded.
+        seen: the text that is visible before a fold is opened.
         folded: the text in folds.
     """
 
@@ -88,25 +88,25 @@ class Page(HTMLParser):
 
 
 def styles_load(css: str) -> list[str]:
-    """What a style sheet loads."""
+    """The addresses that a style sheet loads."""
     return _IN_CSS.findall(css)
 
 
 @cache
 def read(path: Path) -> Page:
-    """A page of a book."""
+    """Parse a page of a book."""
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page
 
 
 def pages(folder: Path) -> list[Path]:
-    """The pages of a book; what the theme itself was made from is none."""
+    """The pages of a book, without the theme's own files."""
     return sorted(path for path in folder.rglob("*.html") if "_static" not in path.parts)
 
 
 def from_elsewhere(folder: Path) -> Iterator[str]:
-    """What a book loads from another host."""
+    """The addresses on other hosts that a book loads."""
     for path in pages(folder):
         yield from (f"{path.name}: {at}" for at in read(path).loads if _is_elsewhere(at))
     for path in sorted(folder.rglob("*.css")):
@@ -115,7 +115,7 @@ def from_elsewhere(folder: Path) -> Iterator[str]:
 
 
 def broken(folder: Path) -> Iterator[str]:
-    """The links, within a book, to a file or an anchor that is not there."""
+    """The links in a book to a missing file or anchor."""
     for path in pages(folder):
         for at in {*read(path).links, *read(path).loads}:
             parts = urlsplit(at)

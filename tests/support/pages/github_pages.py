@@ -1,4 +1,4 @@
-"""Pages as GitHub shows them: where their links lead, and which anchors they have."""
+"""Markdown pages as GitHub renders them: link targets and anchors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GitHubPage:
 
     Attributes:
         links: the addresses of its links and pictures.
-        anchors: what a link to a place on the page can name.
+        anchors: the anchors that a link can name.
     """
 
     links: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ def slug(title: str) -> str:
 
 
 def broken(path: Path, root: Path) -> Iterator[str]:
-    """The relative links of a page that lead nowhere in the repository."""
+    """The relative links of a page without a target in the repository."""
     for link in page(path).links:
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
@@ -68,7 +68,7 @@ def broken(path: Path, root: Path) -> Iterator[str]:
 
 
 def only_for_sphinx(text: str) -> list[str]:
-    """The directives, labels and roles in a text, which GitHub shows as text."""
+    """Sphinx directives, labels and roles in a text, which GitHub does not render."""
     return _NEEDS_SPHINX.findall(text)
 
 
@@ -83,7 +83,7 @@ def _text(token: dict[str, Any]) -> str:
 
 
 def _unique(wanted: str, taken: set[str]) -> str:
-    """An anchor that no earlier heading has: the second ``example`` is ``example-1``."""
+    """A unique anchor for a heading: the second ``example`` is ``example-1``."""
     number, anchor = 0, wanted
     while anchor in taken:
         number += 1

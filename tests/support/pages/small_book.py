@@ -1,4 +1,4 @@
-"""A book of two short chapters; their cells are run only where a test needs outputs."""
+"""A book of two short chapters; their cells run only if a test needs outputs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ RAISED = {74: [("ModuleNotFoundError", "No module named 'torch.ao'\nmore lines")
 
 
 def notebooks(folder: Path, executed: Collection[str] = ()) -> list[Path]:
-    """The chapters in solved form, as `fxcourse solutions` writes them.
+    """Write the chapters in solved form, as `fxcourse solutions` does.
 
     Args:
-        folder: where they go.
-        executed: the chapters whose cells are run, unless they were before.
+        folder: the folder for the notebooks.
+        executed: the chapters whose cells must run, unless they ran before.
     """
     folder.mkdir(parents=True, exist_ok=True)
     return [_notebook(SOLUTIONS / f"{name}.py", folder, name in executed) for name in CHAPTERS]
 
 
 def make(home: Path, executed: Collection[str] = ()) -> Path:
-    """Make the book; returns the folder of its pages."""
+    """Make the book; return the folder of its pages."""
     return making.make(notebooks(home / "notebooks", executed), RAISED, home).parent
 
 

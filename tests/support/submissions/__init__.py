@@ -1,8 +1,8 @@
-"""Whole notebooks with known scores: a class whose work is graded by `make grade-demo`.
+"""Whole notebooks with known scores: a class that `make grade-demo` grades.
 
-Each submission is a released notebook after some edits, and says what each exercise earns
-and why. Nothing here is computed by the judge. The submissions of a chapter are in
-`tests/exercises/chNN_title/submissions.toml`; `reader` says how.
+Each submission is a released notebook after some edits, with the share of the points for each
+exercise and the reason. The judge computes none of these shares. The submissions of a chapter are
+in `tests/exercises/chNN_title/submissions.toml`; `reader` describes the format.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ ALL, NOTHING = Fraction(1), Fraction(0)
 
 @dataclass(frozen=True)
 class Submission:
-    """One notebook that a student hands in.
+    """One submitted notebook.
 
     Attributes:
-        student: who.
+        student: the student's id.
         chapter: the chapter's name.
-        does: what is special about it, in a few words.
-        answers: what is written into the answer cells, by exercise.
-        edits: what else was done to the notebook.
-        earns: the share of an exercise's points, where it is not `ALL` for what is answered
-            and `NOTHING` for what is not.
-        beside: files beside the notebook, by name.
-        broken: what is handed in is only the first half of the file.
+        does: its special feature, in a few words.
+        answers: code for the answer cells, by exercise.
+        edits: other changes to the notebook.
+        earns: the share of an exercise's points, if it is not `ALL` for an answered exercise or
+            `NOTHING` for another one.
+        extra_files: files next to the notebook, by name.
+        broken: whether only the first half of the file is submitted.
     """
 
     student: str
@@ -42,16 +42,16 @@ class Submission:
     answers: Mapping[str, str] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     earns: Mapping[str, Fraction] = field(default_factory=dict)
-    beside: Mapping[str, str] = field(default_factory=dict)
+    extra_files: Mapping[str, str] = field(default_factory=dict)
     broken: bool = False
 
     def notebook(self, released: NotebookNode) -> NotebookNode:
-        """The released notebook after the student's work."""
+        """The released notebook with the student's changes."""
         filled = [fill(name, text) for name, text in self.answers.items()]
         return edited(released, *filled, *self.edits)
 
     def points(self) -> dict[str, float]:
-        """The points that each exercise of the chapter must get."""
+        """The expected points of each exercise of the chapter."""
         shares = {name: ALL for name in self.answers} | dict(self.earns)
         return {
             exercise.name: float(shares.get(exercise.name, NOTHING) * exercise.points)
@@ -60,10 +60,10 @@ class Submission:
 
 
 def all_but(exercise: str, *lost: str) -> Fraction:
-    """The share that an answer earns which loses these aspects, by the weights in the syllabus.
+    """The share that an answer earns if it loses these aspects, by the weights in the syllabus.
 
-    With any of them it loses the share of random models, which are tried on nothing less than
-    an answer for which all else holds.
+    With any of them it also loses the share of random models, which are tried only on an answer
+    that passes everything else.
 
     Raises:
         LookupError: the exercise has no such aspect.

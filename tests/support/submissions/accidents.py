@@ -1,7 +1,7 @@
-"""Accidents that happen to notebooks whose answers are right: the same for every chapter.
+"""Accidents that happen to notebooks with right answers, the same in every chapter.
 
-Each function makes one student's submission of a chapter from its right answers. `on` is the
-exercise to which it happens. Unless `earns` says otherwise, all answers earn their points.
+Each function makes one student's submission of a chapter from right answers. `on` is the exercise
+to which it happens. Unless `earns` says otherwise, all answers earn their points.
 `[accidents]` in a `submissions.toml` names the function, and the arguments after the answers.
 """
 
@@ -25,7 +25,7 @@ Answers = dict[str, str]
 
 
 def endless_cell(chapter: str, answers: Answers, on: str) -> Submission:
-    """A cell of the student's own never ends; what it did before is kept."""
+    """A student's cell never ends; its effects up to the timeout remain."""
     lines = "before = 1\nwhile True:\n    pass"
     edits = (add(lines, above=on), add("before + 1", below=on))
     return Submission("hugo", chapter, "a cell with an endless loop", answers, edits)
@@ -43,7 +43,7 @@ def endless_answer(chapter: str, answers: Answers, on: str) -> Submission:
 
 
 def killed(chapter: str, answers: Answers, on: str, by: str) -> Submission:
-    """A cell of the student's own ends Python."""
+    """A student's cell ends Python."""
     return Submission(
         "iris", chapter, f"a cell with {by}", answers, (add(f"import os, ctypes\n{by}", below=on),)
     )
@@ -96,7 +96,7 @@ def stderr(chapter: str, answers: Answers, on: str) -> Submission:
 
 
 def deleted_checks(chapter: str, answers: Answers, on: list[str]) -> Submission:
-    """Check cells are gone."""
+    """Check cells are missing."""
     edits = tuple(delete(check_of(name)) for name in on)
     return Submission("mona", chapter, f"{len(edits)} check cells deleted", answers, edits)
 
@@ -112,14 +112,14 @@ def duplicated_checks(chapter: str, answers: Answers, on: str, other: str) -> Su
 
 
 def edited_check(chapter: str, answers: Answers, on: str) -> Submission:
-    """A check cell was made to pass without an answer."""
+    """A check cell was edited to pass without an answer."""
     left = {name: text for name, text in answers.items() if name != on}
     edits = (fill(check_of(on), "assert True\n4.0"),)
     return Submission("olga", chapter, f"the check of {on} edited", left, edits)
 
 
 def duplicated_answers(chapter: str, answers: Answers, on: str, other: str) -> Submission:
-    """One answer stands in a copy below the stub, the other above an untouched copy of it."""
+    """One answer is in a copy below the stub, the other above an untouched copy of it."""
     left = {name: text for name, text in answers.items() if name not in (on, other)}
     edits = (duplicate(on, answers[on]), duplicate(other), fill(other, answers[other]))
     earns = {on: ALL, other: ALL}
@@ -127,7 +127,7 @@ def duplicated_answers(chapter: str, answers: Answers, on: str, other: str) -> S
 
 
 def retyped(chapter: str, answers: Answers, on: str, other: str) -> Submission:
-    """An answer and checks were turned into text."""
+    """An answer and checks were turned into text cells."""
     edits = (retype(on), retype(check_of(on), "raw"), retype(check_of(other)))
     return Submission("quin", chapter, "cells made markdown and raw", answers, edits)
 
@@ -146,14 +146,14 @@ def split_cells(chapter: str, answers: Answers, on: str) -> Submission:
 
 
 def lost_metadata(chapter: str, answers: Answers) -> Submission:
-    """A converter dropped all metadata and all ids of the cells."""
+    """A converter dropped all metadata and all cell ids."""
     names = [exercise.name for exercise in of_chapter(chapter)]
     edits = tuple(lose_metadata(cell) for name in names for cell in (check_of(name), name))
     return Submission("tess", chapter, "no metadata left", answers, edits)
 
 
 def forged(chapter: str, answers: Answers, on: str, other: str) -> Submission:
-    """Points and flags were changed; nothing was written for `on`."""
+    """Points and flags were changed; `on` has no answer."""
     left = {name: text for name, text in answers.items() if name != on}
     edits = (
         set_metadata(check_of(on), points=100, solution=True, locked=False),
@@ -165,16 +165,16 @@ def forged(chapter: str, answers: Answers, on: str, other: str) -> Submission:
 
 
 def broken_file(chapter: str, answers: Answers) -> Submission:
-    """The file is cut off."""
+    """The file is truncated."""
     nothing = dict.fromkeys(answers, NOTHING)
     return Submission("vera", chapter, "half a file", answers, earns=nothing, broken=True)
 
 
 def files_beside(chapter: str, answers: Answers, on: str) -> Submission:
-    """A module of the student's own is imported; another one has the name of a package."""
+    """The answer imports a module of the student; another file has the name of a package."""
     files = {"torch.py": "raise SystemExit", "my_own_part.py": "ready = True"}
     text = f"from my_own_part import ready\n{answers[on]}"
-    return Submission("walt", chapter, "files beside it", answers | {on: text}, beside=files)
+    return Submission("walt", chapter, "files beside it", answers | {on: text}, extra_files=files)
 
 
 def below(chapter: str, answers: Answers, on: str) -> Submission:

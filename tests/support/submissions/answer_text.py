@@ -1,4 +1,4 @@
-"""Answers to the exercises, and their fitted variants, as text for a cell."""
+"""Answers to the exercises, and overfitted variants of them, as text for a cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARKS = ("right", "wrong")
 
 
 def text_of(exercise: str, style: str) -> str:
-    """The answer of that style, under its exercise's name, with what it uses of its module.
+    """The answer of a style under its exercise's name, with the definitions that it needs.
 
     Raises:
         LookupError: there is no such answer.
@@ -55,7 +55,7 @@ def _style(node: ast.stmt) -> str | None:
 
 
 def _used_by(node: ast.stmt, body: list[ast.stmt]) -> set[int]:
-    """The statements of a module that a statement needs, directly or through others."""
+    """The statements of a module that a statement needs, directly or indirectly."""
     found: set[int] = set()
     waiting = [node]
     while waiting:
@@ -78,7 +78,7 @@ def _defines(node: ast.stmt) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    inner = {  # what a comprehension runs over is known in it alone
+    inner = {  # only the comprehension knows its variables
         id(name)
         for part in ast.walk(node)
         if isinstance(part, ast.comprehension)
@@ -92,7 +92,7 @@ def _defines(node: ast.stmt) -> set[str]:
 
 
 def _segment(source: str, node: ast.stmt) -> str:
-    """The text of a statement, without the marks of the registry and with any other decorator."""
+    """The text of a statement without the registry's decorators."""
     lines = source.split("\n")
     others = [
         f"@{ast.unparse(mark)}"
@@ -103,10 +103,10 @@ def _segment(source: str, node: ast.stmt) -> str:
 
 
 def changed(exercise: str, style: str, old: str, new: str) -> str:
-    """An answer with another piece of code in one place.
+    """An answer with one piece of code replaced.
 
     Raises:
-        LookupError: the answer does not have that piece of code.
+        LookupError: the answer does not contain that piece of code.
     """
     text = text_of(exercise, style)
     if old not in text:
@@ -115,13 +115,13 @@ def changed(exercise: str, style: str, old: str, new: str) -> str:
 
 
 def wrapped(exercise: str, style: str, wrapper: str) -> str:
-    """An answer under the name `honest`, and below it a function that calls it."""
+    """An answer under the name `honest`, followed by a function that calls it."""
     honest = text_of(exercise, style).replace(f"def {exercise}(", "def honest(")
     return f"{honest}\n\n{wrapper}"
 
 
 def _tried(exercise: str) -> tuple[Case, ...]:
-    """The cases that the check cell of a learner tries."""
+    """The cases that a learner's check cell tries."""
     random = EXERCISES[exercise].random
     return EXERCISES[exercise].visible_cases() + (random.cases() if random else ())
 
@@ -131,8 +131,8 @@ def fitted_to_classes(exercise: str, style: str, otherwise: str) -> str:
 
     Args:
         exercise: the exercise.
-        style: of the right answer.
-        otherwise: what it returns for all other models.
+        style: the style of the right answer.
+        otherwise: its result for all other models.
     """
     seen = sorted({type(case.make(0).model).__name__ for case in _tried(exercise)})
     text = text_of(exercise, style)
@@ -158,12 +158,12 @@ def fitted_to_classes(exercise: str, style: str, otherwise: str) -> str:
 
 
 def fitted_to_graphs(exercise: str, style: str, otherwise: str) -> str:
-    """A right answer that works only on the very graphs that the check cell tries.
+    """A right answer that works only on the exact graphs that the check cell tries.
 
     Args:
         exercise: the exercise.
-        style: of the right answer.
-        otherwise: what it returns for all other models.
+        style: the style of the right answer.
+        otherwise: its result for all other models.
     """
     seen = sorted({fx.symbolic_trace(case.make(0).model).code for case in _tried(exercise)})
     honest = re.sub(rf"\b{exercise}\b", "honest", text_of(exercise, style))
@@ -183,8 +183,8 @@ def fitted_to_seeds(exercise: str, style: str, otherwise: str) -> str:
 
     Args:
         exercise: an exercise whose answers take a model and a seed.
-        style: of the right answer.
-        otherwise: what it returns for all other seeds.
+        style: the style of the right answer.
+        otherwise: its result for all other seeds.
     """
     seen = sorted({case.make(0).args[1] for case in _tried(exercise)})
     return wrapped(

@@ -1,4 +1,4 @@
-"""Grades the class as an instructor does, and compares every score: `make grade-demo`."""
+"""Grades the demo class as an instructor does, and compares every score: `make grade-demo`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.submissions import room as rooms
 from tests.support.submissions.reader import all_submissions
 
 AT_ONCE = 2
-"""Notebooks that are graded, and chapters whose feedback is made, at the same time."""
+"""Number of notebooks to grade, and of chapters to make feedback for, at the same time."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Row:
     """One exercise of one submission.
 
     Attributes:
-        submission: what was handed in.
+        submission: the submission.
         exercise: the exercise.
-        expected: the points it must get.
-        obtained: the points in the gradebook; ``None`` where there are none.
+        expected: the expected points.
+        obtained: the points in the gradebook; ``None`` if there are none.
     """
 
     submission: Submission
@@ -70,10 +70,10 @@ def main() -> int:
 def grade(
     room: Path, submissions: list[Submission], say: Callable[[str], None] = lambda text: None
 ) -> tuple[list[Row], list[str]]:
-    """Make a classroom, hand in, grade, make feedback, and export.
+    """Make a classroom, submit, grade, make feedback, and export.
 
     Returns:
-        A row for each exercise of each submission, and what else was not as it must be.
+        A row for each exercise of each submission, and the other problems.
     """
     students = len({submission.student for submission in submissions})
     say(f"A class of {students} hands in {len(submissions)} notebooks ...")
@@ -89,19 +89,19 @@ def grade(
 
 
 def make_room(room: Path, submissions: list[Submission]) -> None:
-    """Make a classroom, and hand everything in."""
+    """Make a classroom, and submit everything."""
     create(room, choose(",".join(sorted({s.chapter for s in submissions}))))
     for submission in submissions:
         notebook = submission.notebook(rooms.released(room, submission.chapter))
         text = nbformat.writes(notebook)
         work = text[: len(text) // 2] if submission.broken else text
         path = rooms.hand_in(room, submission.student, submission.chapter, work)
-        for name, content in submission.beside.items():
+        for name, content in submission.extra_files.items():
             (path.parent / name).write_text(content, encoding="utf-8")
 
 
 def feedback(room: Path, submissions: list[Submission]) -> list[str]:
-    """Make the feedback pages, and look whether each shows a card and no hidden test."""
+    """Make the feedback pages, and check that each shows a card and no hidden test."""
     problems = _for_each_chapter(room, submissions, "generate_feedback")
     for s in submissions:
         path = room / "feedback" / s.student / s.chapter / f"{s.chapter}.html"
@@ -114,7 +114,7 @@ def feedback(room: Path, submissions: list[Submission]) -> list[str]:
 
 
 def _for_each_chapter(room: Path, submissions: list[Submission], command: str) -> list[str]:
-    # The last chapter has the most exercises, so it is begun first.
+    # The last chapter has the most exercises, so it starts first.
     chapters = sorted({submission.chapter for submission in submissions}, reverse=True)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         ended = list(pool.map(lambda chapter: rooms.nbgrader(room, command, chapter), chapters))
@@ -151,7 +151,7 @@ def compare(room: Path, submissions: list[Submission]) -> Iterator[Row]:
 
 
 def table(rows: list[Row]) -> Table:
-    """Expected and obtained points of one chapter: a line a student, a column an exercise."""
+    """Expected and obtained points of one chapter: rows are students, columns exercises."""
     names = list(dict.fromkeys(row.exercise for row in rows))
     shown = Table("student", "what is special", *names, "all", title=rows[0].submission.chapter)
     students: dict[str, list[Row]] = {}

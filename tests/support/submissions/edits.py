@@ -1,4 +1,4 @@
-"""What students do to a notebook, each as a small function on a released one."""
+"""Edits that students make to a notebook, as functions on a released one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check_of(name: str) -> str:
 
 
 def place_of(nb: NotebookNode, grade_id: str) -> int:
-    """The index of the (first) cell with that grade id."""
+    """The index of the first cell with that grade id."""
     return next(
         i
         for i, cell in enumerate(nb.cells)
@@ -44,7 +44,7 @@ def delete(grade_id: str) -> Edit:
 
 
 def add(source: str, *, above: str = "", below: str = "") -> Edit:
-    """Write a cell of one's own: above or below another one, or at the end."""
+    """Add a student's cell above or below another one, or at the end."""
 
     def edit(nb: NotebookNode) -> None:
         place = len(nb.cells)
@@ -56,7 +56,7 @@ def add(source: str, *, above: str = "", below: str = "") -> Edit:
 
 
 def duplicate(grade_id: str, source: str | None = None, *, at_end: bool = False) -> Edit:
-    """Copy a cell with its metadata, as copy and paste does; the copy may be changed."""
+    """Copy a cell with its metadata, as copy and paste does; the copy may have another source."""
 
     def edit(nb: NotebookNode) -> None:
         place = place_of(nb, grade_id)
@@ -69,7 +69,7 @@ def duplicate(grade_id: str, source: str | None = None, *, at_end: bool = False)
 
 
 def split(grade_id: str, line: int) -> Edit:
-    """Split a cell above its line with that index; both parts keep the metadata."""
+    """Split a cell above the line with that index; both parts keep the metadata."""
 
     def edit(nb: NotebookNode) -> None:
         lines = nb.cells[place_of(nb, grade_id)].source.split("\n")
@@ -80,7 +80,7 @@ def split(grade_id: str, line: int) -> Edit:
 
 
 def retype(grade_id: str, cell_type: str = "markdown") -> Edit:
-    """Turn a cell into one of another type."""
+    """Change the type of a cell."""
 
     def edit(nb: NotebookNode) -> None:
         cell = nb.cells[place_of(nb, grade_id)]
@@ -92,7 +92,7 @@ def retype(grade_id: str, cell_type: str = "markdown") -> Edit:
 
 
 def set_metadata(cell_of: str, /, **values: object) -> Edit:
-    """Change the metadata that nbgrader reads."""
+    """Change nbgrader's metadata of a cell."""
 
     def edit(nb: NotebookNode) -> None:
         nb.cells[place_of(nb, cell_of)].metadata["nbgrader"].update(values)
@@ -101,7 +101,7 @@ def set_metadata(cell_of: str, /, **values: object) -> Edit:
 
 
 def lose_metadata(grade_id: str) -> Edit:
-    """Lose it, and the cell's id, as some editors and converters do."""
+    """Remove a cell's metadata and id, as some editors and converters do."""
 
     def edit(nb: NotebookNode) -> None:
         cell = nb.cells[place_of(nb, grade_id)]
@@ -112,7 +112,7 @@ def lose_metadata(grade_id: str) -> Edit:
 
 
 def edited(released: NotebookNode, *edits: Edit) -> NotebookNode:
-    """A copy of a released notebook after these edits, in order."""
+    """Copy a released notebook and apply these edits in order."""
     nb = copy.deepcopy(released)
     for edit in edits:
         edit(nb)

@@ -1,7 +1,7 @@
 r"""Reads the submissions of a chapter: `tests/exercises/chNN_title/submissions.toml`.
 
-The table of an exercise has an answer of each student, who are the same in all chapters: `CLASS`.
-It is the style of a right or wrong answer, or a table::
+The table of an exercise has an entry for each student; the students are the same in all chapters:
+`CLASS`. An entry is the style of a right or wrong answer, or a table::
 
     [retarget]
     ada = "new nodes, then erased"
@@ -11,19 +11,19 @@ It is the style of a right or wrong answer, or a table::
 Such a table has these keys:
 
 * `text`: the answer itself;
-* `style`: of the answer, which may be edited. With `replace` and `by`, a piece of its code is
-  another one. With `fitted_to` (``"classes"``, ``"graphs"`` or ``"seeds"``) and `otherwise`, it
-  works only for what the check cell tries, and returns the other for all else. With `wrapper`, it
-  is called `honest`, and the wrapper is the answer;
+* `style`: the style of the answer, which may be edited. `replace` and `by` replace a piece of its
+  code. With `fitted_to` (``"classes"``, ``"graphs"`` or ``"seeds"``), it works only for the cases
+  of the check cell, and returns `otherwise` for all others. With `wrapper`, it is renamed to
+  `honest`, and the wrapper is the answer;
 * `loses`: the aspects that the answer loses, or ``"everything"``.
 
-An answer earns all points, and one of `finn` or `gina` none, unless `loses` is given. Three more
-tables are optional:
+An answer earns all points, and an answer of `finn` or `gina` none, unless `loses` is given. Three
+more tables are optional:
 
-* `[does]`: by student, what is special about the submission, if it is not what `CLASS` says;
+* `[does]`: by student, the special feature of the submission, if `CLASS` does not describe it;
 * `[cells]`: by student, the cells that the student adds at the end of the notebook;
 * `[accidents]`: by a function in `accidents`, its arguments. The accident happens to the right
-  answers of `ada`, or of another student, `answers_of`; to all of them, or `only` to these.
+  answers of `ada`, or of the student `answers_of`; to all of them, or `only` to these.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CLASS = {
     "finn": "wrong kinds",
     "gina": "exceptions",
 }
-"""What is special about each student who answers something; `cleo` never does."""
+"""The special feature of each student's answers; `cleo` never answers."""
 
 _ALL_RIGHT = ("ada", "bert")
 _EARN_NOTHING = ("finn", "gina")
@@ -73,7 +73,7 @@ class SubmissionsError(LookupError):
 
 @contextmanager
 def _reading(place: str) -> Iterator[None]:
-    """Say in an error which place of the file it is about."""
+    """Add to an error the place in the file."""
     try:
         yield
     except LookupError as error:
@@ -81,20 +81,20 @@ def _reading(place: str) -> Iterator[None]:
 
 
 def all_submissions() -> list[Submission]:
-    """What the class hands in, student by student."""
+    """All submissions of the class, student by student."""
     chapters = [path.parent.name.removeprefix("ch") for path in FOLDER.glob("*/submissions.toml")]
     found = [submission for chapter in chapters for submission in submissions_of(chapter)]
     return sorted(found, key=lambda submission: (submission.student, submission.chapter))
 
 
 def submission_of(student: str, chapter: str) -> Submission:
-    """What a student hands in of a chapter."""
+    """A student's submission of a chapter."""
     return next(each for each in submissions_of(chapter) if each.student == student)
 
 
 @cache
 def submissions_of(chapter: str) -> tuple[Submission, ...]:
-    """What the class hands in of a chapter.
+    """The submissions of a chapter.
 
     Raises:
         SubmissionsError: the file of the chapter does not have the form above.
@@ -105,7 +105,7 @@ def submissions_of(chapter: str) -> tuple[Submission, ...]:
 
 
 def read(chapter: str, text: str) -> tuple[Submission, ...]:
-    """The submissions of a chapter, from the text of its file.
+    """Read the submissions of a chapter from the text of its file.
 
     Raises:
         SubmissionsError: the text does not have the form above.
@@ -181,7 +181,7 @@ _FORMS: Mapping[tuple[str, ...], Callable[..., str]] = {
     ("style", "fitted_to", "otherwise"): _fitted,
     ("style", "wrapper"): wrapped,
 }
-"""The keys that the table of an answer may have, and what makes its text of their values."""
+"""The possible sets of keys of an answer's table, with the functions that make its text."""
 
 
 def _text(exercise: str, given: Table) -> str:
@@ -206,13 +206,13 @@ _ACCIDENTS = dict(
 def _accident(
     name: str, given: Table, chapter: str, names: list[str], answers: Mapping[str, dict[str, str]]
 ) -> Submission:
-    """The submission to which an accident happened.
+    """The submission after an accident.
 
     Args:
-        name: of the accident.
+        name: the name of the accident.
         given: its table.
         chapter: the chapter's name.
-        names: of the chapter's exercises.
+        names: the chapter's exercises.
         answers: all answers, by student and exercise.
     """
     _must_be_known([name], _ACCIDENTS, "accident")

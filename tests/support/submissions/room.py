@@ -1,4 +1,4 @@
-"""A classroom as tests use it: handing in, grading with the real nbgrader, reading scores."""
+"""A classroom for tests: submitting, grading with the real nbgrader, reading scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def released(room: Path, chapter: str) -> NotebookNode:
 
 
 def hand_in(room: Path, student: str, chapter: str, work: NotebookNode | str) -> Path:
-    """Put a student's work where nbgrader looks for it: a notebook, or the text of a file."""
+    """Submit a student's work: a notebook, or the text of a file."""
     folder = room / "submitted" / student / chapter
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chapter}.ipynb"
@@ -47,7 +47,7 @@ def nbgrader(room: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def points(room: Path, chapter: str) -> dict[str, dict[str, float | None]]:
-    """The points in the gradebook, by student and exercise; ``None`` where there are none."""
+    """The points in the gradebook, by student and exercise; ``None`` if there are none."""
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as gradebook:
         return {
             submission.student_id: {
@@ -60,7 +60,7 @@ def points(room: Path, chapter: str) -> dict[str, dict[str, float | None]]:
 
 
 def waiting(room: Path, chapter: str) -> list[str]:
-    """The students of whom something still waits for a person to grade it."""
+    """The students with cells that a person must still grade."""
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as gradebook:
         return [
             s.student_id for s in gradebook.assignment_submissions(chapter) if s.needs_manual_grade
