@@ -21,17 +21,17 @@ def tags_are_known(cell: Cell) -> Iterator[Problem]:
     for key, value in cell.header.items():
         if key not in TAGS:
             said = value if key in ("incorrectly_encoded_metadata", "title") else key
-            mend = f'The tags are {known}; write them as card="name".'
-            yield Problem(cell.line, f"The cell header says '{said}', which is not a tag.", mend)
+            advice = f'The tags are {known}; write them as card="name".'
+            yield Problem(cell.line, f"The cell header says '{said}', which is not a tag.", advice)
         elif key in FLAGS:
             if value is not True:
                 yield Problem(cell.line, f"The tag '{key}' has a value.", f"Write {key}=true.")
         elif not isinstance(value, str) or not value.isidentifier():
-            mend = f'Write {key}="name".'
-            yield Problem(cell.line, f"The tag '{key}' does not give a name.", mend)
+            advice = f'Write {key}="name".'
+            yield Problem(cell.line, f"The tag '{key}' does not give a name.", advice)
         elif TAGS[key] != cell.kind:
-            mend = f"Make it a {TAGS[key]} cell."
-            yield Problem(cell.line, f"The tag '{key}' is on a {cell.kind} cell.", mend)
+            advice = f"Make it a {TAGS[key]} cell."
+            yield Problem(cell.line, f"The tag '{key}' is on a {cell.kind} cell.", advice)
     if sum(key in TAGS for key in cell.header) > 1:
         yield Problem(cell.line, "The cell header has more than one tag.", "Keep one.")
 
@@ -41,14 +41,14 @@ def markers_are_balanced(cell: Cell) -> Iterator[Problem]:
     is_open = 0
     for line, marker in markers(cell):
         if marker not in (BEGIN, END):
-            mend = "Remove it: the builder adds the hidden tests."
-            yield Problem(line, f"'{marker}' is in a chapter.", mend)
+            advice = "Remove it: the builder adds the hidden tests."
+            yield Problem(line, f"'{marker}' is in a chapter.", advice)
         elif cell.tag != "solve":
-            mend = "Only solve cells have solution markers."
-            yield Problem(line, f"'{marker}' is in a cell that is not a solve cell.", mend)
+            advice = "Only solve cells have solution markers."
+            yield Problem(line, f"'{marker}' is in a cell that is not a solve cell.", advice)
         elif marker == BEGIN and is_open:
-            mend = f"Close it with '### {END}' before the next one begins."
-            yield Problem(is_open, f"This '{BEGIN}' is not closed.", mend)
+            advice = f"Close it with '### {END}' before the next one begins."
+            yield Problem(is_open, f"This '{BEGIN}' is not closed.", advice)
             is_open = line
         elif marker == BEGIN:
             is_open = line
@@ -66,11 +66,11 @@ def solution_is_marked(cell: Cell) -> Iterator[Problem]:
         return
     found = [marker for _, marker in markers(cell)]
     if BEGIN not in found:
-        mend = f"Put the body between '### {BEGIN}' and '### {END}'."
-        yield Problem(cell.line, f"The solve cell of '{cell.value}' marks no solution.", mend)
+        advice = f"Put the body between '### {BEGIN}' and '### {END}'."
+        yield Problem(cell.line, f"The solve cell of '{cell.value}' marks no solution.", advice)
     elif END in found and END not in cell.source.rstrip().splitlines()[-1]:
-        mend = f"Let '### {END}' be the cell's last line."
-        yield Problem(cell.line, f"The solve cell of '{cell.value}' continues below it.", mend)
+        advice = f"Let '### {END}' be the cell's last line."
+        yield Problem(cell.line, f"The solve cell of '{cell.value}' continues below it.", advice)
 
 
 def own_stub_is_in_a_region(cell: Cell) -> Iterator[Problem]:
@@ -80,8 +80,8 @@ def own_stub_is_in_a_region(cell: Cell) -> Iterator[Problem]:
         if BEGIN in line or END in line:
             inside = BEGIN in line
         elif line.lstrip().startswith(OWN_STUB.strip()) and not inside:
-            mend = f"Move it between '### {BEGIN}' and '### {END}'."
-            yield Problem(cell.line + place, "This stub is in no solution.", mend)
+            advice = f"Move it between '### {BEGIN}' and '### {END}'."
+            yield Problem(cell.line + place, "This stub is in no solution.", advice)
 
 
 def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
@@ -92,8 +92,8 @@ def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
         body = ast.parse(released(cell.source)).body
     except SyntaxError as error:
         line = cell.line + (error.lineno or 0)
-        mend = "Keep the signature and the docstring outside the solution markers."
-        yield Problem(line, f"Without its solution, this cell is no Python: {error.msg}.", mend)
+        advice = "Keep the signature and the docstring outside the solution markers."
+        yield Problem(line, f"Without its solution, this cell is no Python: {error.msg}.", advice)
         return
     raises = [part for part in body if isinstance(part, ast.Raise)]
     for part in body:
@@ -102,28 +102,28 @@ def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
                 raises += [line for line in part.body if isinstance(line, ast.Raise)]
             break
     else:
-        mend = f"Keep 'def {cell.value}(...)' or 'class {cell.value}' outside the markers."
-        yield Problem(cell.line, f"Without its solution, it defines no '{cell.value}'.", mend)
+        advice = f"Keep 'def {cell.value}(...)' or 'class {cell.value}' outside the markers."
+        yield Problem(cell.line, f"Without its solution, it defines no '{cell.value}'.", advice)
         return
     if raises:
-        mend = "Put the markers inside the methods."
-        yield Problem(cell.line, "Without its solution, this cell raises when it is run.", mend)
+        advice = "Put the markers inside the methods."
+        yield Problem(cell.line, "Without its solution, this cell raises when it is run.", advice)
 
 
 def calls_are_exact(cell: Cell) -> Iterator[Problem]:
     """Check and hint cells contain one call and nothing else, so that they are all alike."""
     wanted = {"check": f"check({cell.value})", "hint": f'hint("{cell.value}")'}.get(cell.tag)
     if wanted and cell.source.strip() != wanted:
-        mend = f"Write {wanted} and nothing else."
-        yield Problem(cell.line, f"The {cell.tag} cell of '{cell.value}' holds other code.", mend)
+        advice = f"Write {wanted} and nothing else."
+        yield Problem(cell.line, f"The {cell.tag} cell of '{cell.value}' holds other code.", advice)
 
 
 def code_holds_no_heading(cell: Cell) -> Iterator[Problem]:
     """A code cell has no heading in a comment, because a learner would not see it as a heading."""
     for place, line in enumerate(cell.source.splitlines(), 1):
         if cell.kind == "code" and re.match(r"# #{2,4} ", line):
-            mend = "Put '# %% [markdown]' above it."
-            yield Problem(cell.line + place, "This heading is in a code cell.", mend)
+            advice = "Put '# %% [markdown]' above it."
+            yield Problem(cell.line + place, "This heading is in a code cell.", advice)
 
 
 def _unbalanced(cell: Cell) -> bool:

@@ -215,8 +215,8 @@ def cards_are_short(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem
         words = words_of(above_the_fold(cell.source))
         if words > MOST_WORDS:
             message = f"The card of '{cell.value}' shows {words} words, and not {MOST_WORDS}."
-            mend = f"Write a line '{FINE_PRINT}' above the rare clauses: they are folded."
-            yield Problem(cell.line, message, mend)
+            advice = f"Write a line '{FINE_PRINT}' above the rare clauses: they are folded."
+            yield Problem(cell.line, message, advice)
 
 
 def assertions_are_few(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:

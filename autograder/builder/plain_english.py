@@ -26,7 +26,7 @@ class Turn:
     """
 
     pattern: re.Pattern[str]
-    mend: str
+    advice: str
     unless: re.Pattern[str] | None = None
 
 
@@ -143,7 +143,7 @@ def patterns_in(text: str) -> Iterator[tuple[str, str]]:
     """The patterns in a text, each with advice."""
     for turn in PATTERNS:
         for found in turn.pattern.finditer(text):
-            yield found[0].strip(" ,;.:"), turn.mend
+            yield found[0].strip(" ,;.:"), turn.advice
 
 
 QUESTION_WORD = re.compile(r"^\s*(?:What|Whose|Where|How|Which)\b(?![^\n]*\?$)", re.M)
@@ -183,10 +183,10 @@ def _docstring(statement: ast.AST) -> str | None:
 def findings(chapter: Chapter) -> list[Problem]:
     """The turns of phrase in a chapter, in the order of its lines."""
     return [
-        Problem(line, f"'{found}' is not plain English.", mend)
+        Problem(line, f"'{found}' is not plain English.", advice)
         for cell in chapter.cells
         for line, text in _texts(cell)
-        for found, mend in turns_in(text)
+        for found, advice in turns_in(text)
     ]
 
 
@@ -195,7 +195,7 @@ def turns_in(text: str) -> Iterator[tuple[str, str]]:
     for turn in TURNS:
         for found in turn.pattern.finditer(text):
             if turn.unless is None or not turn.unless.search(text[: found.end()]):
-                yield found[0].strip(" ,;"), turn.mend
+                yield found[0].strip(" ,;"), turn.advice
 
 
 def _texts(cell: Cell) -> Iterator[tuple[int, str]]:

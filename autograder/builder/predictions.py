@@ -104,9 +104,9 @@ def predictions_are_sound(cell: Cell) -> Iterator[Problem]:
         place = _line(cell, asked[1].start())
         yield Problem(place, "This cell asks for a second prediction.", "Give it its own cell.")
     if not 2 <= len(options) <= _MOST:
-        mend = "Write <details><summary>option</summary>, why, </details> for each."
+        advice = "Write <details><summary>option</summary>, why, </details> for each."
         message = f"This prediction has {len(options)} options, and not 2 to {_MOST}."
-        yield Problem(line, message, mend)
+        yield Problem(line, message, advice)
     yield from _which_is_right(cell, line, options)
     yield from _between_options(cell, options)
     for option in options:
@@ -137,12 +137,12 @@ def _between_options(cell: Cell, options: list[re.Match[str]]) -> Iterator[Probl
     for one, other in zip(options, options[1:], strict=False):
         between = cell.source[one.end() : other.start()]
         if between.strip():
-            mend = "Move it above the first option or below the last."
-            yield Problem(_line(cell, one.end()), "There is text between two options.", mend)
+            advice = "Move it above the first option or below the last."
+            yield Problem(_line(cell, one.end()), "There is text between two options.", advice)
     rest = _DETAILS.sub("", cell.source)
     if re.search(r"</?(details|summary)\b", rest):
-        mend = "Write <details><summary>option</summary>, why, </details>."
-        yield Problem(cell.line, "An option of this prediction is not closed.", mend)
+        advice = "Write <details><summary>option</summary>, why, </details>."
+        yield Problem(cell.line, "An option of this prediction is not closed.", advice)
 
 
 def _one_option(cell: Cell, option: re.Match[str]) -> Iterator[Problem]:
@@ -151,8 +151,8 @@ def _one_option(cell: Cell, option: re.Match[str]) -> Iterator[Problem]:
         yield Problem(line, "An option says nothing, or is not explained.", "Write both.")
     unknown = [tag for tag in _TAG.findall(option[0]) if tag.strip("</>") not in _SAME_IN_MARKDOWN]
     if unknown:
-        mend = "Cards show markdown without HTML: write it as markdown."
-        yield Problem(line, f"This option holds '{unknown[0]}'.", mend)
+        advice = "Cards show markdown without HTML: write it as markdown."
+        yield Problem(line, f"This option holds '{unknown[0]}'.", advice)
 
 
 def _markdown(text: str) -> str:

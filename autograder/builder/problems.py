@@ -18,7 +18,7 @@ class Problem:
 
     line: int
     message: str
-    mend: str
+    advice: str
 
 
 class BuildRefused(Exception):
@@ -36,7 +36,7 @@ class BuildRefused(Exception):
 
     def lines(self) -> list[str]:
         """One line for each problem, beginning with ``file:line``."""
-        return [f"{shown(self.path)}:{p.line}: {p.message} {p.mend}" for p in self.problems]
+        return [f"{shown(self.path)}:{p.line}: {p.message} {p.advice}" for p in self.problems]
 
 
 class CourseRefused(Exception):

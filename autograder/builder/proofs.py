@@ -58,8 +58,8 @@ def findings(chapter: Chapter) -> Iterator[Problem]:
         elif cell.tag != "drill":
             for name in sorted((read - defined) & setters.keys()):
                 message = f"'{name}' is set by a {setters[name]}, so a learner may not have it."
-                mend = f"Set it in another cell, or let the {setters[name]} use another name."
-                yield Problem(cell.line, message, mend)
+                advice = f"Set it in another cell, or let the {setters[name]} use another name."
+                yield Problem(cell.line, message, advice)
         for name in defined:
             setters.pop(name, None)
             if cell.tag in ("proof", "drill"):
@@ -74,13 +74,13 @@ def visible_assertions(chapter: Chapter) -> Iterator[Problem]:
             shown = 0
         for first, last in _assertions(cell) if cell.kind == "code" and not cell.tag else ():
             shown += 1
-            line, mend = cell.line + first, "Move it to a proof, and show its value instead."
+            line, advice = cell.line + first, "Move it to a proof, and show its value instead."
             if shown == MOST_ASSERTIONS + 1:
                 message = f"This is more than {MOST_ASSERTIONS} visible assertions in a section."
-                yield Problem(line, message, mend)
+                yield Problem(line, message, advice)
             if last - first >= MOST_LINES:
                 message = f"This visible assertion has more than {MOST_LINES} lines."
-                yield Problem(line, message, mend)
+                yield Problem(line, message, advice)
 
 
 def _assertions(cell: Cell) -> Iterator[tuple[int, int]]:

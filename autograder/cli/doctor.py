@@ -43,7 +43,7 @@ class Diagnosis:
     name: str
     state: Literal["ok", "broken", "info"]
     says: str
-    mend: str = ""
+    advice: str = ""
 
 
 def wanted() -> list[Requirement]:
@@ -80,8 +80,8 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
     said = ".".join(map(str, version))
     if (3, 11) <= version < (3, 14):
         return Diagnosis("Python", "ok", f"Python {said} at {sys.executable}.")
-    mend = "Install Python 3.11, make a new environment with it, and install the course there."
-    return Diagnosis("Python", "broken", f"Python {said} is not 3.11, 3.12 or 3.13.", mend)
+    advice = "Install Python 3.11, make a new environment with it, and install the course there."
+    return Diagnosis("Python", "broken", f"Python {said} is not 3.11, 3.12 or 3.13.", advice)
 
 
 def packages() -> Diagnosis:
@@ -144,8 +144,8 @@ def torch_and_torchvision() -> Diagnosis:
         return Diagnosis(name, "info", f"Some exercises use it: {_how_to('torchvision')}")
     failed = _fails(code)
     if failed:
-        mend = f"Install both again, in one command. {REINSTALL}"
-        return Diagnosis(name, "broken", f"They cannot be imported together: {failed}", mend)
+        advice = f"Install both again, in one command. {REINSTALL}"
+        return Diagnosis(name, "broken", f"They cannot be imported together: {failed}", advice)
     return Diagnosis(name, "ok", "They can be imported together.")
 
 
@@ -223,9 +223,9 @@ def write_access(folder: Path | None = None) -> Diagnosis:
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:
-        mend = "Allow yourself to write there, or use another folder: fxcourse lab FOLDER."
+        advice = "Allow yourself to write there, or use another folder: fxcourse lab FOLDER."
         says = f"Nothing can be saved in {folder}: {error.strerror}."
-        return Diagnosis("Write access", "broken", says, mend)
+        return Diagnosis("Write access", "broken", says, advice)
     return Diagnosis("Write access", "ok", f"Notebooks can be saved in {folder}.")
 
 

@@ -439,8 +439,8 @@ def doctor() -> None:
     broken = 0
     for finding in examine():
         out.print(f"{marks[finding.state]}  {finding.name}: {escape(finding.says)}")
-        if finding.mend:
-            out.print(f"        -> {escape(finding.mend)}")
+        if finding.advice:
+            out.print(f"        -> {escape(finding.advice)}")
         broken += finding.state == "broken"
     if broken:
         out.print(f"\n{broken} of the checks failed. Fix the first one first.")
@@ -771,7 +771,7 @@ def _print_refusals(done: str, refusals: tuple[BuildRefused, ...]) -> None:
         for problem in refusal.problems:
             place = f"{shown(refusal.path)}:{problem.line}:"
             err.print(f"[bold]{escape(place)}[/bold] {escape(problem.message)}")
-            err.print(f"        -> {escape(problem.mend)}")
+            err.print(f"        -> {escape(problem.advice)}")
     count = sum(len(refusal.problems) for refusal in refusals)
     err.print(f"\nNothing was {done}: {count} problem{'s' if count > 1 else ''} to fix.")
 

@@ -16,7 +16,7 @@ class CannotBeSent(Exception):
         message: the case and the reason.
     """
 
-    mend = (
+    advice = (
         "Build it with functions and classes of a `models` module, `functools.partial` of these, "
         "or small frozen dataclasses with `__call__`; a lambda or a function within a function "
         "cannot be sent."
@@ -25,7 +25,7 @@ class CannotBeSent(Exception):
 
     def __init__(self, case: Case, why: Exception) -> None:
         self.message = f"What builds the case {case.name!r} cannot be sent: {why}."
-        super().__init__(f"{self.message} {self.mend}")
+        super().__init__(f"{self.message} {self.advice}")
 
 
 def builder_of(case: Case) -> bytes:

@@ -62,14 +62,14 @@ def _examine(home: Path) -> Iterator[BuildRefused]:
 
 def _missing(home: Path, file: str, whose: str) -> BuildRefused:
     name, what = _PARTS[file]
-    mend = f"Write it, with {name}: {what}." if name else f"Write it: {what}."
-    return BuildRefused(home / file, [Problem(1, f"{whose} has no {file}.", mend)])
+    advice = f"Write it, with {name}: {what}." if name else f"Write it: {what}."
+    return BuildRefused(home / file, [Problem(1, f"{whose} has no {file}.", advice)])
 
 
 def _no_source(source: Path, home: Path) -> BuildRefused:
     message = f"{shown(home)} has exercises, and their chapter is not there."
-    mend = "Write it, beginning with a '# %% [markdown]' cell that holds its title."
-    return BuildRefused(source, [Problem(1, message, mend)])
+    advice = "Write it, beginning with a '# %% [markdown]' cell that holds its title."
+    return BuildRefused(source, [Problem(1, message, advice)])
 
 
 def _undefined(path: Path) -> Problem | None:

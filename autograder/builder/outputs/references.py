@@ -88,11 +88,11 @@ def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
     return found
 
 
-def _refused(exercise: Exercise, message: str, mend: str) -> BuildRefused:
+def _refused(exercise: Exercise, message: str, advice: str) -> BuildRefused:
     """An error at the solve cell of an exercise, or at the top of its chapter."""
     chapter, _ = read(SOLUTIONS / f"{exercise.chapter}.py")
     lines = [cell.line for cell in chapter.tagged("solve") if cell.value == exercise.name]
-    return BuildRefused(chapter.path, [Problem(lines[0] if lines else 1, message, mend)])
+    return BuildRefused(chapter.path, [Problem(lines[0] if lines else 1, message, advice)])
 
 
 def solution_of(exercise: Exercise, names: dict[str, Any]) -> Any:
@@ -188,7 +188,7 @@ def _can_be_sent(exercise: Exercise) -> None:
             builder_of(case)
         except CannotBeSent as error:
             path = EXERCISES / f"ch{exercise.chapter}" / exercise.name / "cases.py"
-            raise BuildRefused(path, [Problem(1, error.message, error.mend)]) from error
+            raise BuildRefused(path, [Problem(1, error.message, error.advice)]) from error
 
 
 def _write(path: Path, lines: list[str]) -> None:

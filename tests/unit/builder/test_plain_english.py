@@ -59,7 +59,7 @@ def chapter_with(folder: Path, text: str) -> list[str]:
     place = '# %% [markdown] card="after"'
     path = build_fixture.write(folder, CHAPTER.replace(place, f"{text}\n\n{place}"))
     return [
-        f"{problem.line}: {problem.message} {problem.mend}" for problem in findings(read(path)[0])
+        f"{problem.line}: {problem.message} {problem.advice}" for problem in findings(read(path)[0])
     ]
 
 

@@ -22,7 +22,7 @@ from autograder.cli import doctor, main
 def test_python(version: tuple[int, int], state: str) -> None:
     finding = doctor.python(version)
     assert finding.state == state
-    assert bool(finding.mend) == (state == "broken")
+    assert bool(finding.advice) == (state == "broken")
 
 
 def test_what_is_wanted_is_what_the_project_requires() -> None:
@@ -37,7 +37,7 @@ def test_a_package_in_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = doctor.packages()
     assert finding.state == "broken"
     assert re.search(r"torch is \S+ and must be >=99\.1", finding.says)
-    assert "pip install" in finding.mend
+    assert "pip install" in finding.advice
 
 
 def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_alembic_that_is_not_on_the_path(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None if name == "alembic" else "true")
     finding = doctor.nbgrader()
     assert "'alembic' is not on your PATH" in finding.says
-    assert str(Path(sys.executable).parent / "activate") in finding.mend
+    assert str(Path(sys.executable).parent / "activate") in finding.advice
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder without write access, as Unix has it")
