@@ -104,13 +104,15 @@ def write(exercise: NewExercise) -> None:
         for path, text in (exercise.new | exercise.changed).items():
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C, too
         for folder in exercise.folders:
             shutil.rmtree(folder, ignore_errors=True)
         for path, data in before.items():
             if path.read_bytes() != data:
                 path.write_bytes(data)
-        raise ClassroomError(f"{error.filename}: {error.strerror}.") from error
+        if isinstance(error, OSError):
+            raise ClassroomError(f"{error.filename}: {error.strerror}.") from error
+        raise
 
 
 def _source_of(chapter: str, root: Path) -> Path:
