@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -143,12 +144,10 @@ def test_each_file_says_what_to_replace(clone: Path) -> None:
 def test_ruff_finds_nothing(clone: Path) -> None:
     planned = course.plan("03", NAME, clone)
     course.write(planned)
-    for words in (["check", "--no-cache"], ["format", "--check", "--no-cache"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *words, "--config", str(ROOT / "pyproject.toml"),
-             *(path.relative_to(clone) for path in planned.folders), "solutions"],
-            cwd=clone, text=True, capture_output=True,
-        )  # fmt: skip
+    shutil.copy(ROOT / "pyproject.toml", clone)
+    for words in (["check"], ["format", "--check"]):
+        command = [sys.executable, "-m", "ruff", *words, "--no-cache", "."]
+        done = subprocess.run(command, cwd=clone, text=True, capture_output=True)
         assert done.returncode == 0, done.stdout
 
 
