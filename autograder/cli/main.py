@@ -714,6 +714,7 @@ def _write_for_course(chapter: str, name: str) -> None:
     out.print("Now:")
     for number, step in enumerate(course.next_steps(exercise), 1):
         out.print(f"{number}. {escape(step)}")
+    out.print("Each file is explained in docs/contributing/exercise.md.")
 
 
 def _pass_on(name: str, module: str, help: str) -> None:

@@ -86,7 +86,8 @@ def next_steps(exercise: NewExercise) -> list[str]:
     """The steps from the templates to an exercise of the course."""
     name = exercise.folders[0].name
     return [
-        f"Replace what says {REPLACE}: grep -rn {REPLACE} autograder/exercises tests solutions",
+        f"Replace what says {REPLACE}: grep -rn {REPLACE} autograder/exercises tests/exercises "
+        "solutions",
         f"fxcourse references {exercise.chapter}",
         "make build. If it asks for other minutes, correct them at the top of the chapter.",
         f"make test ONLY={name}",

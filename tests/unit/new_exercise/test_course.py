@@ -71,7 +71,7 @@ def clone(tmp_path: Path) -> Path:
     for part in ("autograder", "tests"):
         (tmp_path / part).mkdir()
         (tmp_path / part / "__init__.py").touch()
-    for name, text in {"retarget": "Exercise(\n    number=1,", "Duel": "duel(\n    2,"}.items():
+    for name, text in {"retarget": "Exercise(\n    number=1,\n)\n", "Duel": "duel(2)\n"}.items():
         home = tmp_path / "autograder" / "exercises" / f"ch{CHAPTER}" / name
         home.mkdir(parents=True)
         (home / "cases.py").write_text(text)
