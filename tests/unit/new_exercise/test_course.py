@@ -68,10 +68,7 @@ def clone(tmp_path: Path) -> Path:
     """The folders that a clone must have, with one chapter of two exercises."""
     (tmp_path / "solutions").mkdir()
     (tmp_path / "solutions" / f"{CHAPTER}.py").write_text(SOURCE)
-    for part in ("autograder", "tests"):
-        (tmp_path / part).mkdir()
-        (tmp_path / part / "__init__.py").touch()
-    for name, text in {"retarget": "Exercise(\n    number=1,\n)\n", "Duel": "duel(2)\n"}.items():
+    for name, text in {"retarget": "Exercise(\n    number=1,", "Duel": "duel(\n    2,"}.items():
         home = tmp_path / "autograder" / "exercises" / f"ch{CHAPTER}" / name
         home.mkdir(parents=True)
         (home / "cases.py").write_text(text)
@@ -141,13 +138,18 @@ def test_each_file_says_what_to_replace(clone: Path) -> None:
     assert all(REPLACE in text for text in planned.changed.values())
 
 
-def test_ruff_finds_nothing(clone: Path) -> None:
-    planned = course.plan("03", NAME, clone)
+@pytest.mark.parametrize("name", ["f", "a_name_as_long_as_they_come_here"])
+def test_ruff_finds_nothing(clone: Path, name: str) -> None:
+    planned = course.plan("03", name, clone)
     course.write(planned)
     shutil.copy(ROOT / "pyproject.toml", clone)
+    shutil.copytree(ROOT / "autograder" / "authoring", clone / "autograder" / "authoring")
+    shutil.copy(ROOT / "tests" / "exercises" / "__init__.py", clone / "tests" / "exercises")
     for words in (["check"], ["format", "--check"]):
-        command = [sys.executable, "-m", "ruff", *words, "--no-cache", "."]
-        done = subprocess.run(command, cwd=clone, text=True, capture_output=True)
+        command = [sys.executable, "-m", "ruff", *words, "--no-cache"]
+        done = subprocess.run(
+            [*command, *planned.folders, "solutions"], cwd=clone, text=True, capture_output=True
+        )
         assert done.returncode == 0, done.stdout
 
 
