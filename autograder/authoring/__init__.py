@@ -1,4 +1,4 @@
-"""The names with which exercises are written; the code behind them may move.
+"""The names with which exercises are written; the code that defines them may move.
 
 There is one module for each file of an exercise: `models` for ``models.py``, `question` for
 ``cases.py``, `key` for ``key.py``. They are three, because each is imported in other processes: a

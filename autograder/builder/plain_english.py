@@ -5,6 +5,7 @@ It reads prose, comments and docstrings line by line, but not code.
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -143,6 +144,38 @@ def patterns_in(text: str) -> Iterator[tuple[str, str]]:
     for turn in PATTERNS:
         for found in turn.pattern.finditer(text):
             yield found[0].strip(" ,;.:"), turn.mend
+
+
+QUESTION_WORD = re.compile(r"^\s*(?:What|Whose|Where|How|Which)\b")
+"""The beginning of a docstring that is a clause and not a noun or a verb."""
+
+
+def patterns_in_module(source: str) -> Iterator[tuple[int, str, str]]:
+    """The patterns in a module's docstrings and comments: line, words and advice.
+
+    A docstring that begins with a question word is one of them.
+    """
+    for node in ast.walk(ast.parse(source)):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            if (text := _docstring(statement)) is None:
+                continue
+            if found := QUESTION_WORD.match(text):
+                yield statement.lineno, found[0].strip(), "Begin with a verb or a noun."
+            for words, advice in patterns_in(text):
+                yield statement.lineno, words, advice
+    for token in _tokens(source):
+        if token.type == tokenize.COMMENT:
+            for words, advice in patterns_in(token.string.lstrip("# ")):
+                yield token.start[0], words, advice
+
+
+def _docstring(statement: ast.AST) -> str | None:
+    """The text of a statement that is only a string."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        text = statement.value.value
+        return text if isinstance(text, str) else None
+    return None
 
 
 def findings(chapter: Chapter) -> list[Problem]:

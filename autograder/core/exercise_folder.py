@@ -1,7 +1,7 @@
 """Reads an exercise from its folder: ``cases.py`` and ``redraws.py``.
 
 The folder says what the files need not: the exercise's name, its chapter and the module of its
-key. A case is hidden if it is in ``redraws.py``. So `fxcourse pack` only leaves that file out.
+key. A case is hidden if it is in ``redraws.py``. So `fxcourse classroom pack` only omits that file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def load_exercise(package: str, chapter: str) -> Exercise:
     """
     declared: Exercise = import_module(f"{package}.cases").EXERCISE
     if hidden := [case.name for case in declared.cases if case.hidden]:
-        raise ValueError(f"Hidden cases belong into {REDRAWS}, but cases.py has {hidden[0]!r}.")
+        raise ValueError(f"Move hidden cases into {REDRAWS}: {hidden[0]!r} is in cases.py.")
     return replace(
         declared,
         name=package.rpartition(".")[2],

@@ -45,10 +45,10 @@ _RENAMED = {
 
 _OLD_ARGUMENTS = {
     "procedure": "procedure=… of an Exercise is now kind=…",
-    "rubric": "In cases.py, delete rubric=…, name=… and chapter=… (unless it is another notebook's)"
-    " of EXERCISE: the folder says them. And rename rubric.py to key.py.",
-    "hidden": "Hidden cases now belong into a file of their own, redraws.py. Move them there, into"
-    " a tuple REDRAWS, without hidden=True and without `redraw: ` before their names.",
+    "rubric": "Rename rubric.py to key.py, and in cases.py delete rubric=… and name=… of EXERCISE:"
+    " the folder says them.",
+    "hidden": "Move hidden cases into redraws.py, into a tuple REDRAWS, without hidden=True and"
+    " without `redraw: ` before their names.",
 }
 """Arguments in version 0.1, and sentences about what to change."""
 

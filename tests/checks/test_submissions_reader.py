@@ -89,7 +89,7 @@ RIGHT = 'ada = "a Counter with every key"'
         ("[count_cops]", "there is no exercise 'count_cops', only count_ops, "),
         ('[count_ops]\nzoe = ""', "there is no student 'zoe', only ada, "),
         ('[does]\nzoe = ""', "there is no student 'zoe', only ada, "),
-        ('[count_ops]\nada = "neat"', "count_ops.ada: the exam of count_ops has no answer 'neat'"),
+        ('[count_ops]\nada = "neat"', "count_ops.ada: count_ops has no answer 'neat'"),
         (
             '[count_ops]\ndan = { text = "", loses = ["speed"] }',
             "count_ops.dan: count_ops has no aspect 'speed', only ",

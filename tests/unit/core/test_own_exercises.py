@@ -29,7 +29,7 @@ def test_an_old_name_is_told_with_the_new_one(line: str, words: str) -> None:
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ("procedure='analysis'", "is now kind="),
-    ("rubric='mine.rubric'", "rename rubric.py to key.py"),
+    ("rubric='mine.rubric'", "Rename rubric.py to key.py"),
 ])  # fmt: skip
 def test_an_old_argument_is_told_with_what_to_change(arguments: str, words: str) -> None:
     cases = "from autograder.authoring.question import Exercise\n"
@@ -62,7 +62,7 @@ def test_the_folder_says_the_rest() -> None:
 def test_a_hidden_case_among_the_visible_ones_is_refused() -> None:
     cases = EMPTY.replace("'task', int", "'task', int, hidden=True")
     own_exercises.install({"mine/cases.py": cases, "mine/key.py": ""})
-    with pytest.raises(ValueError, match="belong into redraws.py, but cases.py has 'one'"):
+    with pytest.raises(ValueError, match="into redraws.py: 'one' is in cases.py"):
         own_exercises.exercise("mine")
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 import yaml
 from bs4 import BeautifulSoup
 from packaging.requirements import Requirement
@@ -209,3 +210,22 @@ def test_the_workflow_tries_every_python_that_is_supported() -> None:
     assert jobs["linux"]["strategy"]["matrix"]["python"] == said
     assert PROJECT["requires-python"] == f">={said[0]},<3.{int(said[-1].partition('.')[2]) + 1}"
     assert list(tried_versions.tried("python")) == said
+
+
+@pytest.mark.parametrize(
+    ("message", "fits"),
+    [
+        ("keys: reject bf16 scales in Calibrator\n", True),
+        ("12b: show the dtype first\n\nA reader looks there.\n", True),
+        ("Merge branch 'speed'\n", True),
+        ("keys: Reject bf16 scales\n", False),
+        ("Reject bf16 scales\n", False),
+        ("keys: reject bf16 scales.\n", False),
+        (f"keys: {'x' * 67}\n", False),
+    ],
+)
+def test_a_hook_checks_the_subjects_of_commits(message: str, fits: bool) -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    (hook,) = [h for repo in config["repos"] for h in repo["hooks"] if h["id"] == "subject"]
+    assert hook["stages"] == ["commit-msg"] and "--negate" in hook["args"]
+    assert bool(re.search(hook["entry"], message, re.MULTILINE | re.DOTALL)) is fits

@@ -14,7 +14,7 @@ import pytest
 
 from autograder.builder import paths
 from autograder.builder.paths import ROOT
-from autograder.builder.plain_english import patterns_in, turns_in
+from autograder.builder.plain_english import patterns_in, patterns_in_module, turns_in
 from autograder.builder.source import read
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -74,6 +74,17 @@ def test_pages_are_plain_english(page: Path) -> None:
     assert not found, "\n".join(found)
 
 
+def test_traps_are_plain_english() -> None:
+    traps = sorted((ROOT / "autograder" / "exercises").glob("*/*/trap.md"))
+    found = [
+        f"{path.parent.name}: {words!r}"
+        for path in traps
+        for text in [_CODE.sub("`x`", path.read_text(encoding="utf-8"))]
+        for words in (*not_plain(text), *(each for each, _ in patterns_in(text)))
+    ]
+    assert len(traps) > 80 and not found, "\n".join(found)
+
+
 def test_a_message_that_is_not_plain_is_found() -> None:
     source = 'X = f"The node {1} " "stands in front of its reader."\n'
     ((_, text),) = texts_in(source)
@@ -128,3 +139,33 @@ def test_messages_have_none_of_the_patterns() -> None:
         for words, _ in patterns_in(_CODE.sub("`x`", text))
     ]
     assert not found, "\n".join(found)
+
+
+PACKAGES = sorted(
+    path for top in ("autograder", "tests") for path in (ROOT / top).iterdir() if path.is_dir()
+) + [ROOT / name for name in ("benchmarks", "hunts", "pictures")]
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_docstrings_and_comments_have_none_of_the_patterns(folder: Path) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words!r}: {advice}"
+        for path in sorted(folder.rglob("*.py"))
+        for line, words, advice in patterns_in_module(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_patterns_of_a_module_are_found() -> None:
+    source = (
+        '"""What comes out."""\n\ndef f():\n    """A name."""\n    return 1  # which is no name\n'
+        'X = "behind"\n"""Whose it is, anew."""\n'
+    )
+    found = [(line, words) for line, words, _ in patterns_in_module(source)]
+    assert sorted(found) == [
+        (1, "What"),
+        (1, "comes out"),
+        (5, "is no n"),
+        (7, "Whose"),
+        (7, "anew"),
+    ]

@@ -82,10 +82,10 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
     [
         ("cases.py", '"one call", "calls"', '"one call", "x"', "has an unknown aspect: 'x'"),
         ("cases.py", "kind=", "procedure=", "procedure=… of an Exercise is now kind=…"),
-        ("cases.py", "number=1", "rubric='x'", "rename rubric.py to key.py"),
-        ("cases.py", '(X,)),', '(X,), hidden=True),', "Hidden cases now belong into a file"),
+        ("cases.py", "number=1", "rubric='x'", "Rename rubric.py to key.py"),
+        ("cases.py", '(X,)),', '(X,), hidden=True),', "Move hidden cases into redraws.py"),
         ("redraws.py", "REDRAWS =", "NO =", "redraws.py cannot be imported: Attr.*REDRAWS"),
-        ("redraws.py", "(T(4),)", "(T(4),), hidden=True", "Hidden cases now belong into a file"),
+        ("redraws.py", "(T(4),)", "(T(4),), hidden=True", "Move hidden cases into redraws.py"),
         ("cases.py", 'kind="transform"', 'kind="driven"', "is now called 'compiler_backend'"),
         ("cases.py", 'kind="transform"', 'kind="pass"', "but the kinds are analysis, compiler_ba"),
         ("cases.py", "import models", "import nothing", "redraws.py cannot be imported: ImportErr"),
