@@ -659,13 +659,23 @@ def hunt(
 
 @app.command("new-exercise")
 def new_exercise(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The classroom.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="The classroom. With --course: a chapter, such as 03."),
+    ],
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The name of the learner's function.")
     ],
+    course: Annotated[
+        bool,
+        typer.Option("--course", help="Write it into a chapter of the course, in a clone of it."),
+    ] = False,
 ) -> None:
     """Write an exercise of your own into a classroom, or test the one that is there."""
     extras.require("nbgrader")
+    if course:
+        _write_for_course(str(folder), name)
+        return
     os.environ.update(_with_scripts_on_path())
     from autograder.new_exercise import trying, write
 
@@ -688,6 +698,23 @@ def new_exercise(
     out.print(f"The check judges all answers rightly. The notebook: {escape(str(source))}")
     where = f"nbgrader generate_assignment {escape(exercise.chapter)}"
     out.print(f"To hand it out, run this in {escape(str(room))}: {where}")
+
+
+def _write_for_course(chapter: str, name: str) -> None:
+    """Write an exercise into a chapter of the course, and print the next steps."""
+    from autograder.builder.paths import shown
+    from autograder.new_exercise import course
+
+    with explained("Nothing was written."):
+        exercise = course.plan(chapter, name)
+        course.write(exercise)
+    out.print(f"Wrote exercise {exercise.number} of chapter {exercise.chapter}. It works:")
+    for path in (*exercise.folders, *exercise.changed):
+        out.print(f"  {escape(shown(path))}")
+    out.print("Now:")
+    for number, step in enumerate(course.next_steps(exercise), 1):
+        out.print(f"{number}. {escape(step)}")
+    out.print("Each file is explained in docs/contributing/exercise.md.")
 
 
 def _pass_on(name: str, module: str, help: str) -> None:

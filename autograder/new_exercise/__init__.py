@@ -1,4 +1,5 @@
-"""An instructor's own exercise: written from a template that works, and tested.
+"""A new exercise: written from templates that work, and tested.
 
-`write` copies ``template`` into a classroom, `trying` tests the exercise there.
+`write` writes an instructor's own exercise into a classroom, `trying` tests it there. `course`
+writes an exercise into a chapter of the course. Both fill in the same `templates`.
 """

@@ -1,19 +1,19 @@
-"""Writes an exercise into a classroom, from the template."""
+"""Writes an exercise into a classroom, from the templates."""
 
 from __future__ import annotations
 
-import keyword
 from pathlib import Path
 
 from autograder.builder import BuildRefused, as_text, source_notebook
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.setup.create import is_as_made, remember
 from autograder.core.exercise import Exercise
-from autograder.core.own_exercises import FOLDER
+from autograder.core.own_exercises import FOLDER, PACKAGE
 from autograder.environment.errors import ClassroomError
-from autograder.exercises import EXERCISES
+from autograder.new_exercise.templates import check_name, filled_in
 
-TEMPLATE = Path(__file__).with_name("template")
+FILES = ("models.py", "cases.py", "redraws.py", "key.py", "answers.py")
+"""The files of an exercise in a class, next to its notebook's cells."""
 
 
 def folder_of(room: Path, name: str) -> Path:
@@ -27,20 +27,14 @@ def write(room: Path, name: str) -> Path:
     Raises:
         ClassroomError: the name is taken, or is not a name for a function.
     """
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise ClassroomError(
-            f"{name!r} cannot be the name of a function. Use a name such as add_to_mul."
-        )
-    if name in EXERCISES:
-        raise ClassroomError(f"The course already has an exercise called {name}.")
+    check_name(name)
     home = folder_of(classroom_at(room), name)
+    values = {"name": name, "package": f"{PACKAGE}.{name}", "number": 1, "course": False}
+    texts = {home / file: filled_in(file, **values) for file in FILES}
+    texts[home / "notebook" / f"{name}.py"] = filled_in("cells.py", **values)
     (home / "notebook").mkdir(parents=True)
-    for path in sorted(TEMPLATE.glob("*.py.txt")):
-        text = path.read_text(encoding="utf-8").replace("NAME", name)
-        target = home / path.name.removesuffix(".txt")
-        if path.name.startswith("notebook"):
-            target = home / "notebook" / f"{name}.py"
-        target.write_text(text, encoding="utf-8", newline="\n")
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
     return home
 
 

@@ -18,7 +18,7 @@ NOTES = "fxcourse"
 """The key of the notebook's metadata for the record of its grading."""
 
 
-def key_of(secret: str, student: str) -> bytes:
+def seed_key(secret: str, student: str) -> bytes:
     """The key of a student's seeds, in a classroom with this secret."""
     return hmac.digest(secret.encode(), student.encode(), hashlib.sha256)
 
@@ -49,7 +49,7 @@ def seed_of(key: bytes, code: str, pool: int) -> int:
     """The seed of a hand-in; small enough for JSON to represent exactly.
 
     Args:
-        key: the student's key; see `key_of`.
+        key: the student's key; see `seed_key`.
         code: the digest of the hand-in; see `code_of`.
         pool: the class's pool; see `pool_of`. With 0, models are drawn for this hand-in alone.
     """

@@ -32,7 +32,7 @@ from autograder.classroom.room.honoured_settings import (
 from autograder.environment.errors import ClassroomError
 from autograder.sandbox.probe import GIVES_AWAY
 from autograder.submission.contract import GradingConfig, Submission
-from autograder.submission.seeds import key_of
+from autograder.submission.seeds import seed_key
 
 _RENAME = "This cannot be a student's id: {} Rename the folder."
 """The note for a student whose id the gradebook cannot contain."""
@@ -111,7 +111,7 @@ class ChapterPlan:
         raw = read_submission(
             writer.room, student, self.chapter, place, writer.grade_ids(), self.course_files
         )
-        key = key_of(self.run.settings.secret, student)
+        key = seed_key(self.run.settings.secret, student)
         files = {**self.nbgrader.not_ignored(raw.files), **self.course_files}  # the last ones win
         depends = raw.text or b"", sorted(files.items()), key, self._deciding
         submission = Submission(

@@ -27,7 +27,7 @@ from autograder.classroom.room.honoured_settings import NOT_PYTHON, foreign_kern
 from autograder.sandbox.client import ProcessLost
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.sanitize import in_a_line
-from autograder.submission.seeds import key_of
+from autograder.submission.seeds import seed_key
 from autograder.submission.source_cells import checked_exercise
 
 CASES = "fxcourse_cases"
@@ -82,7 +82,7 @@ class ExecuteChecks(settings.ExecuteChecks, NbGraderPreprocessor):
         keep_as_text(graded)
         submission = Submission(
             ids["student"], None, files,
-            key_of(grading.secret, ids["student"]), self.seed, preload.pool, pools.used(*whose),
+            seed_key(grading.secret, ids["student"]), self.seed, preload.pool, pools.used(*whose),
         )  # fmt: skip
         said, text, code = self._ask_judge(nb, submission, config)
         if code:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.builder.paths import ROOT
+from autograder.new_exercise.templates import REPLACE
 
 PAGE = ROOT / "docs" / "contributing" / "architecture.md"
 MAP = PAGE.read_text(encoding="utf-8").split("```")[1]
@@ -144,6 +145,18 @@ def test_an_exercise_is_a_folder() -> None:
             assert {"__init__.py", "cases.py", "key.py"} <= names, folder.name
             text = (folder / "__init__.py").read_text(encoding="utf-8")
             assert len(ast.parse(text).body) == 1, f"{folder.name}: only a docstring"
+
+
+TEXTS = {".py", ".toml", ".md"}
+"""The suffixes of the files that a new exercise is written into."""
+
+
+def test_nothing_of_a_template_is_left() -> None:
+    folders = (EXERCISES, ROOT / "tests" / "exercises", ROOT / "solutions")
+    files = [path for folder in folders for path in folder.rglob("*.*") if path.suffix in TEXTS]
+    assert len(files) > 500
+    left = [path for path in files if re.search(rf"\b{REPLACE}\b", path.read_text("utf-8"))]
+    assert left == [], "replace the lines that fxcourse new-exercise has written"
 
 
 def test_the_tests_of_an_exercise_are_in_a_folder_of_the_same_name() -> None:

@@ -13,7 +13,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.submission.repair import read_forgivingly
-from autograder.submission.seeds import code_of, key_of, noted_seed, pool_of, seed_of
+from autograder.submission.seeds import code_of, noted_seed, pool_of, seed_key, seed_of
 from tests.support.numbers import numbers_room as numbers
 from tests.support.submissions import room as rooms
 from tests.support.submissions.edits import (
@@ -262,19 +262,19 @@ def test_seed_is_the_students_own_and_noted(room: Path) -> None:
     assert len(secret) == 32
     code = code_of(rooms.autograded(room, "ann", numbers.CHAPTER))
     pool = pool_of(secret, numbers.CHAPTER)
-    assert seeds == {name: seed_of(key_of(secret, name), code, pool) for name in works}
+    assert seeds == {name: seed_of(seed_key(secret, name), code, pool) for name in works}
     assert len(set(seeds.values())) == 2
 
 
 def test_seed_is_another_for_other_code_and_the_same_for_other_outputs() -> None:
     nb = new_notebook(cells=[new_code_cell("x = 1"), new_markdown_cell("words")])
-    code, key = code_of(nb), key_of("secret", "ann")
+    code, key = code_of(nb), seed_key("secret", "ann")
     nb.cells[0].outputs = [new_output("stream", text="1")]
     nb.cells[0].metadata["seen"], nb.cells[1].source = True, "other words"
     assert code_of(nb) == code
     nb.cells[0].source = "x = 2"
     assert seed_of(key, code_of(nb), 1) != seed_of(key, code, 1)
-    assert seed_of(key_of("secret", "bo"), code, 1) != seed_of(key, code, 1)
+    assert seed_of(seed_key("secret", "bo"), code, 1) != seed_of(key, code, 1)
     assert pool_of("secret", "a") != pool_of("secret", "b") != pool_of("other", "b")
     assert seed_of(key, code, 2**32 - 1) < 2**53  # exact in every JSON reader
 

@@ -14,8 +14,9 @@ from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.reports.class_report.make import report
 from autograder.classroom.setup.create import create
 from autograder.core import own_exercises
+from autograder.new_exercise.templates import filled_in
 from autograder.new_exercise.trying import load
-from autograder.new_exercise.write import TEMPLATE, write
+from autograder.new_exercise.write import write
 from tests.support.submissions import room as rooms
 from tests.support.submissions.edits import add, edited, fill
 
@@ -120,6 +121,9 @@ def {LATE}(model):
     raise ValueError(" ".join(kept()))
 """
 
+_CARD = "# %% [markdown] card="
+"""The beginning of the cells of an exercise."""
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
@@ -141,10 +145,10 @@ def own_chapter(room: Path) -> NotebookNode:
         redraws.write_text(text.replace("\nfrom autograder", "\nfrom functools import partial\n"
                                         "from autograder", 1))  # fmt: skip
         models.write_text(models.read_text() + MARKED)
-    source = (TEMPLATE / "notebook.py.txt").read_text(encoding="utf-8")
-    head, _, cells = source.partition('# %% [markdown] card="NAME"')
+    sources = [filled_in("cells.py", name=name, course=False) for name in (FIRST, LATE)]
+    head = sources[0].partition(_CARD)[0]
     path = room / f"{FIRST}.py"
-    both = (f'# %% [markdown] card="NAME"{cells}'.replace("NAME", name) for name in (FIRST, LATE))
+    both = (_CARD + source.partition(_CARD)[2] for source in sources)
     path.write_text(head + "\n".join(both), encoding="utf-8")
     return source_notebook(path, tuple(load(room, name) for name in (FIRST, LATE)))
 
