@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -122,7 +123,10 @@ def test_folds_hold_what_is_not_needed_at_once() -> None:
     assert "5 · Proxy and retracing" in outside
 
 
-def test_learners_call_it_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_learners_call_it_by_its_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the folder of the test may hold a learner's progress
     autograder.overview()
     assert "You have passed 0 of 86 exercises." in capsys.readouterr().out
     assert callable(autograder.overview)  # no module of that name hides it
