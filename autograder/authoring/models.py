@@ -24,26 +24,23 @@ from autograder.core.torch_private import (
     rename,
 )
 from autograder.models.build import (
-    InEvaluation,
     ModelTrial,
     T,
     Traced,
     TracedInPart,
     arguments,
     fresh,
-    randomize_,
     tensor_of,
 )
-from autograder.models.renaming import perhaps_renamed, renamed, renumbered
+from autograder.models.renaming import perhaps_renamed, renamed
 
 __all__ = [
     # the objects of one call of an answer
     "Trial",
     # fresh models and inputs, from short declarations
-    "InEvaluation", "ModelTrial", "T", "Traced", "TracedInPart", "arguments", "fresh",
-    "randomize_", "tensor_of",
+    "ModelTrial", "T", "Traced", "TracedInPart", "arguments", "fresh", "tensor_of",
     # graph modules whose nodes have other names
-    "perhaps_renamed", "renamed", "renumbered",
+    "perhaps_renamed", "renamed",
     # the state of a process: random numbers, and the length of what is printed
     "seed_all", "RandomState", "bounded_output",
     # a record of the changes that an answer makes

@@ -54,5 +54,5 @@ def _redraws_of(package: str) -> Iterable[Case]:
 
 
 def _as_redraw(case: Case) -> Case:
-    """A hidden case, with a name that no visible case has, unless the file has hidden it itself."""
-    return case if case.hidden else replace(case, name=f"redraw: {case.name}", hidden=True)
+    """A hidden case, with a name that no visible case has."""
+    return replace(case, name=f"redraw: {case.name}", hidden=True)
