@@ -49,12 +49,6 @@ def install() -> None:
         patch.apply()
 
 
-def uninstall() -> None:
-    """Revert the patches: for measurements, and for tests of a learner's kernel."""
-    for patch in reversed(patches()):
-        patch.revert()
-
-
 @lru_cache(maxsize=1)
 def patches() -> tuple[Patch, ...]:
     """Return all patches; none for a PyTorch for which they were not written."""

@@ -36,11 +36,6 @@ class Patch:
         if self.now is self.before:
             setattr(self.owner, self.name, self.after)
 
-    def revert(self) -> None:
-        """Restore the library's value, unless it was replaced again."""
-        if self.now is self.after:
-            setattr(self.owner, self.name, self.before)
-
 
 def patch_of(owner: Any, name: str, after: Any) -> Patch:
     """Return the patch that replaces the present value.

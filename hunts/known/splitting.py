@@ -106,7 +106,6 @@ def _picked(values: Any, index: Any) -> Any:
 _picked.__name__ = "getitem"  # so that a backend that compares names recognizes it
 
 
-SPLIT = "from torch.fx.passes.split_module import split_module"
 TAGS = """
 from torch.fx.passes import split_utils
 def tagged(gm):

@@ -5,11 +5,6 @@ Only this module knows the name of the function with which the student's process
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from autograder.core.codec import Encoded
-
 _HOOK = """
 from autograder.core.outcome import Outcome
 outcome_write = Outcome.write
@@ -157,15 +152,3 @@ def forging_graphs(source: str) -> str:
 def grafting(source: str) -> str:
     """Like `forging_graphs`, with helpers to build rows: `put`, `keep`, `pick`, `module`, `fn`."""
     return source + _GRAPH + _GRAFT + _HOOK
-
-
-def spoiler(source: str) -> Callable[[Encoded], None]:
-    """The function ``spoil(description)`` of such a source, without the code that installs it."""
-    names: dict[str, Any] = {}
-    exec(source + _GRAPH + _GRAFT, names)
-
-    def spoil(description: Encoded) -> None:
-        names["spoil"](description)
-        names["relink"](description)
-
-    return spoil

@@ -91,7 +91,6 @@ put(graph, "pop", inside, "e", op="call_method")
 """
 
 
-TEN = "{'tuple': [10, 10]}"
 IMAGE = "put(graph, fn('torch.ones'), {'list': [1, 1, 4, 4]})"
 X = "{'node': 0}"
 

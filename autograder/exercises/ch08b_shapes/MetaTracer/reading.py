@@ -9,7 +9,6 @@ from typing import Any
 from autograder.authoring.key import CallRecord, Encoded, target_text, unwrap
 
 LONGEST = 70
-_FIELDS = ("op", "name", "target", "args", "kwargs")
 _INFIX = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "gt": ">", "ge": ">=", "lt": "<", "le": "<=", "eq": "==", "ne": "!=", "matmul": "@",
