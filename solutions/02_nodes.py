@@ -1113,6 +1113,18 @@ list(loose.nodes)[1].target = "nope"
 loose.lint()  # no complaint: without a module there are no targets to look for
 
 # %% [markdown]
+# ### What every check looks at
+#
+# From here on, you return graphs. The checks of this course look at a few things that no card repeats:
+#
+# * **The model that you were given stays as it was**: graph, code, parameters, buffers, submodules, attributes, training flags.
+# * A `GraphModule` is a model, too: trace it anew. An argument called `gm` is not traced: its graph, names and metadata are its own.
+# * The graph that you return passes `lint()`, ends with its one output, and reads neither nodes of another graph nor raw tensors. No module has a key with a dot.
+# * `forward` keeps its signature. The code is what the graph says. The result can be copied.
+# * Modules are nested, shared, and called twice. Operations come as keyword calls, too. Nothing is kept from call to call.
+# * Results are the same if structure, dtype and values are, within the tolerances of the dtype.
+
+# %% [markdown]
 # ## 2.7 Her module
 #
 # Back to the story. The colleague's module is GoogLeNet, and here is what she did to it.

@@ -1,18 +1,25 @@
-"""The clauses of every task, and the wrong answers that break each of them.
+"""The clauses of every task: where each stands, the cases that show it, and what breaks it.
 
-An exercise's ``clauses.toml`` has a short key for each clause, and the clause in our own words. The
-clauses in ``tests/exercises/common.toml`` apply to every exercise. A wrong answer names the clause
-that it breaks. If no answer breaks a clause, ``[reasons]`` says why. ``python -m
-tests.checks.clauses`` prints the whole table.
+An exercise's ``clauses.toml`` has a table for each clause:
+
+* ``says``: the clause in our own words.
+* ``card``: the text that it stands on, quoted from the exercise's chapter.
+* ``cases``: the names of the cases that are about it.
+* ``reason``: why no wrong answer breaks it. Most clauses have none, as a wrong answer names them.
+
+The clauses in ``tests/exercises/common.toml`` apply to every exercise. In the file of an exercise,
+the table ``[common.lint]`` has only ``cases``: those that are about the common clause ``lint``.
+``python -m tests.checks.clauses`` prints all clauses.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.exercises import FOLDER, Answer, all_answers, answers_to, clauses_of, folders
 
@@ -27,14 +34,18 @@ class Clause:
     Attributes:
         id: the exercise, or ``common``, and a short key, with a dot between them.
         says: the requirement as a sentence.
+        card: the text of a chapter that it stands on.
+        cases: the names of the cases that are about it.
         reason: why no wrong answer breaks it; empty if one does.
         answers: the wrong answers that break it, as ``exercise: style``.
     """
 
     id: str
     says: str
-    reason: str
-    answers: tuple[str, ...]
+    card: str
+    cases: Sequence[str] = ()
+    reason: str = ""
+    answers: tuple[str, ...] = ()
 
     def row(self) -> str:
         """The clause as a line of the table."""
@@ -46,13 +57,6 @@ def file_of(name: str) -> Path:
     return FOLDER / f"{COMMON}.toml" if name == COMMON else folders()[name] / "clauses.toml"
 
 
-def read(name: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The clauses of an exercise, or the common ones, and the reasons, both by short keys."""
-    said = tomllib.loads(file_of(name).read_text(encoding="utf-8"))
-    reasons = said.pop("reasons", {})
-    return said, reasons
-
-
 def broken_by(answers: Iterable[Answer]) -> dict[str, list[str]]:
     """For each clause that these answers name, the wrong answers that break it."""
     found: dict[str, list[str]] = {}
@@ -62,25 +66,46 @@ def broken_by(answers: Iterable[Answer]) -> dict[str, list[str]]:
     return found
 
 
-def rows(name: str, answers: Iterable[Answer]) -> list[Clause]:
+@cache
+def _tables(name: str) -> dict[str, Any]:
+    """The tables in the file of an exercise, or in that of the common clauses, by their ids."""
+    own = tomllib.loads(file_of(name).read_text(encoding="utf-8"))
+    common = own.pop(COMMON, {})
+    named = {name: own, COMMON: common} if common else {name: own}
+    return {f"{of}.{key}": said for of, tables in named.items() for key, said in tables.items()}
+
+
+def rows(name: str, broken: Mapping[str, list[str]]) -> list[Clause]:
     """The clauses of an exercise, or the common ones, with the answers that break each of them."""
-    broken, (said, reasons) = broken_by(answers), read(name)
     return [
-        Clause(id, says, reasons.get(key, ""), tuple(broken.get(id, ())))
-        for key, says in said.items()
-        for id in [f"{name}.{key}"]
+        Clause(id, answers=tuple(broken.get(id, ())), **said)
+        for id, said in _tables(name).items()
+        if id.startswith(f"{name}.")
     ]
 
 
 @cache
 def table() -> tuple[Clause, ...]:
     """Every clause, with the answers that break it or the reason why none does."""
-    return tuple(clause for name in (*folders(), COMMON) for clause in rows(name, all_answers()))
+    broken = broken_by(all_answers())
+    return tuple(clause for name in (*folders(), COMMON) for clause in rows(name, broken))
 
 
-def of_exercise(name: str) -> list[Clause]:
+@cache
+def of_exercise(name: str) -> tuple[Clause, ...]:
     """The clauses of one exercise; only its own answers are imported."""
-    return rows(name, answers_to(name))
+    return tuple(rows(name, broken_by(answers_to(name))))
+
+
+def cases_by_clause(name: str) -> dict[str, list[str]]:
+    """The names of an exercise's cases, by the id of the clause that they are about."""
+    return {id: said.get("cases", []) for id, said in _tables(name).items()}
+
+
+def cases_for(answer: Answer) -> list[str]:
+    """The names of the cases that are about the clauses which a wrong answer breaks."""
+    cases = cases_by_clause(answer.exercise)
+    return [case for clause in clauses_of(answer) for case in cases.get(clause, [])]
 
 
 if __name__ == "__main__":

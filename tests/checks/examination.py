@@ -15,7 +15,7 @@ from autograder.judge import findings_of, judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.judge.source_rules import reading_of, source_findings
 from autograder.runner import run, run_cases
-from tests.checks import caught_by
+from tests.checks.clauses import cases_for
 from tests.exercises import Answer, answers_to
 
 Examined = tuple[tuple[Outcome, ...], Verdict]
@@ -58,12 +58,7 @@ def _as_bytes(outcome: Outcome) -> bytes:
 
 
 def finding_meant_for(answer: Answer) -> Finding | None:
-    """The finding that a wrong answer must get, from the first case that shows it.
-
-    Later cases are not tried: they add nothing, and take three quarters of the time. If `caught_by`
-    knows the case, the cases before it are not tried either. If that case does not show the
-    finding, all are tried in their order.
-    """
+    """The finding that a wrong answer must get, if its text or a case that is about it shows it."""
     known = _results_of(answer.exercise).caught
     if answer not in known:
         known[answer] = find_catching_case(answer)[1]
@@ -71,26 +66,19 @@ def finding_meant_for(answer: Answer) -> Finding | None:
 
 
 def find_catching_case(answer: Answer) -> tuple[str, Finding | None]:
-    """The case that shows the finding which a wrong answer must get, and that finding."""
-    name = caught_by.known_case(answer)
-    if found := _finding_on(answer, name):
-        return name, found
-    return _find_first_catching_case(answer)
-
-
-def _find_first_catching_case(answer: Answer) -> tuple[str, Finding | None]:
     """The first case that shows the finding which a wrong answer must get, and that finding.
 
-    The case is ``""`` if the answer's text shows the finding, or if nothing does.
+    Only cases of the clauses that the answer breaks are tried. The case is ``""`` if the answer's
+    text shows the finding, or if nothing does.
     """
     exercise = EXERCISES[answer.exercise]
     if source := source_of_answer(answer.write):
         for each in source_findings(exercise, reading_of(exercise, source)):
             if each.code == answer.finding:
                 return "", each
-    for case in exercise.cases:
-        if found := _finding_on(answer, case.name):
-            return case.name, found
+    for name in cases_for(answer):
+        if found := _finding_on(answer, name):
+            return name, found
     return "", None
 
 

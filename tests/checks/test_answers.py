@@ -15,7 +15,6 @@ import pytest
 
 from autograder.builder.outputs.references import solution_of, solutions_of
 from autograder.exercises import EXERCISES
-from tests.checks import caught_by
 from tests.checks.examination import examine, find_catching_case, finding_meant_for
 from tests.exercises import Answer, answers_to, folders
 
@@ -81,39 +80,21 @@ def test_tests_can_be_grouped(request: pytest.FixtureRequest) -> None:
         assert request.node.nodeid.endswith("@grouped")
 
 
-@pytest.mark.xdist_group("all answers")
-def test_the_case_that_catches_is_known_for_most(printed: Callable[[str, str], None]) -> None:
-    """A missing or outdated case only costs time, so the test does not fail."""
-    changed = [name for name in EXERCISES if not is_known(name)]
-    if changed:
-        text = f"To make these tests faster: python -m tests.checks.caught_by {' '.join(changed)}"
-        printed("cases that catch wrong answers, and are not known", text)
-
-
-def is_known(name: str) -> bool:
-    """Whether an exercise's stored answers and cases all exist."""
-    known = caught_by.stored(name)
-    styles = {answer.style for answer in wrong_answers(name)}
-    cases = {case.name for case in EXERCISES[name].cases}
-    return known is not None and known.keys() <= styles and set(known.values()) <= cases
-
-
 @pytest.mark.parametrize("name", ["retarget"])
-@pytest.mark.parametrize("known", ["", "no such case", "the last one"])
-def test_what_is_known_of_a_case_decides_nothing(
-    name: str, known: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cases = EXERCISES[name].cases
-    case = cases[-1].name if known == "the last one" else known
-    monkeypatch.setattr(caught_by, "known_case", lambda answer: case)
+def test_only_the_finding_meant_for_an_answer_counts(name: str) -> None:
     answer = wrong_answers(name)[0]
     found = find_catching_case(answer)[1]
     assert found is not None and found.code == answer.finding
-    for other in (replace(answer, finding="no such finding"), right_one(name, answer.finding)):
+    for other in (replace(answer, finding="no such finding"), right_one(name, answer)):
         assert find_catching_case(other) == ("", None)
 
 
-def right_one(name: str, finding: str | None) -> Answer:
-    """A right answer that claims to be meant for this finding."""
-    answer = right_answers(name)[0]
-    return replace(answer, finding=finding)
+@pytest.mark.parametrize("name", ["retarget"])
+def test_only_cases_of_the_broken_clauses_count(name: str) -> None:
+    answer = next(each for each in wrong_answers(name) if find_catching_case(each)[0])
+    assert find_catching_case(replace(answer, clause="no-such-clause")) == ("", None)
+
+
+def right_one(name: str, wrong: Answer) -> Answer:
+    """A right answer that claims to be the wrong one."""
+    return replace(right_answers(name)[0], finding=wrong.finding, clause=wrong.clause)

@@ -1,50 +1,82 @@
-"""For every clause of a task, a wrong answer breaks it or a reason is stated."""
+"""A clause of a task stands on a sentence of its chapter, has cases, and an answer breaks it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
+from autograder.builder.paths import SOLUTIONS
 from autograder.exercises import EXERCISES
-from tests.checks.clauses import COMMON, Clause, broken_by, of_exercise, read, rows, table
+from tests.checks.clauses import COMMON, Clause, broken_by, cases_by_clause, of_exercise, table
 from tests.exercises import all_answers, answers_to, clauses_of
 
 
-def faults(clause: Clause) -> str:
-    """The fault of a clause, or ``""``."""
+@cache
+def text_of(chapter: str) -> str:
+    """A chapter as running text: without comment marks and line breaks, and with plain spaces."""
+    text = (SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8")
+    return plain(re.sub(r"^ *# ?", "", text, flags=re.M))
+
+
+def plain(text: str) -> str:
+    """A text with one space between words."""
+    return " ".join(text.split())
+
+
+def faults(clause: Clause, *chapters: str) -> list[str]:
+    """The faults of a clause that must stand in one of these chapters."""
+    found = []
     if not clause.says.endswith("."):
-        return f"`{clause.id}` is no sentence: {clause.says}"
+        found.append(f"`{clause.id}` is no sentence: {clause.says}")
+    if not clause.card:
+        found.append(f"`{clause.id}` quotes no sentence of its card")
+    elif not any(plain(clause.card) in text_of(chapter) for chapter in chapters):
+        found.append(f"`{clause.id}` quotes what its chapter does not say: {clause.card}")
     if clause.answers and clause.reason:
-        return f"`{clause.id}` has an answer; why a reason?"
+        found.append(f"`{clause.id}` has an answer; why a reason?")
     if not clause.answers and not clause.reason:
-        return f"No wrong answer breaks `{clause.id}`: {clause.says}"
-    return ""
+        found.append(f"No wrong answer breaks `{clause.id}`: {clause.says}")
+    return found
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_a_clause_has_a_wrong_answer_or_a_reason(name: str, total: Callable[..., None]) -> None:
+def test_a_clause_has_a_sentence_and_a_wrong_answer(name: str, total: Callable[..., None]) -> None:
     clauses = of_exercise(name)
     assert clauses, f"{name} has no clause"
-    assert [fault for clause in clauses if (fault := faults(clause))] == []
+    chapter = EXERCISES[name].chapter
+    found = [fault for clause in clauses for fault in faults(clause, chapter)]
+    assert not found, "\n".join(found)
     assert broken_by(a for a in answers_to(name) if a.finding is None) == {}
     total("clauses that a wrong answer breaks", sum(bool(clause.answers) for clause in clauses))
     total("clauses with a reason", sum(bool(clause.reason) for clause in clauses))
 
 
-@pytest.mark.xdist_group("all answers")
-def test_the_common_clauses_have_wrong_answers() -> None:
-    clauses = rows(COMMON, all_answers())
-    assert clauses and [fault for clause in clauses if (fault := faults(clause))] == []
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_case_is_about_a_clause(name: str) -> None:
+    named = {case for of_clause in cases_by_clause(name).values() for case in of_clause}
+    cases = {case.name for case in EXERCISES[name].cases}
+    assert sorted(cases - named) == [], "no clause names these cases"
+    assert sorted(named - cases) == [], "there are no such cases"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_wrong_answer_breaks_a_clause(name: str) -> None:
+    wrong = [answer for answer in answers_to(name) if answer.finding is not None]
+    assert [str(answer) for answer in wrong if not clauses_of(answer)] == []
 
 
 @pytest.mark.xdist_group("all answers")
-def test_answers_name_clauses_that_there_are() -> None:
+def test_the_common_clauses_have_sentences_and_wrong_answers() -> None:
+    chapters = dict.fromkeys(exercise.chapter for exercise in EXERCISES.values())
+    clauses = [clause for clause in table() if clause.id.startswith(f"{COMMON}.")]
+    assert clauses and [fault for clause in clauses for fault in faults(clause, *chapters)] == []
+
+
+@pytest.mark.xdist_group("all answers")
+def test_answers_and_files_name_clauses_that_there_are() -> None:
     named = {clause for answer in all_answers() for clause in clauses_of(answer)}
-    assert named <= {clause.id for clause in table()}
-
-
-@pytest.mark.parametrize("name", [COMMON, *EXERCISES])
-def test_each_reason_belongs_to_a_clause(name: str) -> None:
-    said, reasons = read(name)
-    assert reasons.keys() <= said.keys()
+    in_files = {clause for name in EXERCISES for clause in cases_by_clause(name)}
+    assert named | in_files <= {clause.id for clause in table()}
