@@ -14,6 +14,7 @@ the table ``[common.lint]`` has only ``cases``: those that are about the common 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,6 +107,11 @@ def cases_for(answer: Answer) -> list[str]:
     """The names of the cases that are about the clauses which a wrong answer breaks."""
     cases = cases_by_clause(answer.exercise)
     return [case for clause in clauses_of(answer) for case in cases.get(clause, [])]
+
+
+def running_text(source: str) -> str:
+    """A chapter's source without comment marks, and with one space between words."""
+    return " ".join(re.sub(r"^ *# ?", "", source, flags=re.M).split())
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def find_catching_case(answer: Answer) -> tuple[str, Finding | None]:
             if each.code == answer.finding:
                 return "", each
     for name in cases_for(answer):
-        if found := _finding_on(answer, name):
+        if found := finding_on(answer, name):
             return name, found
     return "", None
 
@@ -86,7 +86,7 @@ _ENDLESS = Limits(cpu=2.0)
 """Limits for answers that would run forever: less time shows the same."""
 
 
-def _finding_on(answer: Answer, name: str) -> Finding | None:
+def finding_on(answer: Answer, name: str) -> Finding | None:
     """The finding that a wrong answer must get, if the case of this name shows it."""
     exercise = EXERCISES[answer.exercise]
     for case in exercise.cases:

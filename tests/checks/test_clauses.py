@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 
@@ -10,20 +9,22 @@ import pytest
 
 from autograder.builder.paths import SOLUTIONS
 from autograder.exercises import EXERCISES
-from tests.checks.clauses import COMMON, Clause, broken_by, cases_by_clause, of_exercise, table
+from tests.checks.clauses import (
+    COMMON,
+    Clause,
+    broken_by,
+    cases_by_clause,
+    of_exercise,
+    running_text,
+    table,
+)
 from tests.exercises import all_answers, answers_to, clauses_of
 
 
 @cache
 def text_of(chapter: str) -> str:
-    """A chapter as running text: without comment marks and line breaks, and with plain spaces."""
-    text = (SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8")
-    return plain(re.sub(r"^ *# ?", "", text, flags=re.M))
-
-
-def plain(text: str) -> str:
-    """A text with one space between words."""
-    return " ".join(text.split())
+    """The running text of a chapter."""
+    return running_text((SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8"))
 
 
 def faults(clause: Clause, *chapters: str) -> list[str]:
@@ -33,7 +34,7 @@ def faults(clause: Clause, *chapters: str) -> list[str]:
         found.append(f"`{clause.id}` is no sentence: {clause.says}")
     if not clause.card:
         found.append(f"`{clause.id}` quotes no sentence of its card")
-    elif not any(plain(clause.card) in text_of(chapter) for chapter in chapters):
+    elif not any(running_text(clause.card) in text_of(chapter) for chapter in chapters):
         found.append(f"`{clause.id}` quotes what its chapter does not say: {clause.card}")
     if clause.answers and clause.reason:
         found.append(f"`{clause.id}` has an answer; why a reason?")

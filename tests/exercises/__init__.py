@@ -2,8 +2,7 @@
 
 The folder ``chNN_topic/NAME/`` is about the exercise NAME. In its ``answers.py``, `right` marks an
 answer that must pass, and `wrong` one that must fail with a given finding. Its ``clauses.toml`` has
-the requirements of the task: see `tests.checks.clauses`. `tests.checks.caught_by` writes its
-``caught_by.json``.
+the requirements of the task: see `tests.checks.clauses`.
 
 Constants and functions in ``answers.py`` that tests of all exercises read. Most are a reason:
 

@@ -34,6 +34,7 @@ from autograder.new_exercise import course
 from autograder.new_exercise.templates import REPLACE
 from autograder.runner import run_cases
 from tests import exercises
+from tests.checks.clauses import running_text
 
 NAME = "relu_to_tanh"
 CHAPTER = "03_manipulation"
@@ -213,13 +214,20 @@ def test_its_oracle_knows_what_the_solution_returns(clone: Path, exercise: Exerc
     assert all(knows(exercise, case, made[case.name]) for case in exercise.cases)
 
 
-def test_wrong_answers_break_its_clauses(clone: Path, answers: list[exercises.Answer]) -> None:
+def test_each_clause_has_a_sentence_cases_and_a_wrong_answer(
+    clone: Path, exercise: Exercise, answers: list[exercises.Answer]
+) -> None:
     folder = clone / "tests" / "exercises" / f"ch{CHAPTER}"
     clauses = tomllib.loads((folder / NAME / "clauses.toml").read_text())
-    named = {answer.clause for answer in answers} - {""}
-    assert {clause for clause in named if not clause.startswith("common.")} == clauses.keys()
-    common = tomllib.loads((exercises.FOLDER / "common.toml").read_text(encoding="utf-8"))
-    assert {clause.removeprefix("common.") for clause in named} <= clauses.keys() | common.keys()
+    common = clauses.pop("common")
+    broken = {answer.clause for answer in answers if answer.finding is not None}
+    assert broken == {*clauses, *(f"common.{key}" for key in common)}
+    everywhere = tomllib.loads((exercises.FOLDER / "common.toml").read_text(encoding="utf-8"))
+    assert common.keys() <= everywhere.keys()
+    text = running_text((clone / "solutions" / f"{CHAPTER}.py").read_text())
+    assert [said["card"] for said in clauses.values() if said["card"] not in text] == []
+    cases = {case for said in (*clauses.values(), *common.values()) for case in said["cases"]}
+    assert cases == {case.name for case in exercise.cases}
 
 
 def test_the_class_hands_in_some_of_the_answers(
