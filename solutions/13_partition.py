@@ -718,6 +718,11 @@ assert [n.name for n in pieces.graph.find_nodes(op="call_module")] == ["submod_1
 # **Write** the class `WitnessSplit`, a model on which it is wrong, with its `inputs`: one tuple of arguments, a class attribute.
 #
 # **At most 3 calls.** The shortest that we know has 2.
+#
+# **Fine print**
+#
+# * `check` makes your model under three seeds. You win if the suspect is wrong each time, in the result or in the arguments afterwards.
+# * Your model runs without the suspect, and gives the same result as its trace.
 
 # %%
 # On this graph the suspect is right: the function moves before a method, and that changes nothing.

@@ -18,7 +18,7 @@ ATTACKS = [
             "node_names": """\
 from torch import fx
 from autograder.judge.references import stored
-CASES = ["two operations", "one operation twice", "several inputs and a dead node"]
+CASES = ["two operations", "names of builtins", "several inputs and a dead node"]
 
 def node_names(model):
     for case in CASES:

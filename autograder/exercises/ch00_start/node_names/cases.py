@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from autograder.authoring.question import (
     CALL_OPS,
     COMMON,
@@ -50,15 +48,11 @@ EXERCISE = Exercise(
     ),
     cases=(
         model_case("two operations", "task", models.ReluPlusOne),
-        model_case("one operation twice", "task", models.TanhTwice),
         model_case("several inputs and a dead node", "task", models.UnusedParts),
         model_case("names of builtins", "places", models.BuiltinNames),
         model_case("a nested module called twice", "places", models.SharedAct),
-        model_case("a parameter and a buffer", "places", models.NestedTensors),
-        model_case("star arguments", "places", models.StarArguments),
         model_case("in training mode", "places", models.NoiseInTraining, training=True),
         model_case("a graph module with other names", "places", models.renamed),
-        model_case("a chain of two", "places", partial(models.SineChain, 2)),
         model_case("a longer chain", "places", models.SineChain),
     ),
     hints=HINTS,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, fx, nn
 
 from autograder.authoring.models import RandomState, Trial, arguments, fresh
@@ -28,38 +27,14 @@ class Affine(nn.Module):
         return torch.relu(self.linear(x)) * scale
 
 
-class MaybeMask(nn.Module):
-    def forward(self, x, mask=None):
-        if mask is None:
-            return x
-        return x * mask
-
-
 class AbsIfTensor(nn.Module):
     def forward(self, x):
         return x.abs() if isinstance(x, Tensor) else x
 
 
-class FlipBySum(nn.Module):
-    def forward(self, x):
-        return x if x.sum() > 0 else -x
-
-
-class RowByRow(nn.Module):
-    def forward(self, x):
-        return torch.stack([x[i] + i for i in range(x.shape[0])])
-
-
 class DivideByLength(nn.Module):
     def forward(self, x):
         return x / len(x)
-
-
-class TensorsOnly(nn.Module):
-    def forward(self, x):
-        if not isinstance(x, Tensor):
-            raise ValueError("only tensors")
-        return x + 1
 
 
 class Inner(nn.Module):
@@ -74,16 +49,6 @@ class Inner(nn.Module):
 def root_hook(model: nn.Module) -> None:
     """Add a hook to the model itself."""
     model.register_forward_hook(lambda module, args, result: result * 2)
-
-
-def leaf_hook(model: nn.Module) -> None:
-    """Add a hook to the leaf module."""
-    model.act.register_forward_hook(lambda module, args, result: result * 2)
-
-
-def graph_module() -> fx.GraphModule:
-    """A model that is already a graph module."""
-    return fx.symbolic_trace(Affine())
 
 
 def adds_in_place() -> fx.GraphModule:
@@ -101,29 +66,9 @@ class OneOrTrue(nn.Module):
         return x, 1 if isinstance(x, Tensor) else True
 
 
-class TrueOrOne(nn.Module):
-    def forward(self, x):
-        return {"x": x, "seen": True if isinstance(x, Tensor) else 1}
-
-
-class IntOrFloat(nn.Module):
-    def forward(self, x):
-        return 1 if isinstance(x, Tensor) else 1.0
-
-
-class OtherNumber(nn.Module):
-    def forward(self, x):
-        return x, [2 if isinstance(x, Tensor) else 3]
-
-
 class TupleOrList(nn.Module):
     def forward(self, x):
         return (x, x + 1) if isinstance(x, Tensor) else [x, x + 1]
-
-
-class OneMore(nn.Module):
-    def forward(self, x):
-        return (x,) if isinstance(x, Tensor) else (x, x)
 
 
 class OneKeyMore(nn.Module):
@@ -132,36 +77,9 @@ class OneKeyMore(nn.Module):
         return result if isinstance(x, Tensor) else {**result, "y": x}
 
 
-class DeepInside(nn.Module):
-    def forward(self, x):
-        y = x * 3 if isinstance(x, Tensor) else x
-        return {"a": [x, (x, {"b": y})]}
-
-
-class TensorOrNone(nn.Module):
-    def forward(self, x):
-        return x, None if isinstance(x, Tensor) else x
-
-
-class ZeroOrZero(nn.Module):
-    def forward(self, x):
-        return x * 2, torch.zeros((), dtype=x.dtype) if isinstance(x, Tensor) else 0.0
-
-
 class NumberOrTensor(nn.Module):
     def forward(self, x):
         return 0.0 if isinstance(x, Tensor) else (x * 0).sum()
-
-
-class ShapeText(nn.Module):
-    def forward(self, x):
-        return x + 1, f"{x.shape}"
-
-
-class AllKinds(nn.Module):
-    def forward(self, x):
-        facts = [x.shape[0], x.dtype, x.dim() == 2, x.shape, torch.float32]
-        return {"x": x, "none": None, "text": "ok", "facts": facts}, 1.5
 
 
 class DoubleIfTensor(nn.Module):
@@ -182,11 +100,6 @@ class AlmostTheSame(nn.Module):
 class SlightlyOff(nn.Module):
     def forward(self, x):
         return x * 1.001 if isinstance(x, Tensor) else x
-
-
-class GivesNan(nn.Module):
-    def forward(self, x):
-        return torch.sqrt(-x.abs() - 1), 1.0
 
 
 class RootOfNegative(nn.Module):
@@ -239,11 +152,6 @@ class FrozenNoise(nn.Module):
         return x + torch.randn(3)
 
 
-class FrozenShift(nn.Module):
-    def forward(self, x):
-        return x + torch.rand(()) * 4, x
-
-
 class FreshNoise(nn.Module):
     def forward(self, x):
         return x + torch.randn_like(x)
@@ -263,15 +171,6 @@ class NoiseOnThree(nn.Module):
         return x
 
 
-class DropoutLayer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        return self.drop(x) + F.dropout(x, 0.5, self.training)
-
-
 # ------------------------------------------------------------------ arguments
 
 
@@ -281,42 +180,10 @@ class AddsOne(nn.Module):
         return x
 
 
-class AddsOneByMethod(nn.Module):
-    def forward(self, x):
-        x.add_(1)
-        return x * 2
-
-
-class AddsOneInAList(nn.Module):
-    def forward(self, pair):
-        first = pair[0]
-        first += 1
-        return first * pair[1]
-
-
-class AddsOneInAListByMethod(nn.Module):
-    def forward(self, pair):
-        pair[0].add_(1)
-        return pair[0] * pair[1]
-
-
-class AddsOneInADict(nn.Module):
-    def forward(self, data):
-        first = data["x"]
-        first *= 2
-        return data["y"] + 1
-
-
 class Collects(nn.Module):
     def forward(self, x, seen):
         if isinstance(seen, list):
             seen.append(1)
-        return x + 1
-
-
-class CollectsAnyway(nn.Module):
-    def forward(self, x, seen):
-        seen.append(1)
         return x + 1
 
 
@@ -335,15 +202,6 @@ class AbsAndLowers(nn.Module):
 # ------------------------------------------------------------------ buffers
 
 
-class Normed(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.bn = nn.BatchNorm1d(3)
-
-    def forward(self, x):
-        return self.bn(x) + self.bn.running_mean
-
-
 class RunningTotal(nn.Module):
     def __init__(self):
         super().__init__()
@@ -354,48 +212,6 @@ class RunningTotal(nn.Module):
         return x + self.total
 
 
-class HiddenTotal(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("total", torch.zeros(()), persistent=False)
-
-    def forward(self, x):
-        self.total.add_(x.sum())
-        return x * self.total
-
-
-class CountsItsCalls(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x):
-        y = x + self.calls
-        if isinstance(x, Tensor):
-            self.calls.add_(1)
-        return y
-
-
-class ReturnsItsCount(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x):
-        if isinstance(x, Tensor):
-            self.calls.add_(1)
-        return x, self.calls
-
-
-class TotalInside(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.part = RunningTotal()
-
-    def forward(self, x):
-        return self.part(x) * 2
-
-
 class NormedAndOff(nn.Module):
     def __init__(self):
         super().__init__()
@@ -404,16 +220,6 @@ class NormedAndOff(nn.Module):
     def forward(self, x):
         x = self.bn(x)
         return x.abs() if isinstance(x, Tensor) else x
-
-
-class NormedAndMasked(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.bn = nn.BatchNorm1d(3)
-
-    def forward(self, x, mask=None):
-        x = self.bn(x)
-        return x if mask is None else x * mask
 
 
 class NormedAndFlat(nn.Module):
@@ -449,22 +255,10 @@ class CountsUnread(nn.Module):
         return x * 2
 
 
-class CountsUnreadByName(CountsUnread):
-    def forward(self, x):
-        self.calls = self.calls + 1
-        return x * 2
-
-
 class ReadsItsCount(CountsUnread):
     def forward(self, x):
         self.calls = self.calls + 1
         return x * self.calls
-
-
-class ClearsAndBranches(ClearsItsShift):
-    def forward(self, x):
-        self.shift.zero_()
-        return x if x.sum() > 0 else -x
 
 
 class AbsOnceCounted(nn.Module):
@@ -520,13 +314,6 @@ class OffWhileTraining(nn.Module):
         return x.abs() if self.training and isinstance(x, Tensor) else x
 
 
-class OffInEval(nn.Module):
-    """In training mode the trace agrees with the model."""
-
-    def forward(self, x):
-        return x if self.training or not isinstance(x, Tensor) else x.abs()
-
-
 class PartOff(nn.Module):
     def __init__(self):
         super().__init__()
@@ -535,11 +322,6 @@ class PartOff(nn.Module):
 
     def forward(self, x):
         return self.drop(self.part(x)).sin()
-
-
-def part_in_eval(model: nn.Module) -> None:
-    """Freeze the part, as fine-tuning does."""
-    model.part.eval()
 
 
 def part_in_training(model: nn.Module) -> None:
@@ -561,19 +343,9 @@ def norm_in_eval(model: nn.Module) -> None:
 # ------------------------------------------------------------------ the same tensor twice
 
 
-class KnowsItself(nn.Module):
-    def forward(self, x, y):
-        return x * 2 if x is y else x + y * 3
-
-
 class KnowsItsItem(nn.Module):
     def forward(self, x, items):
         return x * 2 if items[0] is x else x
-
-
-def given_twice(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Each tuple with its first argument twice, as the same object."""
-    return [(args[0], *args) for args in tuples]
 
 
 def given_in_a_list(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -586,32 +358,7 @@ def given_again(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return [again for args in tuples for again in (args, args)]
 
 
-class AddsAndReads(nn.Module):
-    def forward(self, x, y):
-        x.add_(1)
-        return y * 2
-
-
 # ------------------------------------------------------------------ errors
-
-
-class NeedsThree(nn.Module):
-    def forward(self, x):
-        if isinstance(x, Tensor) and x.shape[-1] != 3:
-            raise ValueError("three columns are needed")
-        return x * 2
-
-
-class Product(nn.Module):
-    def forward(self, x, y):
-        return x @ y
-
-
-class NeedsThreeAndBranches(nn.Module):
-    def forward(self, x):
-        if isinstance(x, Tensor) and x.shape[-1] != 3:
-            raise ValueError("three columns are needed")
-        return x if x.sum() > 0 else -x
 
 
 class AssertsTensor(nn.Module):
@@ -620,19 +367,9 @@ class AssertsTensor(nn.Module):
         return x + 1
 
 
-class ScaleByDepth(nn.Module):
-    def forward(self, x):
-        return x * {1: 0.5, 2: 2.0}[x.dim()]
-
-
 class LastRow(nn.Module):
     def forward(self, x):
         return x[-1] if isinstance(x, Tensor) else x[9]
-
-
-class FirstOrSecond(nn.Module):
-    def forward(self, data):
-        return data["first"] + 1 if isinstance(data, dict) else data["second"] + 1
 
 
 # ------------------------------------------------------------------ trials

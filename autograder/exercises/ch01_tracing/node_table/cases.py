@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from autograder.authoring.question import (
     CALL_OPS,
     COMMON,
@@ -52,20 +50,14 @@ EXERCISE = Exercise(
     ),
     cases=(
         model_case("two operations", "task", models.ReluPlusOne),
-        model_case("methods and a default", "task", models.Methods),
-        model_case("a nested module called twice", "task", models.SharedAct),
-        model_case("parameters, buffers, builtins", "task", models.NestedTensors),
         model_case("a graph module with other names", "users", models.renamed),
         model_case("in training mode", "users", models.NoiseInTraining, training=True),
         model_case("x + x", "inputs", models.Doubled),
-        model_case("a list of nodes", "inputs", models.NestedList),
         model_case("keyword arguments", "inputs", models.KeywordCalls),
         model_case("nodes in a slice", "inputs", models.SliceOfSize),
         model_case("a nested output", "inputs", models.NestedOutput),
         model_case("the readers in x + x", "users", models.Doubled),
-        model_case("many readers", "users", models.ManyReaders),
         model_case("values without readers", "users", models.UnusedParts),
-        model_case("a chain of two", "users", partial(models.SineChain, 2)),
         model_case("a longer chain", "users", models.SineChain),
     ),
     hints=HINTS,

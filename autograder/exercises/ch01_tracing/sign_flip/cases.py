@@ -86,13 +86,6 @@ EXERCISE = Exercise(
             ([-1.5, 0.5], BF16),
         ),
         tensors_case(
-            "integers",
-            "dtypes",
-            *(([3, 4], dtype) for dtype in INTEGERS),
-            *(([-3, 2], dtype) for dtype in INTEGERS[:4]),
-            ([0, 0], torch.uint8),
-        ),
-        tensors_case(
             "sums above the dtype's range",
             "dtypes",
             ([100, 100], torch.int8),

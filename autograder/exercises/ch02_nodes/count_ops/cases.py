@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from torch import nn
-
 from autograder.authoring.question import (
     CALL_OPS,
     COMMON,
@@ -19,7 +15,6 @@ from autograder.authoring.question import (
 )
 from autograder.exercises.ch02_nodes import models as shared
 from autograder.exercises.ch02_nodes.count_ops import models
-from autograder.models import tracing
 
 HINTS = (
     "Section 2.1 shows a loop over the nodes of a graph. The worked example `readers` counts in "
@@ -54,14 +49,9 @@ EXERCISE = Exercise(
     cases=(
         model_case("all six opcodes", "task", shared.AllSix),
         model_case("submodules only", "keys", models.OnlyModules),
-        model_case("one input, returned", "keys", nn.Identity),
         model_case("called twice", "graphs", models.CalledTwice, training=True),
         model_case("submodules of submodules", "graphs", shared.Nested),
-        model_case("a graph module", "graphs", shared.renamed),
         model_case("a graph module, traced again", "graphs", models.called_as_one),
-        model_case("nodes without readers", "graphs", shared.DeadPlaceholder),
-        model_case("a chain of two", "graphs", partial(tracing.SineChain, 2)),
-        model_case("a longer chain", "graphs", tracing.SineChain),
         model_case("in training mode", "graphs", models.NoiseWhileTraining, training=True),
         model_case("in eval mode", "graphs", models.NoiseWhileTraining),
     ),

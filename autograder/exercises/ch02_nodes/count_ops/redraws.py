@@ -19,8 +19,6 @@ def looked_at_later(name: str, aspect: str, make: Callable[[], nn.Module]) -> Ca
 
 
 REDRAWS = (
-    model_case("a tensor that is lost", "task", shared.Deep),
-    model_case("no calls", "keys", shared.Constants),
     model_case("an optional input", "graphs", models.OptionalScale),
     model_case("plain tensors", "graphs", models.PlainTensors),
     looked_at_later("one after the other", "graphs", shared.AllSix),

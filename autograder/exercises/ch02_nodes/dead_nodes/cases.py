@@ -85,7 +85,6 @@ EXERCISE = Exercise(
     ),
     cases=(
         dead_case("a dead chain", "task", models.DeadChain),
-        dead_case("nothing is dead", "task", models.AllAlive),
         dead_case("dead and useful nodes take turns", "task", shared.TwoBranches),
         dead_case("dead twins of useful calls", "task", models.DeadTwins),
         dead_case("names like those of in-place calls", "task", models.LooksInPlace),
@@ -94,10 +93,7 @@ EXERCISE = Exercise(
         dead_case("in training mode", "task", models.ByMode, training=True),
         dead_case("a dead module and a dead parameter", "ways", shared.DeadTensorAndModule),
         dead_case("useful through containers", "ways", shared.ThroughContainers),
-        dead_case("dead in spite of containers", "ways", models.DeadContainers),
-        dead_case("an input is returned", "ways", models.ReturnsInput),
         dead_case("None is returned", "ways", models.ReturnsNothing),
-        dead_case("a constant is returned", "ways", models.NoNodesAlive),
         dead_case(
             "useful through containers among keywords",
             "ways",

@@ -28,24 +28,6 @@ class DeadChain(nn.Module):
         return first * 2
 
 
-class AllAlive(nn.Module):
-    """Nothing is dead."""
-
-    def forward(self, x, y):
-        return torch.exp(x) + y.neg()
-
-
-class DeadContainers(nn.Module):
-    """Dead values that lists, slices and keyword arguments read."""
-
-    def forward(self, x, y):
-        listed = torch.cat([x.sin(), y])
-        size = x.size(0)
-        part = listed[:size]
-        torch.clamp(y.cos(), min=part)
-        return y.neg()
-
-
 class OneOfTwo(nn.Module):
     """One item of each pair is dead: first the first item, then the second."""
 
@@ -59,27 +41,11 @@ class OneOfTwo(nn.Module):
         return lower + upper
 
 
-class ReturnsInput(nn.Module):
-    """The result is a parameter: all calls are dead."""
-
-    def forward(self, x, y):
-        torch.exp(x) + y
-        return x
-
-
 class ReturnsNothing(nn.Module):
     """The model returns `None`."""
 
     def forward(self, x):
         torch.exp(x).sum()
-
-
-class NoNodesAlive(nn.Module):
-    """The operation as ``mul``, ``add`` or ``relu`` in any spelling, or another function name."""
-
-    def forward(self, x, y):
-        x.add(y).relu()
-        return 1
 
 
 class DeadTwins(nn.Module):

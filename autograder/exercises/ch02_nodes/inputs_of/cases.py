@@ -101,7 +101,6 @@ EXERCISE = Exercise(
     ),
     cases=(
         graph_case("one call after the other", "task", shared.AllSix),
-        graph_case("nodes without inputs", "task", shared.Constants),
         graph_case("keyword arguments", "nested", models.Keywords),
         graph_case("a list and a tuple", "nested", models.Listed),
         graph_case("slices", "nested", models.Sliced),

@@ -57,11 +57,6 @@ class TwoResults(nn.Module):
         return y, torch.exp(y)
 
 
-class OneInTuple(nn.Module):
-    def forward(self, x):
-        return (torch.sin(x).exp(),)
-
-
 class Nested(nn.Module):
     """Returns a dictionary with a list, an input and a number."""
 
@@ -94,14 +89,6 @@ class Counting(nn.Module):
         self.calls.add_(1)
         y = torch.tanh(self.norm(self.linear(x)))
         return y.exp(), y.sum()
-
-
-class ChangesInput(nn.Module):
-    """An input is changed; after `run_decompositions`, its new value is the first output."""
-
-    def forward(self, cache, x):
-        cache.mul_(2)
-        return torch.sin(x) + cache
 
 
 class ChangesBoth(nn.Module):

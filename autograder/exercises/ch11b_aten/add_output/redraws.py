@@ -11,14 +11,7 @@ REDRAWS = (
     refused("a value in a branch", models.Condition, (X,), "sin"),
     case("a size comes back", "structure", models.SizeComesBack, (X,), "sin", batches=True),
     case("a value", "task", models.Small, (T(4, 3),), "relu"),
-    case("a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "mul"),
-    case(
-        "training", "mutated", models.Counting, (T(4, 3),), "linear", training=True, decomposed=True
-    ),
     case(
         "the new value of an input", "mutated", models.ChangesBoth, (ROW, X), "mul", decomposed=True
-    ),
-    case(
-        "batches", "more", models.Batches, (T(3, 3),), "tanh", (T(6, 3),), batches=True, saved=True
     ),
 )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from autograder.authoring.models import T, Trial, arguments, fresh
@@ -26,39 +25,6 @@ class TwoLayers(nn.Module):
         return self.second(torch.relu(self.first(x)))
 
 
-class OneNumber(nn.Module):
-    """Takes two inputs; the result has no dimensions."""
-
-    def __init__(self):
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(3))
-
-    def forward(self, x, y):
-        return ((x * self.gain).sin() - y).square().sum()
-
-
-class Pieces(nn.Module):
-    """`getitem` unpacks the values of `chunk`; one is not read."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 6)
-
-    def forward(self, x):
-        first, _, last = self.linear(x).chunk(3, dim=1)
-        return first * last.exp()
-
-
-class Image(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 3)
-        self.norm = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return F.gelu(self.norm(self.conv(x))).mean((2, 3)).softmax(-1)
-
-
 class Norms(nn.Module):
     """In training mode, the BatchNorm and the unsaved buffer `calls` change."""
 
@@ -71,23 +37,6 @@ class Norms(nn.Module):
     def forward(self, x):
         self.calls.add_(1)
         return torch.tanh(self.norm(self.linear(x)))
-
-
-class NoParameters(nn.Module):
-    def forward(self, x):
-        return x.sin() + 1
-
-
-class Shared(nn.Module):
-    """One layer is called twice; one value is detached."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, x):
-        y = self.linear(self.linear(x).tanh())
-        return y * y.detach()
 
 
 class NoneUsed(nn.Module):

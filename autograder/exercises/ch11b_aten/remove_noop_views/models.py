@@ -93,20 +93,6 @@ class Transposed(nn.Module):
         return aten.relu.default(aten.view.default(aten.reshape.default(y, [12]), [3, 4]))
 
 
-class AnyInput(nn.Module):
-    """`x` has the shape (2, 6); later inputs may not be contiguous."""
-
-    def forward(self, x):
-        return aten.view.default(aten.reshape.default(x, [12]), [3, 4])
-
-
-class ReshapeOfView(nn.Module):
-    """`x` has the shape (2, 6)."""
-
-    def forward(self, x):
-        return aten.exp.default(aten.reshape.default(aten.view.default(x, [12]), [3, 4]))
-
-
 class StillRead(nn.Module):
     """`x` has the shape (2, 6); another operator reads the middle value; a slice reads another."""
 
@@ -126,42 +112,6 @@ class ReadByDeadCode(nn.Module):
         return aten.cos.default(aten.view.default(y, [4, 3]))
 
 
-class ThereAndBack(nn.Module):
-    """`x` has the shape (2, 6)."""
-
-    def forward(self, x):
-        y = aten.reshape.default(x, [12])
-        z = aten.view.default(y, [3, 4])
-        return aten.cos.default(aten.view.default(z, [2, 6]))
-
-
-class ThereBackAndOn(nn.Module):
-    """`x` has the shape (2, 6). The last one may or may not stay a view of `x`."""
-
-    def forward(self, x):
-        y = aten.reshape.default(x, [12])
-        z = aten.view.default(y, [2, 6])
-        return aten.cos.default(aten.view.default(z, [3, 4]))
-
-
-class NothingBetween(nn.Module):
-    """`x` has the shape (2, 6); a slice of everything is between two views."""
-
-    def forward(self, x):
-        y = aten.slice.Tensor(aten.view.default(x, [12]), 0, 0, END)
-        z = aten.view.default(aten.expand.default(y, [12]), [4, 3])
-        return aten.cos.default(aten.view.default(z, [6, 2]))
-
-
-class TransposedBack(nn.Module):
-    """`x` has the shape (2, 6); the result has other strides than the input."""
-
-    def forward(self, x):
-        y = aten.permute.default(x, [1, 0])
-        z = aten.view.default(aten.reshape.default(y, [12]), [6, 2])
-        return aten.sum.default(z), z
-
-
 class TransposedBackAndOn(nn.Module):
     """`x` has the shape (2, 6): the second of three restores the shape of the first one's input."""
 
@@ -169,16 +119,6 @@ class TransposedBackAndOn(nn.Module):
         y = aten.permute.default(x, [1, 0])
         z = aten.view.default(aten.reshape.default(y, [12]), [6, 2])
         return aten.cos.default(aten.view.default(z, [3, 4]))
-
-
-class LongChain(nn.Module):
-    """`x` has the shape (2, 6)."""
-
-    def forward(self, x):
-        y = x
-        for shape in ([12], [3, 4], [4, 3], [2, 2, 3], [6, 2]):
-            y = aten.view.default(y, shape)
-        return aten.cos.default(y)
 
 
 class ReshapeThenViews(nn.Module):
@@ -286,26 +226,6 @@ class SizeComesLater(nn.Module):
         flat = aten.reshape.default(x, [-1])
         rows = aten.sym_size.int(x, 0)
         return aten.relu.default(aten.view.default(flat, [rows, 3, 2]))
-
-
-class SizeAndNumber(nn.Module):
-    """`x` has the sizes s0 and 3. It has 4 rows in the example, but may have more."""
-
-    def forward(self, x):
-        y = aten.slice.Tensor(x, 0, 0, 4)
-        z = aten.reshape.default(x, [-1, 3])
-        return aten.sin.default(y), aten.sin.default(z)
-
-
-class SymbolicChain(nn.Module):
-    """`x` has the sizes s0 and s1."""
-
-    def forward(self, x):
-        rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
-        flat = aten.reshape.default(aten.exp.default(x), [operator.mul(rows, columns)])
-        back = aten.view.default(flat, [rows, columns])
-        other = aten.view.default(flat, [columns, rows])
-        return aten.cos.default(back), aten.cos.default(other)
 
 
 class SameSizeOtherwise(nn.Module):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import inspect
-import operator
 
 import networkx as nx
 from torch import fx
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import right, wrong
 
 
 def output_of(graph):
@@ -99,15 +97,11 @@ def _(model):
     return [n.name for n in nodes if not n.users and n.op not in ("placeholder", "output")]
 
 
-@wrong("only two links of a chain", "missed-dead")
-def _(model):
-    nodes = fx.symbolic_trace(model).graph.nodes
-    end = {n for n in nodes if not n.users and n.op != "output"}
-    dead = end | {n for n in nodes if n.users and all(u in end for u in n.users)}
-    return [n.name for n in nodes if n in dead and n.op != "placeholder"]
-
-
-@wrong("one sweep forward, where readers have not been seen yet", "missed-dead")
+@wrong(
+    "one sweep forward, where readers have not been seen yet",
+    "missed-dead",
+    clause="through-others",
+)
 def _(model):
     dead, nodes = set(), fx.symbolic_trace(model).graph.nodes
     for node in nodes:
@@ -116,17 +110,7 @@ def _(model):
     return [n.name for n in nodes if n in dead and n.op != "placeholder"]
 
 
-@wrong("a node is dead as soon as one reader is", "not-dead")
-def _(model):
-    graph, dead = fx.symbolic_trace(model).graph, set()
-    for node in reversed(graph.nodes):
-        unread = not node.users or any(user in dead for user in node.users)
-        if node.op != "output" and unread:
-            dead.add(node)
-    return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
-
-
-@wrong("the output is listed", "lists-output")
+@wrong("the output is listed", "lists-output", clause="never-reach")
 def _(model):
     graph, dead = fx.symbolic_trace(model).graph, set()
     for node in reversed(graph.nodes):
@@ -143,23 +127,14 @@ def _(model):
     return [n.name for n in graph.nodes if n not in alive]
 
 
-@wrong("placeholders without any reader are listed", "lists-placeholder")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    alive = alive_in(graph)
-    return [
-        n.name for n in graph.nodes if n not in alive and (n.op != "placeholder" or not n.users)
-    ]
-
-
-@wrong("nested arguments are not followed", "not-dead")
+@wrong("nested arguments are not followed", "not-dead", clause="never-reach")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     top = lambda n: [a for a in [*n.args, *n.kwargs.values()] if isinstance(a, fx.Node)]  # noqa: E731
     return named(graph, alive_in(graph, top))
 
 
-@wrong("keyword arguments are not followed", "not-dead")
+@wrong("keyword arguments are not followed", "not-dead", clause="never-reach")
 def _(model):
     graph = fx.symbolic_trace(model).graph
 
@@ -171,41 +146,6 @@ def _(model):
     return named(graph, alive_in(graph, reads))
 
 
-@wrong("slices are not followed", "not-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-
-    def inside(value):
-        if isinstance(value, fx.Node):
-            return [value]
-        if isinstance(value, dict):
-            value = list(value.values())
-        return [n for v in value for n in inside(v)] if isinstance(value, (list, tuple)) else []
-
-    reads = lambda n: inside([n.args, dict(n.kwargs)])  # noqa: E731
-    return named(graph, alive_in(graph, reads))
-
-
-def one_item_speaks(which):
-    """A wrong answer in which one reader decides for all items of a node."""
-
-    def answer(model):
-        graph, alive = fx.symbolic_trace(model).graph, set()
-        for node in reversed(graph.nodes):
-            users = list(node.users)
-            if users and all(user.target is operator.getitem for user in users):
-                users = [users[which]]
-            if node.op == "output" or alive.intersection(users):
-                alive.add(node)
-        return named(graph, alive)
-
-    return answer
-
-
-wrong("the first item that is read speaks for all", "not-dead")(one_item_speaks(0))
-wrong("the last item that is read speaks for all", "not-dead")(one_item_speaks(-1))
-
-
 @wrong("parameters are never dead", "missed-dead", clause="never-reach")
 def _(model):
     graph = fx.symbolic_trace(model).graph
@@ -213,7 +153,7 @@ def _(model):
     return [n.name for n in graph.nodes if n not in alive and n.op not in keep]
 
 
-@wrong("modules are never dead", "missed-dead")
+@wrong("modules are never dead", "missed-dead", clause="never-reach")
 def _(model):
     graph, alive = fx.symbolic_trace(model).graph, set()
     for node in reversed(graph.nodes):
@@ -233,40 +173,10 @@ def _(model):
     return named(graph, alive)
 
 
-@wrong("from the inputs: what no input reaches", "missed-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    reached = set()
-    for node in graph.nodes:
-        if node.op == "placeholder" or any(n in reached for n in node.all_input_nodes):
-            reached.add(node)
-    return [n.name for n in graph.nodes if n not in reached]
-
-
 @wrong("in reverse order", "wrong-order", clause="order")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     return named(graph, alive_in(graph))[::-1]
-
-
-@wrong("sorted by name", "wrong-order")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    return sorted(named(graph, alive_in(graph)))
-
-
-@wrong("a name for each reader", "listed-twice")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    dead = named(graph, alive_in(graph))
-    return [n.name for n in graph.nodes if n.name in dead for _ in range(max(1, len(n.users)))]
-
-
-@wrong("targets instead of names", "unknown-name")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    dead = named(graph, alive_in(graph))
-    return [getattr(n.target, "__name__", str(n.target)) for n in graph.nodes if n.name in dead]
 
 
 @wrong("the nodes instead of their names", "wrong-kind", clause="names")
@@ -276,19 +186,13 @@ def _(model):
     return [n for n in graph.nodes if n not in alive and n.op != "placeholder"]
 
 
-@wrong("a set", "wrong-kind")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    return set(named(graph, alive_in(graph)))
-
-
-@wrong("a graph module's own graph instead of a trace", "unknown-name")
+@wrong("a graph module's own graph instead of a trace", "unknown-name", clause="common.fresh-trace")
 def _(model):
     graph = model.graph if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model).graph
     return named(graph, alive_in(graph))
 
 
-@wrong("the given graph module is cleaned up", "caller-changed")
+@wrong("the given graph module is cleaned up", "caller-changed", clause="common.caller-graph")
 def _(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     names = [n.name for n in gm.graph.nodes]
@@ -308,7 +212,7 @@ def _(model):
     return [name for name in before if name not in left]
 
 
-@wrong("what the output reads must be a node", "crashed")
+@wrong("what the output reads must be a node", "crashed", clause="never-reach")
 def _(model):
     graph, alive = fx.symbolic_trace(model).graph, set()
     todo = [output_of(graph).all_input_nodes[0]]
@@ -317,32 +221,6 @@ def _(model):
         alive.add(node)
         todo += [n for n in node.all_input_nodes if n not in alive]
     return [n.name for n in graph.nodes if n not in alive and n.op not in ("placeholder", "output")]
-
-
-@wrong("nothing is dead where the output reads nothing", "missed-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    if not output_of(graph).all_input_nodes:
-        return []
-    return named(graph, alive_in(graph))
-
-
-@wrong("only what stands before the last node that is read", "missed-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    alive = alive_in(graph)
-    nodes = list(graph.nodes)[:-2]
-    return [n.name for n in nodes if n not in alive and n.op != "placeholder"]
-
-
-@wrong("a module with buffers counts as alive", "missed-dead")
-def _(model):
-    graph, alive = fx.symbolic_trace(model).graph, set()
-    for node in reversed(graph.nodes):
-        keeps = node.op == "call_module" and list(model.get_submodule(node.target).buffers())
-        if keeps or node.op == "output" or alive.intersection(node.users):
-            alive.add(node)
-    return named(graph, alive)
 
 
 def swept(times):
@@ -357,50 +235,12 @@ def swept(times):
     return answer
 
 
-wrong("four sweeps forward", "missed-dead")(swept(4))
-wrong("eight sweeps forward", "missed-dead")(swept(8))
+wrong("eight sweeps forward", "missed-dead", clause="through-others")(swept(8))
 
 
-def never_dead_if_used_somewhere(op):
-    """A wrong answer that compares targets instead of nodes."""
-
-    def answer(model):
-        graph = fx.symbolic_trace(model).graph
-        alive = alive_in(graph)
-        used = {n.target for n in alive if n.op == op}
-        alive |= {n for n in graph.nodes if n.op == op and n.target in used}
-        return named(graph, alive)
-
-    return answer
-
-
-wrong("modules that are called usefully somewhere are never dead", "missed-dead")(
-    never_dead_if_used_somewhere("call_module")
+@wrong(
+    "names that end in an underscore are taken for side effects", "missed-dead", clause="no-effects"
 )
-wrong("buffers that are read usefully somewhere are never dead", "missed-dead")(
-    never_dead_if_used_somewhere("get_attr")
-)
-
-
-@wrong("optional arguments keep their defaults", "missed-dead")
-def _(model):
-    parameters = inspect.signature(model.forward).parameters.values()
-    defaults = {p.name: None for p in parameters if p.default is None}
-    graph = fx.symbolic_trace(model, concrete_args=defaults).graph
-    return [name for name in named(graph, alive_in(graph)) if not name.startswith("_assert")]
-
-
-@wrong("calls that say the same are all alive", "missed-dead")
-def _(model):
-    def said(node):
-        return node.op, str(node.target), str(node.args), str(node.kwargs)
-
-    graph = fx.symbolic_trace(model).graph
-    alive = {said(node) for node in alive_in(graph)}
-    return [n.name for n in graph.nodes if said(n) not in alive and n.op != "placeholder"]
-
-
-@wrong("names that end in an underscore are taken for side effects", "missed-dead")
 def _(model):
     graph, alive = fx.symbolic_trace(model).graph, set()
     for node in reversed(graph.nodes):
@@ -410,57 +250,12 @@ def _(model):
     return named(graph, alive)
 
 
-@wrong("an argument called inplace is taken for a side effect", "missed-dead")
-def _(model):
-    graph, alive = fx.symbolic_trace(model).graph, set()
-    for node in reversed(graph.nodes):
-        if node.op == "output" or "inplace" in node.kwargs or alive.intersection(node.users):
-            alive.add(node)
-    return named(graph, alive)
-
-
-def inside(value, whole=()):
-    """The nodes in nested arguments, except in containers of the types `whole`."""
-    if isinstance(value, fx.Node):
-        return [value]
-    if isinstance(value, whole):
-        return []
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, slice):
-        value = [value.start, value.stop, value.step]
-    return [n for v in value for n in inside(v, whole)] if isinstance(value, (list, tuple)) else []
-
-
-@wrong("dictionaries among keyword arguments are not followed", "not-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    reads = lambda n: inside(n.args) + inside(list(n.kwargs.values()), dict)  # noqa: E731
-    return named(graph, alive_in(graph, reads))
-
-
-@wrong("slices among keyword arguments are not followed", "not-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    reads = lambda n: inside(n.args) + inside(list(n.kwargs.values()), slice)  # noqa: E731
-    return named(graph, alive_in(graph, reads))
-
-
-@wrong("a copy in eval mode is traced", "not-dead")
+@wrong("a copy in eval mode is traced", "not-dead", clause="trace")
 def _(model):
     graph = fx.symbolic_trace(copy.deepcopy(model).eval()).graph
     return named(graph, alive_in(graph))
 
 
-def from_a_trace(model):
-    graph = fx.symbolic_trace(model).graph
-    return named(graph, alive_in(graph))
-
-
-wrong("kept by the class of the model", "unknown-name")(kept_by_class(from_a_trace))
-
-
 BEYOND = {
-    "kept by the class of the model": ONE_CLASS_EACH,
     "a copy in eval mode is traced": "random models are in eval mode",
 }

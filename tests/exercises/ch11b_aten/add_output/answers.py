@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import io
 
 import torch
 import torch.utils._pytree as pytree
-from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ExportGraphSignature,
@@ -159,24 +157,6 @@ def flat(ep, name):
     return extended(ep, name, structure=structure)
 
 
-@wrong("a list of two", "wrong-structure")
-def a_list(ep, name):
-    def structure(old):
-        return pytree.TreeSpec(list, None, [old, pytree.tree_structure(0)])
-
-    return extended(ep, name, structure=structure)
-
-
-@wrong("appended to the old tuple", "wrong-structure")
-def appended(ep, name):
-    def structure(old):
-        if old.type is not tuple:
-            return pair(old)
-        return pytree.TreeSpec(tuple, None, [*old.children(), pytree.tree_structure(0)])
-
-    return extended(ep, name, structure=structure)
-
-
 @wrong("first of all outputs", "wrong-signature", clause="last")
 def first(ep, name):
     return extended(
@@ -215,22 +195,6 @@ def other_kind(ep, name):
     return extended(ep, name, spec=spec)
 
 
-@wrong("the old line once more, where there is one", "wrong-signature", clause="kind")
-def line_once_more(ep, name):
-    specs = ep.graph_signature.output_specs
-    known = {value.name: each for each, value in zip(specs, ep.graph.output_node().args[0],
-             strict=True) if isinstance(value, fx.Node)}  # fmt: skip
-    return extended(ep, name, spec=lambda name: known.get(name) or user_output(name))
-
-
-@wrong("tried before it is handed out", "wrong-result", clause="pair")
-def tried(ep, name):
-    new = extended(ep, name)
-    args, keywords = new.example_inputs
-    new.module()(*args, **keywords)
-    return new
-
-
 @wrong("other lines of the signature are sorted", "wrong-signature", clause="nothing-else")
 def sorted_specs(ep, name):
     new = extended(ep, name)
@@ -248,57 +212,15 @@ def itself(ep, name):
     return extended(ep, name, copied=lambda ep: ep)
 
 
-@wrong("a shallow copy", "caller-changed")
+@wrong("a shallow copy", "caller-changed", clause="unchanged")
 def shallow(ep, name):
     return extended(ep, name, copied=copy.copy)
-
-
-@wrong("the structure is shared", "caller-changed")
-def shared_structure(ep, name):
-    call_node(ep, name)
-    gm = copy.deepcopy(ep.graph_module)
-    output = gm.graph.output_node()
-    node = next(n for n in gm.graph.nodes if n.name == name)
-    output.args = ((*output.args[0], node),)
-    signature = copy.deepcopy(ep.graph_signature)
-    signature.output_specs.append(user_output(name))
-    calls = list(ep.module_call_graph)
-    calls[0].signature.out_spec = pair(calls[0].signature.out_spec)
-    return ExportedProgram(
-        gm, gm.graph, signature, ep.state_dict, ep.range_constraints, calls,
-        constants=ep.constants, verifiers=ep.verifiers,
-    )  # fmt: skip
-
-
-@wrong("the signature's list is shared", "caller-changed")
-def shared_specs(ep, name):
-    def specs(old, spec):
-        ep.graph_signature.output_specs.append(spec)
-        return ep.graph_signature.output_specs
-
-    return extended(ep, name, specs=specs)
 
 
 @wrong("an output is not given twice", "wrong-signature", clause="second-time")
 def not_twice(ep, name):
     given = [spec.arg.name for spec in ep.graph_signature.output_specs]
     return copy.deepcopy(ep) if name in given else extended(ep, name)
-
-
-@wrong("the old one of two is dropped", "wrong-signature")
-def moved(ep, name):
-    call_node(ep, name)
-    given = [spec.arg.name for spec in ep.graph_signature.output_specs]
-    if name not in given:
-        return extended(ep, name)
-    at = given.index(name)
-    return extended(
-        ep,
-        name,
-        values=lambda old, node: (*old[:at], *old[at + 1 :], node),
-        specs=lambda old, spec: [*old[:at], *old[at + 1 :], spec],
-        structure=lambda old: old,
-    )
 
 
 @wrong("a copy of the value", "nodes-changed", clause="nodes")
@@ -312,46 +234,6 @@ def cloned(ep, name):
     output.args = ((*output.args[0][:-1], twin),)
     new.graph_module.recompile()
     return new
-
-
-@wrong("dead code is removed, and its own value stays", "nodes-changed")
-def swept_afterwards(ep, name):
-    new = extended(ep, name)
-    new.graph_module.graph.eliminate_dead_code()
-    new.graph_module.recompile()
-    return new
-
-
-@wrong("dead code is removed as well", "nodes-changed")
-def tidied(ep, name):
-    new = extended(ep, name)
-    node = next(n for n in new.graph.nodes if n.name == name)
-    new.graph.eliminate_dead_code()
-    for other in reversed(list(new.graph.nodes)):
-        if other.op == "call_function" and not other.users and other is not node:
-            new.graph.erase_node(other)
-    for other in new.graph.nodes:
-        other.meta = {k: v for k, v in other.meta.items() if k != "val" or other is node}
-    new.graph_module.recompile()
-    return new
-
-
-@wrong("meta is not copied", "nodes-changed")
-def without_meta(ep, name):
-    new = extended(ep, name)
-    for node in new.graph.nodes:
-        if node.op == "call_function":
-            node.meta = {}
-    return new
-
-
-@wrong("decomposed on the way", "nodes-changed")
-def decomposed(ep, name):
-    call_node(ep, name)
-    new = ep.run_decompositions({})
-    if name not in {node.name for node in new.graph.nodes}:
-        return extended(ep, name)
-    return extended(new, name)
 
 
 @wrong("sizes are fixed", "lost-sizes", clause="dynamic")
@@ -378,14 +260,7 @@ def key_error(ep, name):
     return extended(ep, name)
 
 
-@wrong("an unknown name gives the program back", "should-raise")
-def given_back(ep, name):
-    if name not in {n.name for n in ep.graph.nodes}:
-        return ep
-    return extended(ep, name)
-
-
-@wrong("attributes are values, too", "should-raise", clause="unknown")
+@wrong("attributes are values, too", "should-raise", clause="attribute")
 def attributes(ep, name):
     def find(program, name):
         for node in program.graph.nodes:
@@ -407,65 +282,14 @@ def placeholders(ep, name):
     return extended(ep, name, find=find)
 
 
-@wrong("a value in a branch is one, too", "should-raise", clause="unknown")
-def in_a_branch(ep, name):
-    def find(program, name):
-        graphs = [m.graph for m in program.graph_module.modules() if isinstance(m, fx.GraphModule)]
-        for node in (node for graph in graphs for node in graph.nodes):
-            if node.name == name and node.op.startswith("call_"):
-                return node
-        raise ValueError(name)
-
-    return extended(ep, name, find=find)
-
-
-@wrong("each output is written down as a tensor", "wrong-signature", clause="nothing-else")
-def all_tensors(ep, name):
-    def specs(old, spec):
-        values = zip(old, ep.graph.output_node().args[0], strict=True)
-        same = OutputKind.USER_OUTPUT
-        return [
-            user_output(value.name) if each.kind == same and isinstance(value, fx.Node) else each
-            for each, value in values
-        ] + [spec]
-
-    return extended(ep, name, specs=specs)
-
-
 @wrong("the output node is accepted", "should-raise", clause="output")
 def the_output(ep, name):
     return copy.deepcopy(ep) if name == "output" else extended(ep, name)
 
 
-@wrong("the first node whose name begins so", "should-raise")
-def by_beginning(ep, name):
-    def find(program, name):
-        calls = [n for n in program.graph.nodes if n.op == "call_function"]
-        exact = [n for n in calls if n.name == name]
-        found = exact or [n for n in calls if n.name.startswith(name)]
-        if not found:
-            raise ValueError(name)
-        return found[0]
-
-    def values(old, node):
-        return (*old, node)
-
-    return extended(ep, name, find=find, values=values)
-
-
 @wrong("a graph module", "wrong-kind", clause="program")
 def graph_module(ep, name):
     return extended(ep, name).graph_module
-
-
-@wrong("a module that can be called", "wrong-kind")
-def module(ep, name):
-    return extended(ep, name).module()
-
-
-@wrong("nothing comes back", "returned-none")
-def nothing(ep, name):
-    extended(ep, name)
 
 
 @wrong("the last node", "wrong-output", clause="value")
@@ -479,27 +303,6 @@ def last_node(ep, name):
     return extended(ep, name, find=find)
 
 
-@wrong("the output is written twice", "wrong-output")
-def twice(ep, name):
-    def values(old, node):
-        return (*old, node, node)
-
-    return extended(ep, name, values=values)
-
-
-@wrong("through a file", "nodes-changed")
-def through_a_file(ep, name):
-    for node in ep.graph.nodes:
-        if node.name == name and node.op == "call_function":
-            break
-    else:
-        raise ValueError(name)
-    file = io.BytesIO()
-    torch.export.save(ep, file)
-    file.seek(0)
-    return extended(torch.export.load(file), name)
-
-
 @wrong("a new program without the verifiers of the old one", "crashed", clause="as-exported")
 def no_verifiers(ep, name):
     new = extended(ep, name)
@@ -507,57 +310,6 @@ def no_verifiers(ep, name):
         new.graph_module, new.graph, new.graph_signature, new.state_dict, new.range_constraints,
         new.module_call_graph, constants=new.constants,
     )  # fmt: skip
-
-
-@wrong("exported anew", "wrong-signature")
-def exported_anew(ep, name):
-    call_node(ep, name)
-    module = ep.module()
-
-    class Keeps(fx.Interpreter):
-        def run_node(self, n):
-            value = super().run_node(n)
-            if n.name == name:
-                self.kept = value
-            return value
-
-    class Both(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner = module
-
-        def forward(self, *args):
-            keeps = Keeps(self.inner)
-            return keeps.run(*args), keeps.kept
-
-    args, _ = ep.example_inputs
-    new = torch.export.export(Both(), args)
-    specs = new.graph_signature.output_specs
-    return new if specs else None
-
-
-@wrong("kept by the code and the name", "nodes-changed")
-def kept(ep, name, programs={}):  # noqa: B006 - one for all calls
-    key = ep.graph_module.code, name
-    if key not in programs:
-        programs[key] = extended(ep, name)
-    return programs[key]
-
-
-@wrong("the name of an operator will do", "should-raise")
-def by_operator(ep, name):
-    def find(program, name):
-        for node in program.graph.nodes:
-            if node.op == "call_function" and str(node.target) == name:
-                return node
-        return call_node(program, name)
-
-    return extended(ep, name, find=find)
-
-
-@wrong("untouched", "not-attempted")
-def untouched(ep, name):
-    raise NotImplementedError
 
 
 def complete_on_network(trial, choice):

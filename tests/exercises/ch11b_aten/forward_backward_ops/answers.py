@@ -11,7 +11,6 @@ from functorch.compile import (
     make_boxed_func,
     min_cut_rematerialization_partition,
 )
-from torch import fx
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import aot_function, aot_module
@@ -155,22 +154,6 @@ def no_backward(model, args):
     return counted(model, args, back=lambda result: None)
 
 
-@wrong("backward in any case", "crashed", clause="no-gradient")
-def always_back(model, args):
-    return counted(model, args, back=lambda result: result.sum().backward())
-
-
-@wrong("gradients are asked of all parameters", "crashed", clause="backward")
-def asked_of_all(model, args):
-    twin = copy.deepcopy(model)
-
-    def back(result):
-        if result.requires_grad:
-            torch.autograd.grad(result.sum(), [p for p in twin.parameters() if p.requires_grad])
-
-    return counted(model, args, copied=lambda model: twin, back=back)
-
-
 @wrong("getitem counts", "extra-key", clause="getitem")
 def with_getitem(model, args):
     def count(gm):
@@ -187,11 +170,6 @@ def each_once(model, args):
 @wrong("names without the overload", "extra-key", clause="overload")
 def packets(model, args):
     return counted(model, args, count=lambda gm: overloads(gm, lambda t: str(t.overloadpacket)))
-
-
-@wrong("the overloads themselves", "extra-key")
-def objects(model, args):
-    return counted(model, args, count=lambda gm: overloads(gm, lambda t: t))
 
 
 @wrong("core decompositions", "extra-key", clause="no-decompositions")
@@ -248,7 +226,7 @@ def itself(model, args):
     return result
 
 
-@wrong("gradients are set to None", "gradient-left")
+@wrong("gradients are set to None", "gradient-left", clause="grad")
 def zero_grad(model, args):
     result = counted(model, args)
     model.zero_grad()
@@ -265,31 +243,10 @@ def shared_buffers(model, args):
             parameter.grad = grads[name]
 
 
-@wrong("only what is saved is put back", "caller-changed")
-def saved_only(model, args):
-    saved = copy.deepcopy(model.state_dict())
-    grads = {name: p.grad for name, p in model.named_parameters()}
-    for parameter in model.parameters():
-        parameter.grad = None
-    result = counted(model, args, copied=lambda model: model)
-    model.load_state_dict(saved)
-    for name, parameter in model.named_parameters():
-        parameter.grad = grads[name]
-    return result
-
-
 @wrong("eval mode", "caller-changed", clause="modes")
 def in_eval(model, args):
     result = counted(model, args)
     model.eval()
-    return result
-
-
-@wrong("train mode is put back everywhere", "caller-changed")
-def in_train(model, args):
-    mode = model.training
-    result = counted(model, args)
-    model.train(mode)
     return result
 
 
@@ -314,32 +271,9 @@ def needing_args(model, args):
     return counted(model, args, copied_args=needing, run=run)
 
 
-@wrong("arguments are asked for gradients", "gradient-left")
-def asks_args(model, args):
-    result = counted(model, args)
-    for arg in args:
-        arg.requires_grad_()
-    return result
-
-
 @wrong("all parameters need gradients", "extra-key", clause="frozen")
 def all_needed(model, args):
     return counted(model, args, copied=lambda model: copy.deepcopy(model).requires_grad_())
-
-
-@wrong("dictionaries of one", "wrong-kind", clause="pair")
-def one_dictionary(model, args):
-    return counted(model, args, tell=lambda t: {"forward": t[0], "backward": t[1]})
-
-
-@wrong("a list", "wrong-kind")
-def a_list(model, args):
-    return counted(model, args, tell=list)
-
-
-@wrong("both in one", "wrong-kind")
-def both_in_one(model, args):
-    return counted(model, args, tell=lambda t: t[0] + t[1])
 
 
 @wrong("lists of names", "wrong-kind", clause="counters")
@@ -358,38 +292,6 @@ def all_nodes(model, args):
         return Counter(str(n.target) for n in gm.graph.nodes if n.op != "output")
 
     return counted(model, args, count=count)
-
-
-@wrong("attributes count", "extra-key", clause="calls")
-def with_attributes(model, args):
-    def count(gm):
-        nodes = [n for n in gm.graph.nodes if n.op in ("call_function", "get_attr")]
-        return Counter(str(n.target) for n in nodes if n.target is not operator.getitem)
-
-    return counted(model, args, count=count)
-
-
-@wrong("nothing comes back", "returned-none")
-def nothing(model, args):
-    counted(model, args)
-
-
-@wrong("what Dynamo captured", "extra-key")
-def captured(model, args):
-    found = Counter()
-
-    def backend(gm, example_inputs):
-        assert isinstance(gm, fx.GraphModule)
-        found.update(str(n.target) for n in gm.graph.nodes if n.op == "call_function")
-        return gm
-
-    torch.compile(copy.deepcopy(model), backend=backend)(*copy.deepcopy(args))
-    return found, counted(model, args)[1]
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model, args):
-    raise NotImplementedError
 
 
 DECIDES_NOTHING = [

@@ -21,24 +21,11 @@ OPERATORS = "random graphs have none of these operators where it matters"
 BEYOND = {
     "sizes are compared by their hints": SYMBOLIC,
     "sizes are compared by their texts": SYMBOLIC,
-    "what keeps its shape goes before what reads it is merged": OPERATORS,
     "== in a condition": SYMBOLIC,
-    "== is asked after it is known": SYMBOLIC,
-    "symbolic sizes are never the same": SYMBOLIC,
-    "sizes are counted as dead": SYMBOLIC,
-    "a size of a view stays where it is": SYMBOLIC,
-    "a shape without sizes is no shape": OPERATORS,
-    "a view where the example allows it": "random models have few reshapes before a view",
-    "one round of dead nodes": "make_fx leaves out chains that nobody reads",
     "what was dead from the start stays": "make_fx leaves out what nobody reads",
     "all dead code goes": "make_fx leaves out what nobody reads",
-    "dead views of another dtype go, too": "make_fx leaves out what nobody reads",
-    "dead nodes that only move values go, too": "make_fx leaves out what nobody reads",
-    "strides have to be the same, too": OPERATORS,
     "view.dtype is a view, too": OPERATORS,
     "what keeps the shape is a view, too": OPERATORS,
-    "_unsafe_view is merged, too": OPERATORS,
-    "whose name begins as that of a slice is one": OPERATORS,
     "a new node behind what it reads, before its sizes": SYMBOLIC,
     "a negative end is the end": OPERATORS,
     "slices from 0 in steps of 1 alone": OPERATORS,
@@ -252,16 +239,6 @@ def dead_before(gm):
     return removed(gm, clean=clean)
 
 
-@wrong("one round of dead nodes", "dead-view")
-def forwards(gm):
-    def clean(gm):
-        for node in list(gm.graph.nodes):
-            if node.target in KINDS and not node.users:
-                gm.graph.erase_node(node)
-
-    return removed(gm, clean=clean)
-
-
 @wrong("merged nodes stay views", "view-fails", clause="wherever")
 def stays_view(gm):
     def merge(node):
@@ -270,79 +247,12 @@ def stays_view(gm):
     return removed(gm, merge=merge)
 
 
-@wrong("merged nodes are views", "view-fails")
-def always_view(gm):
-    def merge(node):
-        node.target = VIEW
-        node.replace_input_with(node.args[0], node.args[0].args[0])
-
-    return removed(gm, merge=merge)
-
-
-@wrong("a view where the example allows it", "view-fails")
-def by_example(gm):
-    def merge(node):
-        root = node.args[0].args[0]
-        inner = node.args[0]
-        if not root.meta["val"].is_contiguous():
-            node.target = RESHAPE
-        node.replace_input_with(inner, root)
-
-    return removed(gm, merge=merge)
-
-
-@wrong("a view where the reshape is still read", "view-fails", clause="wherever")
-def takes_its_place(gm):
-    def merge(node):
-        inner = node.args[0]
-        node.replace_input_with(inner, inner.args[0])
-        if inner.target is RESHAPE and not inner.users:
-            node.target = RESHAPE
-
-    return removed(gm, merge=merge)
-
-
-@wrong("only the nearest of a chain is asked whether it is a reshape", "view-fails")
-def nearest_only(gm):
-    def merge(node):
-        target = RESHAPE if RESHAPE in (node.target, kinds[node.args[0]]) else VIEW
-        node.replace_input_with(node.args[0], node.args[0].args[0])
-        node.target = target
-
-    kinds = {node: node.target for node in gm.graph.nodes}
-    return removed(gm, merge=merge)
-
-
-@wrong(
-    "what keeps its shape goes before what reads it is merged", "result-raises", clause="wherever"
-)
-def goes_first(gm):
-    before = count(gm)
-    for node in gm.graph.nodes:
-        if node.target in SHAPES and node.args[0].target in SHAPES:
-            skip_inner(node)
-        if node.target in KINDS and does_nothing(node):
-            exchange(node)
-    sweep(gm)
-    gm.recompile()
-    return before - count(gm)
-
-
 @wrong("the inner view goes with its readers", "wrong-reader", clause="still-read")
 def inner_goes(gm):
     def merge(node):
         inner = node.args[0]
         skip_inner(node)
         inner.replace_all_uses_with(inner.args[0])
-
-    return removed(gm, merge=merge)
-
-
-@wrong("only inner views that nobody else reads", "view-of-view")
-def single_reader(gm):
-    def merge(node):
-        if len(node.args[0].users) == 1:
-            skip_inner(node)
 
     return removed(gm, merge=merge)
 
@@ -366,11 +276,6 @@ def not_by_keyword(gm):
             user.args = fx.map_arg(user.args, lambda n: source if n is node else n)
 
     return removed(gm, replace=replace)
-
-
-@wrong("slices stay", "still-there", clause="slice")
-def no_slices(gm):
-    return removed(gm, kinds=tuple(k for k in KINDS if k is not aten.slice.Tensor))
 
 
 @wrong("expands stay", "still-there", clause="expand")
@@ -403,32 +308,7 @@ def by_numel(gm):
     return removed(gm, nothing=nothing)
 
 
-def sizes_agree(node, other):
-    """Whether two shapes agree up to the length of the shorter one."""
-    pairs = zip(*map(other, (shape(node), shape(node.args[0]))), strict=False)
-    return all(statically_known_true(a == b) for a, b in pairs)
-
-
-@wrong("sizes are compared as far as the shorter shape goes", "wrong-reader", clause="shape")
-def from_the_first(gm):
-    return removed(gm, nothing=lambda node: sizes_agree(node, tuple))
-
-
-@wrong("sizes are compared from the last, as broadcasting does", "wrong-reader", clause="shape")
-def from_the_last(gm):
-    return removed(gm, nothing=lambda node: sizes_agree(node, reversed))
-
-
-@wrong("sizes of one are not compared", "wrong-reader", clause="shape")
-def without_ones(gm):
-    def nothing(node):
-        new, old = shape(node), shape(node.args[0])
-        return known([n for n in new if n != 1], [n for n in old if n != 1])
-
-    return removed(gm, nothing=nothing)
-
-
-@wrong("a negative end is the end", "wrong-reader", clause="negative-end")
+@wrong("a negative end is the end", "wrong-reader", clause="shape")
 def negative_end(gm):
     def nothing(node):
         if node.target is aten.slice.Tensor and node.args[2:] == (0, -1):
@@ -458,45 +338,10 @@ def compared(gm):
     return removed(gm, nothing=nothing)
 
 
-@wrong("== is asked after it is known", "guard-added")
-def asked_again(gm):
-    def nothing(node):
-        a, b = shape(node), shape(node.args[0])
-        if len(a) == len(b) and all(x == y for x, y in zip(a, b, strict=True)):
-            return known(a, b)
-        return False
-
-    return removed(gm, nothing=nothing)
-
-
-@wrong("a shape without sizes is no shape", "still-there", clause="nothing")
-def not_scalars(gm):
-    return removed(gm, nothing=lambda node: shape(node) and does_nothing(node))
-
-
-@wrong("a size of a view stays where it is", "still-there", clause="readers")
-def sizes_stay(gm):
-    def replace(node):
-        for user in list(node.users):
-            if user.target is not aten.sym_size.int:
-                user.replace_input_with(node, node.args[0])
-
-    return removed(gm, replace=replace)
-
-
 @wrong("sizes are compared by their texts", "still-there", clause="known")
 def by_texts(gm):
     return removed(gm, nothing=lambda node: [*map(str, shape(node))]
                    == [*map(str, shape(node.args[0]))])  # fmt: skip
-
-
-@wrong("symbolic sizes are never the same", "still-there", clause="known")
-def only_numbers(gm):
-    def nothing(node):
-        plain = all(isinstance(size, int) for size in shape(node))
-        return plain and does_nothing(node)
-
-    return removed(gm, nothing=nothing)
 
 
 @wrong("view.dtype is a view, too", "other-node", clause="dtype")
@@ -511,41 +356,9 @@ def with_relatives(gm):
     return removed(gm, kinds=kinds, clean=lambda gm: sweep(gm, kinds))
 
 
-@wrong("_unsafe_view is merged, too", "wrong-reader")
-def with_unsafe(gm):
-    return removed(gm, shapes=(*SHAPES, aten._unsafe_view.default))
-
-
-@wrong("whose name begins as that of a slice is one", "other-node", clause="relatives")
-def by_beginning(gm):
-    begin = ("aten.view.default", "aten.reshape.default", "aten.slice", "aten.expand")
-    kinds = tuple({n.target for n in gm.graph.nodes if str(n.target).startswith(begin)})
-    return removed(gm, kinds=kinds, clean=lambda gm: sweep(gm, kinds))
-
-
 @wrong("all dead code goes", "other-node", clause="dead-others")
 def all_dead(gm):
     return removed(gm, clean=lambda gm: gm.graph.eliminate_dead_code())
-
-
-@wrong("dead views of another dtype go, too", "other-node")
-def dead_dtypes(gm):
-    return removed(gm, clean=lambda gm: sweep(gm, (*KINDS, aten.view.dtype)))
-
-
-@wrong("dead nodes that only move values go, too", "other-node")
-def dead_movers(gm):
-    kinds = (*KINDS, aten.unsqueeze.default, aten.permute.default, aten.select.int)
-    return removed(gm, clean=lambda gm: sweep(gm, kinds))
-
-
-@wrong("strides have to be the same, too", "still-there")
-def strides_too(gm):
-    def nothing(node):
-        strides = [each.meta["val"].stride() for each in (node, node.args[0])]
-        return does_nothing(node) and known(*strides)
-
-    return removed(gm, nothing=nothing)
 
 
 @wrong("slices of slices are put together", "strange-view", clause="slices-apart")
@@ -589,21 +402,6 @@ def before_its_sizes(gm):
     return removed(gm, merge=merge)
 
 
-@wrong("the meta of the inner one", "wrong-val")
-def inner_meta(gm):
-    def nothing(node):
-        nothing_now = does_nothing(node)
-        if not nothing_now and "of" in node.meta:
-            node.meta["val"] = node.meta.pop("of")
-        return nothing_now
-
-    def merge(node):
-        node.meta["of"] = node.args[0].meta["val"]
-        skip_inner(node)
-
-    return removed(gm, merge=merge, nothing=nothing)
-
-
 @wrong("only what does nothing is counted", "wrong-count", clause="count")
 def counts_noops(gm):
     noops = sum(n.target in KINDS and does_nothing(n) for n in gm.graph.nodes)
@@ -611,37 +409,9 @@ def counts_noops(gm):
     return noops
 
 
-@wrong("all nodes are counted that changed", "wrong-count")
-def counts_changes(gm):
-    changes = []
-
-    def merge(node):
-        changes.append(node)
-        skip_inner(node)
-
-    fewer = removed(gm, merge=merge)
-    return fewer + sum(node in gm.graph.nodes for node in changes)
-
-
-@wrong("the number that is left", "wrong-count")
-def counts_left(gm):
-    return removed(gm, tell=lambda before, after: after)
-
-
 @wrong("whether anything changed", "wrong-kind", clause="number")
 def a_flag(gm):
     return removed(gm, tell=lambda before, after: after < before)
-
-
-@wrong("the module comes back", "wrong-kind")
-def the_module(gm):
-    removed(gm)
-    return gm
-
-
-@wrong("nothing comes back", "returned-none")
-def nothing(gm):
-    removed(gm)
 
 
 @wrong("a copy is changed", "still-there", clause="in-place")
@@ -652,30 +422,6 @@ def on_a_copy(gm):
 @wrong("not recompiled", "stale-code", clause="common.recompiled")
 def stale(gm):
     return removed(gm, recompile=False)
-
-
-@wrong("backwards only", "view-of-view")
-def backwards(gm):
-    before = count(gm)
-    for node in reversed(list(gm.graph.nodes)):
-        if node.target in SHAPES and node.args[0].target in SHAPES:
-            skip_inner(node)
-        elif node.target in KINDS and does_nothing(node):
-            exchange(node)
-    sweep(gm)
-    gm.recompile()
-    return before - count(gm)
-
-
-@wrong("sizes are counted as dead", "other-node")
-def sizes_go(gm):
-    kinds = (*KINDS, aten.sym_size.int)
-    return removed(gm, clean=lambda gm: sweep(gm, kinds))
-
-
-@wrong("untouched", "not-attempted")
-def untouched(gm):
-    raise NotImplementedError
 
 
 DECIDES_NOTHING = [
