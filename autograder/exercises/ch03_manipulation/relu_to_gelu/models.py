@@ -51,15 +51,6 @@ class ModuleRelu(nn.Module):
         return self.act(self.linear(x))
 
 
-class ModuleKeyword(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return self.act(input=x) - x
-
-
 class ModuleInPlace(nn.Module):
     def __init__(self):
         super().__init__()
@@ -90,16 +81,6 @@ class CalledTwice(nn.Module):
         return self.act(self.linear(self.act(x)))
 
 
-class SharedRelu(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-        self.block = nn.Sequential(nn.Linear(3, 3), self.act)
-
-    def forward(self, x):
-        return self.block(x) - self.act(x)
-
-
 class AllSpellings(nn.Module):
     def __init__(self):
         super().__init__()
@@ -120,12 +101,6 @@ class OtherModules(nn.Module):
 
     def forward(self, x):
         return self.six(x) - self.leaky(x) * self.prelu(x) + self.act(x)
-
-
-class OtherFunctions(nn.Module):
-    def forward(self, x):
-        y = F.relu6(x) - F.leaky_relu(x, 0.1)
-        return F.relu(y) - F.threshold(x, 0.1, 0.2) * x.clamp(min=0)
 
 
 class Namesakes(nn.Module):
@@ -203,11 +178,6 @@ class ChangedInBetween(nn.Module):
         y = torch.relu(x)
         y.add_(1)
         return y * torch.relu(x)
-
-
-class DefaultRelu(nn.Module):
-    def forward(self, input, scale=0.5, unread=None):
-        return torch.relu(input) * scale
 
 
 class TrainedBlock(nn.Module):
