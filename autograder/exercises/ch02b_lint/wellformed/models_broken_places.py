@@ -50,10 +50,6 @@ def user_elsewhere(gm, n):
     other.call_function(torch.exp, (n.add,))
 
 
-def erased_user(gm, n):
-    erased(gm, n).args = (n.add,)
-
-
 def erased_namesake(gm, n):
     # The node that replaces the erased node has its name.
     ghost = gm.graph.call_function(torch.exp, (n.image,))

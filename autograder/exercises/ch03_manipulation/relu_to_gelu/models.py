@@ -9,8 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.authoring.models import TracedInPart
-
 # FX records calls of it instead of tracing into it.
 fx.wrap("relu")
 
@@ -103,18 +101,6 @@ class OtherModules(nn.Module):
         return self.six(x) - self.leaky(x) * self.prelu(x) + self.act(x)
 
 
-class Namesakes(nn.Module):
-    """The layer `relu` is not a ReLU, and the layer `linear` is one."""
-
-    def __init__(self):
-        super().__init__()
-        self.relu = nn.Linear(3, 3)
-        self.linear = nn.ReLU()
-
-    def forward(self, relu):
-        return self.linear(self.relu(relu))
-
-
 def relu(x: torch.Tensor) -> torch.Tensor:
     """A function of the case that graphs may call."""
     return x * 0.5
@@ -131,13 +117,6 @@ class CalledRelu(nn.Module):
         return relu(self.relu(F.relu(x) - 0.5))
 
 
-class SeveralReaders(nn.Module):
-    def forward(self, x):
-        y = x.relu()
-        z = torch.relu(x)
-        return torch.cat([y, z, y]), z
-
-
 class NamesTaken(nn.Module):
     def __init__(self):
         super().__init__()
@@ -148,27 +127,6 @@ class NamesTaken(nn.Module):
     def forward(self, x):
         y = self.new_gelu(self.gelu_1(x))
         return torch.relu(self.gelu_0(x)) - self.act(self.gelu(y))
-
-
-class ReadWeight(nn.Module):
-    """The model reads the linear module's weight, but never calls the module."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return self.act(F.linear(x, self.linear.weight))
-
-
-class UnreadInPlace(nn.Module):
-    """No node reads the result of `mul_`."""
-
-    def forward(self, x):
-        y = x.sin()
-        y.mul_(2)
-        return torch.relu(y)
 
 
 class ChangedInBetween(nn.Module):
@@ -189,11 +147,6 @@ class TrainedBlock(nn.Module):
         return self.block(x)
 
 
-class BlockAndRelu(TrainedBlock):
-    def forward(self, x):
-        return self.block(x.relu()) * 2
-
-
 class InsideALeaf(nn.Module):
     """The decoder is one node for FX; keep the activation inside it."""
 
@@ -204,18 +157,6 @@ class InsideALeaf(nn.Module):
 
     def forward(self, x):
         return self.act(self.decoder(x, x.sin()))
-
-
-class SharedWithALeaf(nn.Module):
-    """The decoder uses the same activation."""
-
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-        self.decoder = decoder(self.act)
-
-    def forward(self, x):
-        return self.decoder(self.act(x), x.sin())
 
 
 class OwnedByALeaf(nn.Module):
@@ -247,8 +188,3 @@ class DeepInALeaf(nn.Module):
 def decoder(activation: nn.Module) -> nn.Module:
     """A layer of PyTorch, which FX keeps as a leaf."""
     return nn.TransformerDecoderLayer(4, 2, 8, 0.0, activation, batch_first=True)
-
-
-def traced_block() -> fx.GraphModule:
-    """A `GraphModule` that calls a submodule; a fresh trace enters the submodule."""
-    return TracedInPart(BlockAndRelu)()

@@ -78,13 +78,6 @@ class AsTold(nn.Module):
         return F.dropout1d(y, p=rate, training=training) * 2
 
 
-class Siblings(nn.Module):
-    def forward(self, x):
-        y = F.alpha_dropout(x, 0.5, True).sin()
-        z = F.feature_alpha_dropout(y, 0.5, training=True).cos()
-        return F.dropout1d(z, 0.5) * 2
-
-
 class Chain(nn.Module):
     def __init__(self):
         super().__init__()
@@ -108,17 +101,6 @@ class DroppedAgain(nn.Module):
         return x
 
 
-class CalledTwice(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        y = self.drop(x)
-        return self.drop(self.linear(y)) * y + y
-
-
 class SharedDropout(nn.Module):
     def __init__(self):
         super().__init__()
@@ -130,16 +112,6 @@ class SharedDropout(nn.Module):
         return self.deep[0](self.block(x)) + self.drop(x)
 
 
-class SeveralReaders(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        y = self.drop(x)
-        return torch.cat([y, x, y]), torch.mul(input=y, other=y)
-
-
 class FrozenNorm(nn.Module):
     def __init__(self):
         super().__init__()
@@ -148,41 +120,6 @@ class FrozenNorm(nn.Module):
 
     def forward(self, x):
         return self.drop(self.norm(x))
-
-
-class Branches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        if self.training:
-            x = x * 100
-        return self.drop(x).sin()
-
-
-class Namesakes(nn.Module):
-    """The layer `dropout` is not a dropout, and the layer `linear` is one."""
-
-    def __init__(self):
-        super().__init__()
-        self.dropout = nn.Linear(3, 3)
-        self.linear = nn.Dropout(0.5)
-
-    def forward(self, dropout):
-        return self.linear(self.dropout(dropout)).sin()
-
-
-class ReadWeight(nn.Module):
-    """The model reads the linear module's weight, but never calls the module."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        return self.drop(F.linear(x, self.linear.weight)).sin()
 
 
 class UnreadInPlace(nn.Module):
@@ -217,31 +154,6 @@ class InsideALeaf(nn.Module):
 
     def forward(self, x):
         return self.drop(self.encoder(x)).sin()
-
-
-class SharedWithALeaf(nn.Module):
-    """The encoder uses the same dropout."""
-
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
-        self.encoder.dropout1 = self.drop
-
-    def forward(self, x):
-        return self.encoder(self.drop(x.sin()))
-
-
-class OwnedByALeaf(nn.Module):
-    """FX uses the dropout's first name, `encoder.dropout2`."""
-
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
-        self.drop = self.encoder.dropout2
-
-    def forward(self, x):
-        return self.encoder(x.cos()) * self.drop(x)
 
 
 class DeepInALeaf(nn.Module):
