@@ -477,6 +477,11 @@ for sort, error in ((legalize_graph, RuntimeError), (stable_topological_sort, As
 # **Write** the class `WitnessSorted`, a model on which it is wrong, with its `inputs`: one tuple of arguments, a class attribute.
 #
 # **At most 3 calls.** The shortest that we know has 1.
+#
+# **Fine print**
+#
+# * `check` makes your model under three seeds. You win if the suspect is wrong each time, in the result or in the arguments afterwards.
+# * Your model runs without the suspect, and gives the same result as its trace.
 
 # %%
 # In this graph the suspect moves nothing that matters: `mul` was the second call.

@@ -9,14 +9,13 @@ The rarer forms of each fault are in `models_broken_places`.
 
 from __future__ import annotations
 
-import copy
 import operator
 
 import torch
-from torch import fx, nn
+from torch import nn
 
-from autograder.authoring.models import own_buffers, own_modules, own_parameters
-from autograder.exercises.ch02b_lint.wellformed.models import erased, of_another_graph
+from autograder.authoring.models import own_buffers, own_modules
+from autograder.exercises.ch02b_lint.wellformed.models import of_another_graph
 
 # ------------------------------------------------------------------ each fault, alone and plain
 
@@ -61,21 +60,6 @@ def output_in_the_middle(gm, n):
     n.cat.append(n.output)
 
 
-def foreign_user_and_old_code(gm, n):
-    with gm.graph.inserting_before(n.output):
-        dead = gm.graph.call_function(torch.exp, (n.x,))
-    gm.recompile()
-    fx.Graph().call_function(torch.neg, (dead,))  # the code frees a value with a user elsewhere
-
-
-def three_in_one_call(gm, n):
-    n.cat.args = ([of_another_graph(), n.clamp, torch.ones(2, 3)],)
-
-
-def no_output_and_old_code(gm, n):
-    gm.graph.erase_node(n.output)
-
-
 def everything(gm, n):
     n.add.args = (n.getitem, torch.ones(3))
     n.cat.args = ([n.x, of_another_graph()],)
@@ -84,44 +68,15 @@ def everything(gm, n):
     own_buffers(gm.layers)["a.b"] = torch.zeros(1)
 
 
-def many_faults(gm, n):
-    n.layers_0.args = (n.layers_0,)
-    n.layers_1_0.args = (n.layers_1_1,)
-    n.mul.args = (erased(gm, n), of_another_graph())
-    own_buffers(gm)["x.y"] = None
-
-
 # ------------------------------------------------------------------ the other model
-
-
-def other_targets(gm, n):
-    n.heads_left.target = "heads.right"
-    n.tanh.args = (n.image,)
 
 
 def tensor_deep_in_the_result(gm, n):
     n.output.args = ([{"a": [n.heads_left, (slice(torch.ones(1)),)]}],)
 
 
-def foreign_and_too_early(gm, n):
-    copy.deepcopy(n.matmul).args = (n.stem_weight,)
-    n.tanh.args = (n.matmul,)
-
-
-def dots_below(gm, n):
-    own_parameters(gm.heads.left)["weight.raw"] = None
-    own_modules(gm.heads)["mid.dle"] = nn.ReLU()
-    n.heads_left.target = "heads.mid.dle"
-
-
 def output_first(gm, n):
     n.stem.prepend(n.output)
-
-
-def deleted_weight(gm, n):
-    gm.stem.weight = None
-    del gm.stem.weight
-    gm.graph.output(n.image)
 
 
 def erased_reader(gm, n):

@@ -6,40 +6,18 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import fx, nn
 
 from autograder.authoring.models import own_buffers, own_modules, own_parameters
-from autograder.exercises.ch02b_lint.wellformed.models import erased, of_another_graph
+from autograder.exercises.ch02b_lint.wellformed.models import erased
 
 # ------------------------------------------------------------------ stale code
-
-
-def another_number(gm, n):
-    n.cat.kwargs = {"dim": -1}
-
-
-def another_default(gm, n):
-    n.scale.args = (3.0,)
 
 
 def node_added(gm, n):
     with gm.graph.inserting_before(n.output):
         gm.graph.call_function(torch.neg, (n.x,))
-
-
-def int_to_float(gm, n):
-    n.mul_1.args = (n.clamp, 1)
-    gm.recompile()
-    n.mul_1.args = (n.clamp, 1.0)
-
-
-def nodes_swapped(gm, n):
-    n.gain.append(n.layers_0)
-    n.layers_0.append(n.layers_1_0)
-    n.layers_1_0.append(n.layers_1_1)
 
 
 def only_a_space(gm, n):
@@ -60,17 +38,6 @@ def node_behind_the_output(gm, n):
     gm.graph.call_function(torch.neg, (n.x,))
 
 
-def first_output_in_the_middle(gm, n):
-    with gm.graph.inserting_before(n.cat):
-        gm.graph.output(n.add)
-
-
-def last_node_no_output(gm, n):
-    with gm.graph.inserting_before(n.output):
-        gm.graph.output(n.x)
-    gm.graph.call_method("neg", (n.x,))
-
-
 # ------------------------------------------------------------------ foreign and erased nodes
 
 
@@ -78,46 +45,9 @@ def erased_argument(gm, n):
     n.add.args = (erased(gm, n), n.offset)
 
 
-def foreign_in_a_list(gm, n):
-    n.cat.args = ([n.x, of_another_graph()],)
-
-
-def foreign_in_a_slice(gm, n):
-    n.getitem.args = (n.cat, (slice(None), slice(None, of_another_graph("x"))))
-
-
-def foreign_keyword(gm, n):
-    n.clamp.kwargs = {"min": of_another_graph()}
-
-
-def erased_in_the_result(gm, n):
-    n.output.args = ({"a": n.mul_1, "b": [erased(gm, n)]},)
-
-
-def copied_node(gm, n):
-    n.mul_1.args = (copy.deepcopy(n.clamp), n.scale)
-
-
 def user_elsewhere(gm, n):
     other = fx.Graph()
     other.call_function(torch.exp, (n.add,))
-
-
-def input_read_elsewhere(gm, n):
-    other = fx.Graph()
-    other.call_function(torch.exp, ([other.placeholder("x"), {"k": n.x}],))
-
-
-def erased_user(gm, n):
-    erased(gm, n).args = (n.add,)
-
-
-def erased_from_a_later_place(gm, n):
-    # It was after its reader. Now that it is erased, it is foreign, but not used too early.
-    with gm.graph.inserting_before(n.output):
-        ghost = gm.graph.call_function(torch.exp, (n.x,))
-    gm.graph.erase_node(ghost)
-    n.add.args = (n.mul, ghost)
 
 
 def erased_namesake(gm, n):
@@ -133,24 +63,8 @@ def erased_namesake(gm, n):
 # ------------------------------------------------------------------ raw tensors
 
 
-def tensor_in_a_list(gm, n):
-    n.cat.args = ([n.x, torch.ones(2, 3)],)
-
-
 def tensor_keyword(gm, n):
     n.clamp.kwargs = {"min": torch.tensor(0.5)}
-
-
-def tensor_in_a_dictionary(gm, n):
-    n.clamp.kwargs = {"min": 0.5, "table": {"a": (n.x, {"b": torch.ones(1)})}}
-
-
-def tensor_in_a_slice(gm, n):
-    n.getitem.args = (n.cat, (slice(None), slice(None, torch.tensor(4))))
-
-
-def tensor_in_the_result(gm, n):
-    n.output.args = ((n.mul_1, torch.zeros(1)),)
 
 
 def parameter_object(gm, n):
@@ -178,10 +92,6 @@ def later_in_a_list(gm, n):
     n.cat.args = ([n.x, n.clamp],)
 
 
-def later_in_a_slice(gm, n):
-    n.getitem.args = (n.cat, (slice(None), slice(n.clamp, 4)))
-
-
 def later_keyword(gm, n):
     n.clamp.kwargs = {"min": n.mul_1}
 
@@ -197,26 +107,6 @@ def input_behind_its_reader(gm, n):
 # ------------------------------------------------------------------ missing targets
 
 
-def absent_tensor(gm, n):
-    n.gain.target = "gains"
-
-
-def deleted_buffer(gm, n):
-    del gm.offset
-
-
-def absent_first_part(gm, n):
-    n.layers_1_1.target = "layer.1.1"
-
-
-def tensor_of_another_module(gm, n):
-    n.gain.target = "layers.1.0.weight"
-
-
-def deleted_submodule(gm, n):
-    gm.delete_submodule("layers.1.1")
-
-
 def absent_module_unread(gm, n):
     with gm.graph.inserting_before(n.output):
         gm.graph.create_node("call_module", "nowhere", (n.x,))
@@ -225,17 +115,8 @@ def absent_module_unread(gm, n):
 # ------------------------------------------------------------------ dotted names
 
 
-def dotted_buffer(gm, n):
-    own_buffers(gm)["running.mean"] = torch.zeros(1)
-
-
 def only_a_dotted_buffer(gm, n):
     own_buffers(gm)["stem.gain"] = torch.ones(3, 3)
-    n.stem_weight.target = "stem.gain"
-
-
-def only_a_dotted_parameter(gm, n):
-    own_parameters(gm)["stem.gain"] = nn.Parameter(torch.ones(3, 3))
     n.stem_weight.target = "stem.gain"
 
 
@@ -245,14 +126,6 @@ def dotted_parameter(gm, n):
 
 def dotted_two_levels_down(gm, n):
     setattr(gm.layers.get_submodule("1"), "0.act", nn.ReLU())
-
-
-def dotted_buffer_of_a_layer(gm, n):
-    own_buffers(gm.get_submodule("layers.1.1"))["a.b"] = torch.zeros(1)
-
-
-def dotted_beside_a_proper_one(gm, n):
-    setattr(gm, "layers.1", gm.layers.get_submodule("1"))
 
 
 def dotted_not_persistent(gm, n):
@@ -277,10 +150,6 @@ def tensor_subclass(gm, n):
 def nothing_left(gm, n):
     for node in reversed(list(gm.graph.nodes)):
         gm.graph.erase_node(node)
-
-
-def dotted_nothing(gm, n):
-    own_buffers(gm.layers)["1.0"] = None
 
 
 def dotted_no_module(gm, n):

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import fx, nn
 
@@ -51,43 +49,12 @@ def two_names() -> fx.GraphModule:
     return fx.GraphModule(root, graph)
 
 
-def no_tensors() -> fx.GraphModule:
-    return fx.symbolic_trace(lambda x: {"none": None, "numbers": (1, 2.5), "text": "a.b"})
-
-
-def dictionary_argument() -> fx.GraphModule:
-    return fx.symbolic_trace(lambda d: {"out": d["a"] + 1}, concrete_args={"d": {"a": fx.PH}})
-
-
-def fixed_flag() -> fx.GraphModule:
-    def forward(x, flag):
-        return x + 1 if flag else x
-
-    return fx.symbolic_trace(forward, concrete_args={"flag": True})
-
-
 def late_placeholder() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     with gm.graph.inserting_before(node_of(gm, "mul_1")):
         late = gm.graph.placeholder("late", default_value=None)
     node_of(gm, "clamp").kwargs = {"min": 0.5}
     node_of(gm, "output").args = ([node_of(gm, "mul_1"), late],)
-    gm.recompile()
-    return gm
-
-
-def plain_tensor() -> fx.GraphModule:
-    gm = fx.symbolic_trace(Block())
-    gm.plain = torch.ones(3)
-    node_of(gm, "offset").target = "plain"
-    gm.recompile()
-    return gm
-
-
-def submodule_read() -> fx.GraphModule:
-    gm = fx.symbolic_trace(Block())
-    with gm.graph.inserting_before(node_of(gm, "output")):
-        gm.graph.get_attr("layers.1")
     gm.recompile()
     return gm
 
@@ -123,42 +90,10 @@ def stale_within() -> fx.GraphModule:
     return gm
 
 
-def graph_copied() -> fx.GraphModule:
-    old = fx.symbolic_trace(Block())
-    graph = fx.Graph()
-    graph.output(graph.graph_copy(old.graph, {}))
-    return fx.GraphModule(old, graph)
-
-
-def deep_copied() -> fx.GraphModule:
-    return copy.deepcopy(fx.symbolic_trace(Block()))
-
-
-def nodes_erased() -> fx.GraphModule:
-    gm = fx.symbolic_trace(Block())
-    node_of(gm, "output").args = (node_of(gm, "getitem"),)
-    for name in ("mul_1", "clamp"):
-        gm.graph.erase_node(node_of(gm, name))
-    gm.recompile()
-    return gm
-
-
 def plain_dotted_attribute() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     gm.__dict__["written.by"] = "hand"  # in none of the module's three dictionaries
     return gm
-
-
-def nothing_registered() -> fx.GraphModule:
-    class Bare(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.norm = nn.BatchNorm1d(3, affine=False, track_running_stats=False)
-
-        def forward(self, x):
-            return self.norm(x)
-
-    return fx.symbolic_trace(Bare())
 
 
 def none_read() -> fx.GraphModule:
@@ -168,14 +103,6 @@ def none_read() -> fx.GraphModule:
     with gm.graph.inserting_before(node_of(gm, "output")):
         for name in ("nothing", "no_buffer"):
             gm.graph.create_node("get_attr", name)
-    gm.recompile()
-    return gm
-
-
-def not_persistent() -> fx.GraphModule:
-    gm = fx.symbolic_trace(Block())
-    gm.register_buffer("passing", torch.ones(3), persistent=False)
-    node_of(gm, "offset").target = "passing"
     gm.recompile()
     return gm
 

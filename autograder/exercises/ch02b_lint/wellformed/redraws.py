@@ -22,12 +22,5 @@ REDRAWS = (
     broken("an erased node whose name another has", "places", places.erased_namesake),
     broken("a buffer object as an argument", "places", places.buffer_object),
     broken("a dotted key in a graph module within", "places", places.dotted_in_a_graph_module),
-    broken("stale names", "several", plain.other_targets, stale=True),
-    broken("foreign and too early", "several", plain.foreign_and_too_early),
-    broken("dots below", "several", plain.dots_below),
     broken("only a dotted buffer", "several", places.only_a_dotted_buffer),
-    broken("only a dotted parameter", "several", places.only_a_dotted_parameter),
-    broken("output first", "several", plain.output_first),
-    broken("a deleted weight", "several", plain.deleted_weight),
-    broken("an erased reader", "several", plain.erased_reader, stale=True),
 )

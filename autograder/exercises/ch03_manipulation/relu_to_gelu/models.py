@@ -9,8 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.authoring.models import TracedInPart
-
 # FX records calls of it instead of tracing into it.
 fx.wrap("relu")
 
@@ -51,15 +49,6 @@ class ModuleRelu(nn.Module):
         return self.act(self.linear(x))
 
 
-class ModuleKeyword(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return self.act(input=x) - x
-
-
 class ModuleInPlace(nn.Module):
     def __init__(self):
         super().__init__()
@@ -90,16 +79,6 @@ class CalledTwice(nn.Module):
         return self.act(self.linear(self.act(x)))
 
 
-class SharedRelu(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-        self.block = nn.Sequential(nn.Linear(3, 3), self.act)
-
-    def forward(self, x):
-        return self.block(x) - self.act(x)
-
-
 class AllSpellings(nn.Module):
     def __init__(self):
         super().__init__()
@@ -122,24 +101,6 @@ class OtherModules(nn.Module):
         return self.six(x) - self.leaky(x) * self.prelu(x) + self.act(x)
 
 
-class OtherFunctions(nn.Module):
-    def forward(self, x):
-        y = F.relu6(x) - F.leaky_relu(x, 0.1)
-        return F.relu(y) - F.threshold(x, 0.1, 0.2) * x.clamp(min=0)
-
-
-class Namesakes(nn.Module):
-    """The layer `relu` is not a ReLU, and the layer `linear` is one."""
-
-    def __init__(self):
-        super().__init__()
-        self.relu = nn.Linear(3, 3)
-        self.linear = nn.ReLU()
-
-    def forward(self, relu):
-        return self.linear(self.relu(relu))
-
-
 def relu(x: torch.Tensor) -> torch.Tensor:
     """A function of the case that graphs may call."""
     return x * 0.5
@@ -156,13 +117,6 @@ class CalledRelu(nn.Module):
         return relu(self.relu(F.relu(x) - 0.5))
 
 
-class SeveralReaders(nn.Module):
-    def forward(self, x):
-        y = x.relu()
-        z = torch.relu(x)
-        return torch.cat([y, z, y]), z
-
-
 class NamesTaken(nn.Module):
     def __init__(self):
         super().__init__()
@@ -175,27 +129,6 @@ class NamesTaken(nn.Module):
         return torch.relu(self.gelu_0(x)) - self.act(self.gelu(y))
 
 
-class ReadWeight(nn.Module):
-    """The model reads the linear module's weight, but never calls the module."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return self.act(F.linear(x, self.linear.weight))
-
-
-class UnreadInPlace(nn.Module):
-    """No node reads the result of `mul_`."""
-
-    def forward(self, x):
-        y = x.sin()
-        y.mul_(2)
-        return torch.relu(y)
-
-
 class ChangedInBetween(nn.Module):
     """`add_` changes the first value, but not the second."""
 
@@ -205,11 +138,6 @@ class ChangedInBetween(nn.Module):
         return y * torch.relu(x)
 
 
-class DefaultRelu(nn.Module):
-    def forward(self, input, scale=0.5, unread=None):
-        return torch.relu(input) * scale
-
-
 class TrainedBlock(nn.Module):
     def __init__(self):
         super().__init__()
@@ -217,11 +145,6 @@ class TrainedBlock(nn.Module):
 
     def forward(self, x):
         return self.block(x)
-
-
-class BlockAndRelu(TrainedBlock):
-    def forward(self, x):
-        return self.block(x.relu()) * 2
 
 
 class InsideALeaf(nn.Module):
@@ -234,18 +157,6 @@ class InsideALeaf(nn.Module):
 
     def forward(self, x):
         return self.act(self.decoder(x, x.sin()))
-
-
-class SharedWithALeaf(nn.Module):
-    """The decoder uses the same activation."""
-
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-        self.decoder = decoder(self.act)
-
-    def forward(self, x):
-        return self.decoder(self.act(x), x.sin())
 
 
 class OwnedByALeaf(nn.Module):
@@ -277,8 +188,3 @@ class DeepInALeaf(nn.Module):
 def decoder(activation: nn.Module) -> nn.Module:
     """A layer of PyTorch, which FX keeps as a leaf."""
     return nn.TransformerDecoderLayer(4, 2, 8, 0.0, activation, batch_first=True)
-
-
-def traced_block() -> fx.GraphModule:
-    """A `GraphModule` that calls a submodule; a fresh trace enters the submodule."""
-    return TracedInPart(BlockAndRelu)()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from autograder.authoring.question import (
     COMMON,
     Aspect,
@@ -98,32 +96,13 @@ EXERCISE = Exercise(
         model_case("a module", "module", models.OneDropout, (X,), (WIDE,)),
         model_case("a module as the output", "module", models.DropoutOutput, (X,)),
         model_case("modules for lines", "kinds", models.Dropouts1d, (LINE,)),
-        model_case("a module for planes", "kinds", models.Dropouts2d, (PLANE,)),
-        model_case("a module for volumes", "kinds", models.Dropouts3d, (SPACE,)),
         model_case("always active", "function", models.AlwaysActive, (X,), (T(5),)),
-        model_case("functions", "function", models.ListensToTraining, (X,)),
         model_case("as the caller says", "function", models.AsTold, (X,), (X, 0.5, False)),
-        model_case("a function in place", "function", models.FunctionInPlace, (X,)),
-        model_case("siblings", "function", models.Siblings, (LINE,)),
-        model_case("a sibling for planes", "function", models.Siblings2d, (PLANE,)),
-        model_case("a sibling for volumes", "function", models.Siblings3d, (SPACE,)),
         model_case("a keyword", "places", models.KeywordDropout, (X,)),
         model_case("a chain", "places", models.Chain, (X,)),
-        model_case("a chain as the output", "places", models.ChainOutput, (X,)),
-        model_case("of an input", "places", models.DropoutOfInput, (X, X)),
-        model_case("called twice", "places", models.CalledTwice, (X,)),
-        model_case("shared and nested", "places", models.SharedDropout, (X,)),
-        model_case("several readers", "places", models.SeveralReaders, (X,)),
-        model_case("read by nobody", "places", models.DeadDropout, (X,)),
         model_case("inside a leaf", "places", models.InsideALeaf, (LAYERED,)),
-        model_case("shared with a leaf", "places", models.SharedWithALeaf, (LAYERED,)),
-        model_case("owned by a leaf", "places", models.OwnedByALeaf, (LAYERED,)),
         model_case("deep in a leaf, and next to it", "places", models.DeepInALeaf, (LAYERED,)),
         model_case("training mode", "caller", models.OneDropout, (X,), training=True),
-        model_case(
-            "functions in training mode", "caller", models.ListensToTraining, (X,), training=True
-        ),
-        model_case("a branch on the mode", "caller", models.Branches, (X,)),
         model_case("a graph module", "caller", models.traced_chain, (X,)),
         model_case(
             "a part that does not train",
@@ -134,7 +113,6 @@ EXERCISE = Exercise(
             prepare=InEvaluation("norm"),
         ),
         model_case("a probability of zero", "rest", models.ZeroDropout, (X,)),
-        model_case("misleading names", "rest", models.Namesakes, (X,)),
         model_case(
             "names that speak of it",
             "rest",
@@ -142,11 +120,7 @@ EXERCISE = Exercise(
             (X,),
             functions={"undo_dropout": models.undo_dropout},
         ),
-        model_case("an identity of the model's own", "rest", models.WithIdentity, (X,)),
-        model_case("a weight that is read", "rest", models.ReadWeight, (X,)),
         model_case("a call in place that nobody reads", "rest", models.UnreadInPlace, (X,)),
-        model_case("parameters with defaults", "rest", models.DefaultDropout, (X,), (X, 3.0)),
-        model_case("dropped twice", "rest", partial(models.DroppedAgain, 2), (X,)),
         model_case("dropped more often", "rest", models.DroppedAgain, (X,)),
     ),  # fmt: skip
     fine_print={
@@ -156,10 +130,7 @@ EXERCISE = Exercise(
             "`nn.TransformerEncoderLayer`: leave those unchanged."
         ): (
             "inside a leaf",
-            "shared with a leaf",
-            "owned by a leaf",
             "deep in a leaf, and next to it",
-            "redraw: a leaf",
         ),
     },
     hints=HINTS,

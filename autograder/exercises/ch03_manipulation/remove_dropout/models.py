@@ -45,15 +45,6 @@ class DropoutInPlace(nn.Module):
         return self.drop(self.linear(x)) * 2
 
 
-class DropoutOfInput(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x, y):
-        return {"x": self.drop(x), "both": [self.drop(y), (x, y)]}
-
-
 class KeywordDropout(nn.Module):
     def __init__(self):
         super().__init__()
@@ -74,34 +65,9 @@ class Dropouts1d(nn.Module):
         return self.feature(self.alpha(self.one(x).sin()).cos()) * 2
 
 
-class Dropouts2d(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.two = nn.Dropout2d(0.5)
-
-    def forward(self, x):
-        return self.two(self.conv(x)).sin()
-
-
-class Dropouts3d(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.three = nn.Dropout3d(0.5)
-
-    def forward(self, x):
-        return self.three(x.sin()).cos()
-
-
 class AlwaysActive(nn.Module):
     def forward(self, x):
         return F.dropout(x).sin()
-
-
-class ListensToTraining(nn.Module):
-    def forward(self, x):
-        y = F.dropout(x, 0.3, self.training).sin()
-        return F.dropout(input=y, p=0.3, training=self.training) * 2
 
 
 class AsTold(nn.Module):
@@ -112,29 +78,6 @@ class AsTold(nn.Module):
         return F.dropout1d(y, p=rate, training=training) * 2
 
 
-class FunctionInPlace(nn.Module):
-    def forward(self, x):
-        y = x * 2
-        return F.dropout(y, 0.5, True, True).sin()
-
-
-class Siblings(nn.Module):
-    def forward(self, x):
-        y = F.alpha_dropout(x, 0.5, True).sin()
-        z = F.feature_alpha_dropout(y, 0.5, training=True).cos()
-        return F.dropout1d(z, 0.5) * 2
-
-
-class Siblings2d(nn.Module):
-    def forward(self, x):
-        return F.dropout2d(x.sin(), p=0.5) * 2
-
-
-class Siblings3d(nn.Module):
-    def forward(self, x):
-        return F.dropout3d(x.sin(), p=0.5) * 2
-
-
 class Chain(nn.Module):
     def __init__(self):
         super().__init__()
@@ -143,15 +86,6 @@ class Chain(nn.Module):
 
     def forward(self, x):
         return F.dropout(self.second(self.first(x))).sin()
-
-
-class ChainOutput(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        return self.drop(self.drop(self.drop(x.sin())))
 
 
 class DroppedAgain(nn.Module):
@@ -167,17 +101,6 @@ class DroppedAgain(nn.Module):
         return x
 
 
-class CalledTwice(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        y = self.drop(x)
-        return self.drop(self.linear(y)) * y + y
-
-
 class SharedDropout(nn.Module):
     def __init__(self):
         super().__init__()
@@ -189,16 +112,6 @@ class SharedDropout(nn.Module):
         return self.deep[0](self.block(x)) + self.drop(x)
 
 
-class SeveralReaders(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        y = self.drop(x)
-        return torch.cat([y, x, y]), torch.mul(input=y, other=y)
-
-
 class FrozenNorm(nn.Module):
     def __init__(self):
         super().__init__()
@@ -207,41 +120,6 @@ class FrozenNorm(nn.Module):
 
     def forward(self, x):
         return self.drop(self.norm(x))
-
-
-class Branches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        if self.training:
-            x = x * 100
-        return self.drop(x).sin()
-
-
-class Namesakes(nn.Module):
-    """The layer `dropout` is not a dropout, and the layer `linear` is one."""
-
-    def __init__(self):
-        super().__init__()
-        self.dropout = nn.Linear(3, 3)
-        self.linear = nn.Dropout(0.5)
-
-    def forward(self, dropout):
-        return self.linear(self.dropout(dropout)).sin()
-
-
-class ReadWeight(nn.Module):
-    """The model reads the linear module's weight, but never calls the module."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        return self.drop(F.linear(x, self.linear.weight)).sin()
 
 
 class UnreadInPlace(nn.Module):
@@ -257,15 +135,6 @@ class UnreadInPlace(nn.Module):
         return self.drop(y) + 1
 
 
-class DefaultDropout(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, input, scale=0.5, unread=None):
-        return self.drop(input) * scale
-
-
 class ZeroDropout(nn.Module):
     def __init__(self):
         super().__init__()
@@ -273,17 +142,6 @@ class ZeroDropout(nn.Module):
 
     def forward(self, x):
         return F.dropout(self.drop(x).sin(), 0.0, False)
-
-
-class DeadDropout(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        self.drop(x)
-        F.dropout(x)
-        return x.sin()
 
 
 class InsideALeaf(nn.Module):
@@ -296,31 +154,6 @@ class InsideALeaf(nn.Module):
 
     def forward(self, x):
         return self.drop(self.encoder(x)).sin()
-
-
-class SharedWithALeaf(nn.Module):
-    """The encoder uses the same dropout."""
-
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
-        self.encoder.dropout1 = self.drop
-
-    def forward(self, x):
-        return self.encoder(self.drop(x.sin()))
-
-
-class OwnedByALeaf(nn.Module):
-    """FX uses the dropout's first name, `encoder.dropout2`."""
-
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
-        self.drop = self.encoder.dropout2
-
-    def forward(self, x):
-        return self.encoder(x.cos()) * self.drop(x)
 
 
 class DeepInALeaf(nn.Module):
@@ -352,18 +185,6 @@ class SpeaksOfDropout(nn.Module):
 
     def forward(self, x):
         return undo_dropout(self.no_dropout(x)) * self.dropout_rate
-
-
-class WithIdentity(nn.Module):
-    """The model has an `nn.Identity`, which is not a dropout."""
-
-    def __init__(self):
-        super().__init__()
-        self.skip = nn.Identity()
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        return self.drop(self.skip(x)).sin()
 
 
 class DroppedWeight(nn.Module):

@@ -8,10 +8,5 @@ from autograder.exercises.ch03_manipulation.remove_dropout.cases import WIDE
 
 REDRAWS = (
     model_case("a module", "module", models.DropoutInPlace, (T(1, 3),)),
-    model_case("a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),)),
-    model_case("a function", "function", models.AlwaysActive, (T(7),)),
     model_case("a weight", "places", models.DroppedWeight, (WIDE,), training=True),
-    model_case("places", "places", models.ChainOutput, (T(7),)),
-    model_case("a leaf", "places", models.OwnedByALeaf, (T(2, 3, 4),)),
-    model_case("training mode", "caller", models.Chain, (WIDE,), training=True),
 )

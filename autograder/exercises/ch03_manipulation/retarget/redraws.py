@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.question import T, model_case
+from autograder.authoring.question import model_case
 from autograder.exercises.ch03_manipulation.retarget import models
 from autograder.exercises.ch03_manipulation.retarget.cases import X
 from autograder.models import additions
 
 REDRAWS = (
-    model_case(
-        "one call",
-        "task",
-        additions.OneAdd,
-        (T(5), T(5)),
-        extra=(torch.add, torch.maximum),
-    ),
-    model_case(
-        "keywords",
-        "arguments",
-        additions.SumKeywords,
-        (T(4, 2),),
-        extra=(torch.sum, torch.amax),
-    ),
     model_case(
         "any keywords",
         "arguments",
@@ -38,12 +24,5 @@ REDRAWS = (
         models.SineOfAWeight,
         (X,),
         extra=(torch.sin, torch.cos),
-    ),
-    model_case(
-        "a name that is taken",
-        "rest",
-        additions.ReluOfSum,
-        (X, X),
-        extra=(torch.relu, torch.neg),
     ),
 )

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from autograder.authoring.question import (
     COMMON,
@@ -77,8 +76,6 @@ EXERCISE = Exercise(
     ),
     cases=(
         case("one entry", "task", models.Waves, (torch.sin, torch.tanh)),
-        case("several calls", "task", models.ManyWaves, (torch.sin, torch.tanh),
-             (torch.maximum, torch.minimum)),
         case("operators", "task", models.Operators, (operator.add, operator.sub),
              (operator.mul, torch.mul)),
         case("a function of its own", "task", models.Alike, (models.relu, torch.sigmoid),
@@ -87,42 +84,25 @@ EXERCISE = Exercise(
              how=models.Managed),
         case("sin and cos exchanged", "at once", models.Waves, *SIN_COS),
         case("sin, cos, tanh", "at once", models.ManyWaves, *CHAIN),
-        case("the other order", "at once", models.ManyWaves, *CHAIN[::-1]),
         case("nothing to do", "honest", models.Waves, (torch.tanh, torch.exp)),
-        case("an empty table", "honest", models.Waves),
         case("the same again", "honest", models.Waves, (torch.sin, torch.sin)),
         case("one the same, one not", "honest", models.Waves, (torch.cos, torch.cos),
              (torch.sin, torch.exp)),
-        case("one not, one the same", "honest", models.Waves, (torch.sin, torch.exp),
-             (torch.cos, torch.cos)),
         case("three calls", "honest", models.Waves, (torch.sin, torch.tanh), how=models.Again),
-        case("three exchanges", "honest", models.Waves, *SIN_COS, how=models.Again),
-        case("another module in between", "honest", models.ManyWaves, (torch.sin, torch.exp),
-             how=models.Between),
-        case("two passes", "honest", models.Waves, (torch.sin, torch.tanh), how=models.TwoPasses),
         case("one for its twin", "honest", models.Squared, ("squared", "cubed")),
         case("many with one name", "others", models.Alike, (torch.relu, torch.abs)),
-        case("the function of torch.nn", "others", models.Alike, (F.relu, torch.sigmoid)),
-        case("two from one factory", "others", models.FromOneFactory, ("squared", torch.exp)),
-        case("add, and +", "others", models.Operators, (torch.add, torch.sub)),
     ),
     fine_print={
         "An entry from a function to itself changes nothing.": (
             "the same again",
             "one the same, one not",
-            "one not, one the same",
-            "redraw: the same again",
         ),
         (
             "Methods and modules are left alone, and so are functions that only share a name with "
             "a key."
         ): (
             "many with one name",
-            "the function of torch.nn",
-            "two from one factory",
-            "add, and +",
             "redraw: another relu",
-            "redraw: names",
             "redraw: one around another",
         ),
         "It works in a `PassManager`, too.": ("a manager runs it",),

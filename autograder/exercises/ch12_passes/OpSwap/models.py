@@ -96,13 +96,6 @@ class Alike(nn.Module):
         return F.relu(a) * self.relu(x - 1) - relu(x)
 
 
-class FromOneFactory(nn.Module):
-    """Two functions with equal names and qualified names."""
-
-    def forward(self, x):
-        return squared(x) + cubed(x)
-
-
 class Guarded(nn.Module):
     """A function, and a wrapper around it made with `functools.wraps`."""
 

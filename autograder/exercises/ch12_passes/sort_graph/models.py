@@ -227,12 +227,6 @@ def shuffled(trial: Trial, choice: int) -> Trial:
 # ------------------------------------------------------------------ larger graphs
 
 
-def backwards(count: int) -> tuple[Entry, ...]:
-    """A chain of calls, each of which precedes its input."""
-    links = [sin(f"n{i}", f"n{i - 1}" if i > 1 else "x1") for i in range(count, 0, -1)]
-    return (*links, output(f"n{count}"))
-
-
 MIXED = (
     output("n9"),
     Entry("n9", "view_as", ("n8", "x1"), op="call_method"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 
 import torch
 import torch.nn.functional as F
 from torch import fx
 
-from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 ADDS = (torch.add, operator.add)
 
@@ -139,46 +138,11 @@ def self_loop(model):
     return gm
 
 
-@wrong("a deep copy of the node as argument", "foreign-node")
-def copied_node(model):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        with gm.graph.inserting_after(node):
-            relu = gm.graph.call_function(torch.relu, (copy.deepcopy(node),))
-        node.replace_all_uses_with(relu)
-    gm.recompile()
-    return gm
-
-
-@wrong("inserted at the end", "output-not-last")
+@wrong("inserted at the end", "output-not-last", clause="common.one-output")
 def at_the_end(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
         relu = gm.graph.call_function(torch.relu)
-        node.replace_all_uses_with(relu)
-        relu.args = (node,)
-    gm.recompile()
-    return gm
-
-
-@wrong("inserted before the sum", "use-before-definition")
-def before_the_sum(model):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        with gm.graph.inserting_before(node):
-            relu = gm.graph.call_function(torch.relu)
-        node.replace_all_uses_with(relu)
-        relu.args = (node,)
-    gm.recompile()
-    return gm
-
-
-@wrong("inserted before the output", "use-before-definition")
-def before_the_output(model):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        with gm.graph.inserting_before(next(iter(reversed(gm.graph.nodes)))):
-            relu = gm.graph.call_function(torch.relu)
         node.replace_all_uses_with(relu)
         relu.args = (node,)
     gm.recompile()
@@ -190,17 +154,17 @@ def only_function(model):
     return insert(model, find=lambda gm: [n for n in sums(gm) if n.target is torch.add])
 
 
-@wrong("sums that nobody reads forgotten", "relu-missing")
+@wrong("sums that nobody reads forgotten", "relu-missing", clause="after-each")
 def only_read(model):
     return insert(model, find=lambda gm: [n for n in sums(gm) if n.users])
 
 
-@wrong("sums with an alpha forgotten", "relu-missing")
+@wrong("sums with an alpha forgotten", "relu-missing", clause="after-each")
 def no_alpha(model):
     return insert(model, find=lambda gm: [n for n in sums(gm) if "alpha" not in n.kwargs])
 
 
-@wrong("sums with a number forgotten", "relu-missing")
+@wrong("sums with a number forgotten", "relu-missing", clause="after-each")
 def only_nodes(model):
     return insert(
         model,
@@ -210,33 +174,7 @@ def only_nodes(model):
     )
 
 
-@wrong("sums that a relu reads already", "changed-too-much")
-def relu_is_there(model):
-    return insert(
-        model,
-        find=lambda gm: [n for n in sums(gm) if all(u.target is not torch.relu for u in n.users)],
-    )
-
-
-@wrong("sums with an alpha that is computed forgotten", "relu-missing")
-def no_computed_alpha(model):
-    return insert(
-        model,
-        find=lambda gm: [n for n in sums(gm) if not isinstance(n.kwargs.get("alpha"), fx.Node)],
-    )
-
-
-@wrong("sums of what is read off by a dot forgotten", "relu-missing")
-def no_attributes(model):
-    return insert(
-        model,
-        find=lambda gm: [
-            n for n in sums(gm) if all(i.target is not getattr for i in n.all_input_nodes)
-        ],
-    )
-
-
-@wrong("found by the name of the function", "changed-too-much")
+@wrong("found by the name of the function", "changed-too-much", clause="rest")
 def by_name(model):
     return insert(
         model,
@@ -258,7 +196,7 @@ def method_too(model):
     )
 
 
-@wrong("the in-place operator too", "changed-too-much")
+@wrong("the in-place operator too", "changed-too-much", clause="rest")
 def iadd_too(model):
     return insert(
         model,
@@ -302,16 +240,7 @@ def rewired(model, mapped):
     return gm
 
 
-@wrong("lists and keywords not searched", "reader-not-rewired")
-def flat_arguments(model):
-    def mapped(values, old, new):
-        args, kwargs = values
-        return tuple(new if a is old else a for a in args), kwargs
-
-    return rewired(model, mapped)
-
-
-@wrong("lists among keyword arguments not searched", "reader-not-rewired")
+@wrong("lists among keyword arguments not searched", "reader-not-rewired", clause="readers")
 def flat_keywords(model):
     def mapped(values, old, new):
         args, kwargs = values
@@ -321,20 +250,7 @@ def flat_keywords(model):
     return rewired(model, mapped)
 
 
-@wrong("what asks for the shape still reads the sum", "reader-not-rewired")
-def shape_of_the_sum(model):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        with gm.graph.inserting_after(node):
-            relu = gm.graph.call_function(torch.relu, (node,))
-        node.replace_all_uses_with(
-            relu, lambda user, relu=relu: user is not relu and user.target not in (getattr, "size")
-        )
-    gm.recompile()
-    return gm
-
-
-@wrong("the result put into the model's mode", "caller-changed")
+@wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
 def model_mode(model):
     return insert(model).train(model.training)
 
@@ -352,44 +268,12 @@ def one_each(model):
     return gm
 
 
-@wrong("nothing reads the relu", "reader-not-rewired")
-def not_rewired(model):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        with gm.graph.inserting_after(node):
-            gm.graph.call_function(torch.relu, (node,))
-    gm.recompile()
-    return gm
-
-
 @wrong("F.relu", "relu-missing", clause="torch-relu")
 def functional(model):
     return insert(model, target=F.relu)
 
 
-@wrong("two relus in a row", "changed-too-much")
-def twice(model):
-    gm = fx.symbolic_trace(insert(model))
-    for node in [n for n in gm.graph.nodes if n.target is torch.relu]:
-        with gm.graph.inserting_after(node):
-            relu = gm.graph.call_function(torch.relu)
-        node.replace_all_uses_with(relu)
-        relu.args = (node,)
-    gm.recompile()
-    return gm
-
-
-@wrong("dead code eliminated", "changed-too-much")
-def with_dce(model):
-    return insert(model, last=lambda gm: gm.graph.eliminate_dead_code())
-
-
-@wrong("the relu in place", "relu-missing")
-def in_place_relu(model):
-    return insert(model, target=torch.relu_)
-
-
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
@@ -400,19 +284,7 @@ def stale(model):
     return gm
 
 
-@wrong("args are no tuple", "args-not-tuple")
-def args_list(model):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        with gm.graph.inserting_after(node):
-            relu = gm.graph.call_function(torch.relu)
-        node.replace_all_uses_with(relu)
-        relu.args = [node]
-    gm.recompile()
-    return gm
-
-
-@wrong("a graph module edited in place", "caller-changed")
+@wrong("a graph module edited in place", "caller-changed", clause="common.caller-graph")
 def edits_the_caller(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     for node in sums(gm):
@@ -424,7 +296,7 @@ def edits_the_caller(model):
     return gm
 
 
-@wrong("one relu for equal sums", "changed-too-much")
+@wrong("one relu for equal sums", "changed-too-much", clause="one")
 def one_for_equal(model):
     gm, made = insert(model), {}
     for node in list(gm.graph.nodes):
@@ -443,7 +315,7 @@ def one_for_equal(model):
     return gm
 
 
-@wrong("readers in slices are missed", "reader-not-rewired")
+@wrong("readers in slices are missed", "reader-not-rewired", clause="readers")
 def slices_missed(model):
     def mapped(value, old, new):
         if isinstance(value, (list, tuple)):
@@ -455,7 +327,7 @@ def slices_missed(model):
     return rewired(model, mapped)
 
 
-@wrong("the relu is given a name that may be taken", "lint")
+@wrong("the relu is given a name that may be taken", "lint", clause="common.lint")
 def named_by_hand(model):
     gm = insert(model)
     for node in gm.graph.nodes:
@@ -469,34 +341,7 @@ def reads(node, ops):
     return [n for n in node.all_input_nodes if n.op in ops]
 
 
-@wrong("sums of parameters have none", "relu-missing")
-def inputs_alone(model):
-    find = lambda gm: [  # noqa: E731
-        n for n in sums(gm) if len(reads(n, ("get_attr",))) < len(n.all_input_nodes)
-    ]
-    return insert(model, find=find)
-
-
-@wrong("a sum with a size has none", "relu-missing")
-def no_size(model):
-    def is_size(node):
-        item = node.target is operator.getitem
-        return node.target == "size" or (item and node.args[0].target in ("size", getattr))
-
-    find = lambda gm: [n for n in sums(gm) if not any(map(is_size, n.all_input_nodes))]  # noqa: E731
-    return insert(model, find=find)
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model):
-    raise NotImplementedError
-
-
-wrong("kept by the class of the model", "changed-too-much")(kept_by_class(reads_last))
-
-
 BEYOND = {
-    "kept by the class of the model": ONE_CLASS_EACH,
     "readers in slices are missed": "no tensor that is drawn stands in a slice",
 }
 

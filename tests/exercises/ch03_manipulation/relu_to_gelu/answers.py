@@ -181,24 +181,6 @@ def deep_copy_of_leaves(model):
     return swap(model)
 
 
-@wrong("modules exchanged where they are", "caller-changed")
-def exchanged_in_place(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and is_relu(gm, node):
-            gm.set_submodule(node.target, nn.GELU())
-    return swap(gm, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
-
-
-@wrong("every nn.ReLU deleted by name", "caller-changed")
-def deleted_everywhere(model):
-    gm = swap(model)
-    for name, module in list(gm.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            gm.delete_submodule(name)
-    return gm
-
-
 @wrong("leaves that hold one are left alone altogether", "missed-spelling", clause="leaf-called")
 def shared_left_alone(model):
     held = {
@@ -216,11 +198,6 @@ def shared_left_alone(model):
     )
 
 
-@wrong("only torch.relu", "missed-spelling")
-def only_torch(model):
-    return swap(model, wanted=lambda gm, n: n.op == "call_function" and n.target is torch.relu)
-
-
 @wrong("F.relu forgotten", "missed-spelling", clause="functional")
 def no_functional(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.target is not F.relu)
@@ -231,17 +208,12 @@ def no_methods(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.op != "call_method")
 
 
-@wrong("modules forgotten", "missed-spelling")
-def no_modules(model):
-    return swap(model, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
-
-
 @wrong("F.relu in place forgotten", "missed-spelling", clause="inplace")
 def not_in_place(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and not n.kwargs.get("inplace"))
 
 
-@wrong("modules in place forgotten", "missed-spelling")
+@wrong("modules in place forgotten", "missed-spelling", clause="module")
 def no_in_place_modules(model):
     def wanted(gm, node):
         inplace = node.op == "call_module" and getattr(
@@ -274,7 +246,7 @@ def first_call(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("inplace reaches gelu", "result-raises")
+@wrong("inplace reaches gelu", "result-raises", clause="inplace")
 def inplace_kept(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -285,7 +257,7 @@ def inplace_kept(model):
     return gm
 
 
-@wrong("the input taken from args", "crashed")
+@wrong("the input taken from args", "crashed", clause="common.keyword-calls")
 def input_from_args(model):
     return swap(model, value=lambda node: node.args[0])
 
@@ -293,11 +265,6 @@ def input_from_args(model):
 @wrong("gelu approximated", "not-exact", clause="common.same-values, exact")
 def approximated(model):
     return swap(model, kwargs={"approximate": "tanh"})
-
-
-@wrong("silu", "wrong-result")
-def silu(model):
-    return swap(model, gelu=F.silu)
 
 
 @wrong("modules left behind", "unused-module", clause="gone")
@@ -315,27 +282,7 @@ def by_class_name(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("found by the name of the module", "missed-spelling")
-def by_module_name(model):
-    def wanted(gm, node):
-        if node.op == "call_module":
-            return "relu" in node.target or "act" in node.target
-        return is_relu(gm, node)
-
-    return swap(model, wanted=wanted)
-
-
-@wrong("functions found by their name", "wrong-result")
-def by_function_name(model):
-    def wanted(gm, node):
-        if node.op == "call_function":
-            return "relu" in node.target.__name__
-        return is_relu(gm, node)
-
-    return swap(model, wanted=wanted)
-
-
-@wrong("functions found by their exact name", "wrong-result")
+@wrong("functions found by their exact name", "wrong-result", clause="others")
 def by_exact_name(model):
     def wanted(gm, node):
         if node.op == "call_function":
@@ -345,23 +292,13 @@ def by_exact_name(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("modules of the caller replaced", "caller-changed")
+@wrong("modules of the caller replaced", "caller-changed", clause="common.caller-submodules")
 def caller_replaced(model):
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.ReLU):
                 setattr(module, name, nn.GELU())
     return swap(model)
-
-
-@wrong("the class of shared modules changed", "caller-changed")
-def class_changed(model):
-    gm = fx.symbolic_trace(model)
-    for module in gm.modules():
-        if isinstance(module, nn.ReLU):
-            module.approximate = "none"
-            module.__class__ = nn.GELU
-    return swap(gm)
 
 
 @wrong("setattr with a dotted name", "dotted-name", clause="common.no-dotted-key")
@@ -374,19 +311,7 @@ def dotted(model):
     return gm
 
 
-@wrong("relus left, read by nobody", "missed-spelling")
-def left_behind(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_relu(gm, node):
-            with gm.graph.inserting_before(node):
-                new = gm.graph.call_function(F.gelu, (value_of(node),))
-            node.replace_all_uses_with(new)
-    gm.recompile()
-    return gm
-
-
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -398,45 +323,12 @@ def stale(model):
     return gm
 
 
-@wrong("a function of its own", "unknown-target")
-def own_function(model):
-    def gelu(x):
-        return F.gelu(x)
-
-    return swap(model, gelu=gelu)
-
-
-@wrong("the model put into eval mode", "caller-changed")
-def calls_eval(model):
-    return swap(model.eval())
-
-
-@wrong("the result put into the model's mode", "caller-changed")
+@wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
 def model_mode(model):
     return swap(model).train(model.training)
 
 
-@wrong("FX's dead code elimination at the end", "wrong-result")
-def sweeps(model):
-    gm = swap(model)
-    gm.graph.eliminate_dead_code()
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("one GELU for each value that is read", "wrong-result")
-def one_for_each_value(model):
-    gm, made = swap(model), {}
-    for node in list(gm.graph.nodes):
-        if node.target is F.gelu and node is not made.setdefault(node.args, node):
-            node.replace_all_uses_with(made[node.args])
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("a module under a name that is taken", "overwritten-module")
+@wrong("a module under a name that is taken", "overwritten-module", clause="others")
 def name_taken(model):
     gm = fx.symbolic_trace(model)
     gm.add_module("gelu", nn.GELU())
@@ -449,36 +341,6 @@ def name_taken(model):
     return gm
 
 
-@wrong("a module under the name of the node", "overwritten-module")
-def named_like_the_node(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_relu(gm, node):
-            name = node.name if node.op != "call_module" else f"gelu_for_{node.name}"
-            gm.add_submodule(name, nn.GELU())
-            with gm.graph.inserting_before(node):
-                new = gm.graph.call_module(name, (value_of(node),))
-            node.replace_all_uses_with(new)
-            gm.graph.erase_node(node)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("what nodes called is deleted, unless its parent is called", "caller-changed")
-def unless_the_parent_is_called(model):
-    gm = fx.symbolic_trace(model)
-    calls = [node for node in gm.graph.nodes if node.op == "call_module"]
-    called = {node.target for node in calls if not is_relu(gm, node)}
-    gone = {node.target for node in calls if is_relu(gm, node)}
-    result = swap(model, sweep=False)
-    for name in gone:
-        if name.rpartition(".")[0] not in called:
-            result.delete_submodule(name)
-    result.recompile()
-    return result
-
-
 @wrong("a name that begins like a called one is kept", "unused-module", clause="gone")
 def kept_by_prefix(model):
     gm = swap(model, sweep=False)
@@ -487,29 +349,6 @@ def kept_by_prefix(model):
         if isinstance(module, nn.ReLU) and not name.startswith(called):
             gm.delete_submodule(name)
     return gm
-
-
-@wrong("modules that are only read are deleted", "missing-target")
-def deletes_what_is_read(model):
-    gm = swap(model)
-    called = {node.target for node in gm.graph.nodes if node.op == "call_module"}
-    for name, module in list(gm.named_modules()):
-        if name and not list(module.children()) and name not in called:
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model):
-    raise NotImplementedError
-
-
-BEYOND = {
-    "FX's dead code elimination at the end": (
-        "no model changes a value in place by a call that nobody reads"
-    ),
-    "one GELU for each value that is read": "no model changes what a ReLU gives",
-}
 
 
 DECIDES_NOTHING = [

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 
-import torch
 import torch.nn.functional as F
 from torch import fx, nn
 from torch.nn.modules.dropout import _DropoutNd
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import right, wrong
 
 MODULES = (
     nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout,
@@ -161,38 +160,7 @@ def identities_too(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("a copy in place of each", "something-instead")
-def copies_instead(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if is_dropout(gm, node):
-            value = value_of(node)
-            node.op, node.target, node.args, node.kwargs = "call_method", "clone", (value,), {}
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("functions found by a part of their name", "wrong-result")
-def by_part_of_the_name(model):
-    def wanted(gm, node):
-        if node.op == "call_function":
-            return "dropout" in node.target.__name__
-        return is_dropout(gm, node)
-
-    return remove(model, wanted=wanted)
-
-
-@wrong("every module of these classes deleted by name", "caller-changed")
-def deleted_everywhere(model):
-    gm = remove(model)
-    for name, module in list(gm.named_modules(remove_duplicate=False)):
-        if isinstance(module, MODULES):
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("the module that was called is deleted", "caller-changed")
+@wrong("the module that was called is deleted", "caller-changed", clause="leaf")
 def target_deleted(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -219,23 +187,6 @@ def leaves_of_a_copy(model):
     return remove(model)
 
 
-@wrong("every leaf with a dropout inside is opened", "something-instead")
-def opened_leaves(model):
-    class Open(fx.Tracer):
-        def is_leaf_module(self, m, module_qualified_name):
-            own = isinstance(m, nn.TransformerEncoderLayer)
-            return not own and super().is_leaf_module(m, module_qualified_name)
-
-        def call_module(self, m, forward, args, kwargs):
-            if isinstance(m, nn.TransformerEncoderLayer):
-                x = m.norm1(args[0] + m.self_attn(args[0], args[0], args[0])[0])
-                return m.norm2(x + m.linear2(torch.relu(m.linear1(x))))
-            return super().call_module(m, forward, args, kwargs)
-
-    tracer = Open()
-    return remove(fx.GraphModule(model, tracer.trace(model)))
-
-
 @wrong("only nn.Dropout", "missed-spelling", clause="modules")
 def only_dropout(model):
     return remove(
@@ -246,14 +197,9 @@ def only_dropout(model):
     )
 
 
-@wrong("functions forgotten", "missed-spelling")
+@wrong("functions forgotten", "missed-spelling", clause="functions")
 def no_functions(model):
     return remove(model, wanted=lambda gm, n: n.op == "call_module" and is_dropout(gm, n))
-
-
-@wrong("modules forgotten", "missed-spelling")
-def no_modules(model):
-    return remove(model, wanted=lambda gm, n: n.op == "call_function" and is_dropout(gm, n))
 
 
 @wrong("siblings of F.dropout forgotten", "missed-spelling", clause="functions")
@@ -262,16 +208,6 @@ def no_siblings(model):
         model,
         wanted=lambda gm, n: is_dropout(gm, n) and (n.op == "call_module" or n.target is F.dropout),
     )
-
-
-@wrong("feature alpha dropout forgotten", "missed-spelling")
-def no_feature_alpha(model):
-    def wanted(gm, node):
-        if node.op == "call_module":
-            return isinstance(gm.get_submodule(node.target), MODULES[:-1])
-        return node.op == "call_function" and node.target in FUNCTIONS
-
-    return remove(model, wanted=wanted)
 
 
 @wrong("only functions that listen to training", "missed-spelling", clause="always-active")
@@ -284,16 +220,6 @@ def only_listening(model):
     )
 
 
-@wrong("the last value that it reads takes its place", "wrong-structure")
-def last_value(model):
-    return remove(model, value=lambda node: node.all_input_nodes[-1])
-
-
-@wrong("the input taken from args", "crashed")
-def input_from_args(model):
-    return remove(model, value=lambda node: node.args[0])
-
-
 @wrong("keyword calls skipped", "missed-spelling", clause="common.keyword-calls, keyword")
 def keywords_skipped(model):
     return remove(model, wanted=lambda gm, n: is_dropout(gm, n) and len(n.args) > 0)
@@ -302,26 +228,6 @@ def keywords_skipped(model):
 @wrong("modules left behind", "unused-module", clause="unused")
 def modules_left(model):
     return remove(model, sweep=False)
-
-
-@wrong("only direct children deleted", "unused-module")
-def children_deleted(model):
-    gm = remove(model, sweep=False)
-    for name, module in list(gm.named_children()):
-        if isinstance(module, MODULES):
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("erased before it is rewired", "crashed")
-def erased_first(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_dropout(gm, node):
-            gm.graph.erase_node(node)
-            node.replace_all_uses_with(value_of(node))
-    gm.recompile()
-    return gm
 
 
 @wrong("inputs collected before the loop", "crashed", clause="chained")
@@ -337,18 +243,6 @@ def collected(model):
     return gm
 
 
-@wrong("the output forgotten", "crashed")
-def output_forgotten(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_dropout(gm, node):
-            node.replace_all_uses_with(value_of(node), lambda user: user.op != "output")
-            gm.graph.erase_node(node)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
 @wrong("dropouts as the output skipped", "missed-spelling", clause="output")
 def outputs_skipped(model):
     return remove(
@@ -357,22 +251,12 @@ def outputs_skipped(model):
     )
 
 
-@wrong("only where the probability is not zero", "missed-spelling")
+@wrong("only where the probability is not zero", "missed-spelling", clause="modules")
 def not_zero(model):
     def p_of(gm, node):
         return gm.get_submodule(node.target).p if node.op == "call_module" else node.kwargs["p"]
 
     return remove(model, wanted=lambda gm, n: is_dropout(gm, n) and p_of(gm, n) > 0)
-
-
-@wrong("found by the name", "missed-spelling")
-def by_name(model):
-    def wanted(gm, node):
-        if node.op == "call_module":
-            return "drop" in node.target
-        return is_dropout(gm, node)
-
-    return remove(model, wanted=wanted)
 
 
 @wrong("every module call that changes nothing in eval mode", "wrong-result", clause="value")
@@ -385,16 +269,6 @@ def too_much(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("switched off, not removed", "missed-spelling")
-def switched_off(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if node.op == "call_function" and node.target in FUNCTIONS:
-            node.kwargs = {**node.kwargs, "training": False}
-    gm.recompile()
-    return gm
-
-
 @wrong("p set to zero", "caller-changed", clause="common.caller-attributes")
 def p_zero(model):
     gm = fx.symbolic_trace(model)
@@ -404,33 +278,12 @@ def p_zero(model):
     return remove(gm)
 
 
-@wrong("the model put into eval mode", "caller-changed")
-def calls_eval(model):
-    return remove(model.eval())
-
-
-@wrong("the result put into eval mode", "caller-changed")
-def result_eval(model):
-    gm = fx.symbolic_trace(model)
-    gm.eval()
-    return remove(gm)
-
-
-@wrong("the result put into the model's mode", "caller-changed")
+@wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
 def model_mode(model):
     return remove(model).train(model.training)
 
 
-@wrong("the caller's modules replaced", "caller-changed", clause="common.caller-submodules")
-def caller_replaced(model):
-    for module in list(model.modules()):
-        for name, child in list(module.named_children()):
-            if isinstance(child, MODULES):
-                setattr(module, name, nn.Identity())
-    return remove(model)
-
-
-@wrong("a graph module edited in place", "caller-changed")
+@wrong("a graph module edited in place", "caller-changed", clause="common.caller-graph")
 def edits_the_caller(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -442,7 +295,7 @@ def edits_the_caller(model):
     return gm
 
 
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -453,21 +306,7 @@ def stale(model):
     return gm
 
 
-@wrong("scaled as if it were active", "something-instead")
-def scaled(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_dropout(gm, node):
-            with gm.graph.inserting_before(node):
-                new = gm.graph.call_function(torch.mul, (value_of(node), 0.5))
-            node.replace_all_uses_with(new)
-            gm.graph.erase_node(node)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("FX's dead code elimination at the end", "wrong-result")
+@wrong("FX's dead code elimination at the end", "wrong-result", clause="value")
 def sweeps(model):
     gm = remove(model)
     gm.graph.eliminate_dead_code()
@@ -476,64 +315,7 @@ def sweeps(model):
     return gm
 
 
-@wrong("modules that are only read are deleted", "missing-target")
-def deletes_what_is_read(model):
-    gm = remove(model)
-    called = {node.target for node in gm.graph.nodes if node.op == "call_module"}
-    for name, module in list(gm.named_modules()):
-        if name and not list(module.children()) and name not in called:
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("what nodes called is deleted, unless its parent is called", "caller-changed")
-def unless_the_parent_is_called(model):
-    gm = fx.symbolic_trace(model)
-    calls = [node for node in gm.graph.nodes if node.op == "call_module"]
-    called = {node.target for node in calls if not is_dropout(gm, node)}
-    gone = {node.target for node in calls if is_dropout(gm, node)}
-    result = remove(model, sweep=False)
-    for name in gone:
-        if name.rpartition(".")[0] not in called:
-            result.delete_submodule(name)
-    result.recompile()
-    return result
-
-
-@wrong("a name that begins like a called one is kept", "unused-module", clause="unused")
-def kept_by_prefix(model):
-    gm = remove(model, sweep=False)
-    called = tuple(node.target for node in gm.graph.nodes if node.op == "call_module")
-    for name, module in list(gm.named_modules()):
-        if isinstance(module, MODULES) and not name.startswith(called):
-            gm.delete_submodule(name)
-    return gm
-
-
-def read_instead(user, old, new):
-    user.args = fx.map_arg(user.args, lambda n: new if n is old else n)
-    user.kwargs = {key: new if value is old else value for key, value in user.kwargs.items()}
-
-
-@wrong("lists among keyword arguments are not searched", "crashed")
-def lists_by_keyword_missed(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_dropout(gm, node):
-            for user in list(node.users):
-                read_instead(user, node, value_of(node))
-            gm.graph.erase_node(node)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model):
-    raise NotImplementedError
-
-
-@wrong("modules in place are left", "missed-spelling")
+@wrong("modules in place are left", "missed-spelling", clause="modules")
 def in_place_left(model):
     def wanted(gm, node):
         module = gm.get_submodule(node.target) if node.op == "call_module" else None
@@ -542,26 +324,9 @@ def in_place_left(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("a graph module is copied, not traced", "something-instead")
-def not_traced_anew(model):
-    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    for node in gm.graph.nodes:
-        env[node] = (
-            env[value_of(node)] if is_dropout(gm, node) else graph.node_copy(node, env.__getitem__)
-        )
-    return fx.GraphModule(gm, graph)
-
-
-@wrong("a weight is dropped as before", "missed-spelling")
+@wrong("a weight is dropped as before", "missed-spelling", clause="modules")
 def weights_stay(model):
     def wanted(gm, node):
         return is_dropout(gm, node) and all(n.op != "get_attr" for n in node.all_input_nodes)
 
     return remove(model, wanted=wanted)
-
-
-wrong("kept by the class of the model", "wrong-result")(kept_by_class(erased))
-
-
-BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

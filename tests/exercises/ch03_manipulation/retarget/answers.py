@@ -138,7 +138,7 @@ def only_first(model, old, new):
     return gm
 
 
-@wrong("calls that nobody reads are skipped", "missed-call")
+@wrong("calls that nobody reads are skipped", "missed-call", clause="every-call")
 def only_read(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -180,17 +180,6 @@ def no_keywords(model, old, new):
     return gm
 
 
-@wrong("only two arguments kept", "wrong-arguments")
-def two_arguments(model, old, new):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if is_call(node, old):
-            node.target = new
-            node.args = node.args[:1]
-    gm.recompile()
-    return gm
-
-
 @wrong("dead code eliminated", "other-nodes-changed", clause="others")
 def with_dce(model, old, new):
     gm = fx.symbolic_trace(model)
@@ -212,7 +201,7 @@ def edits_the_caller(model, old, new):
     return gm
 
 
-@wrong("a Transformer that renames", "other-nodes-changed")
+@wrong("a Transformer that renames", "other-nodes-changed", clause="others")
 def renaming_transformer(model, old, new):
     class Swap(fx.Transformer):
         def call_function(self, target, args, kwargs):
@@ -221,19 +210,7 @@ def renaming_transformer(model, old, new):
     return Swap(fx.symbolic_trace(model)).transform()
 
 
-@wrong("old nodes left behind", "missed-call")
-def left_behind(model, old, new):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_call(node, old):
-            with gm.graph.inserting_before(node):
-                twin = gm.graph.call_function(new, node.args, node.kwargs)
-            node.replace_all_uses_with(twin)
-    gm.recompile()
-    return gm
-
-
-@wrong("placeholders copied by name", "lost-signature")
+@wrong("placeholders copied by name", "lost-signature", clause="common.signature")
 def lost_defaults(model, old, new):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -247,7 +224,7 @@ def lost_defaults(model, old, new):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("arguments not mapped to the new graph", "foreign-node", clause="common.lint")
+@wrong("arguments not mapped to the new graph", "foreign-node", clause="common.no-foreign-node")
 def not_mapped(model, old, new):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -259,49 +236,7 @@ def not_mapped(model, old, new):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("the model put into eval mode", "caller-changed", clause="common.caller-modes")
-def calls_eval(model, old, new):
-    gm = fx.symbolic_trace(model.eval())
-    for node in gm.graph.nodes:
-        if is_call(node, old):
-            node.target = new
-    gm.recompile()
-    return gm
-
-
-@wrong("the graph returned", "not-a-graph-module", clause="common.wrong-kind")
-def returns_graph(model, old, new):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if is_call(node, old):
-            node.target = new
-    return gm.graph
-
-
-@wrong("nothing returned", "returned-none")
-def returns_none(model, old, new):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if is_call(node, old):
-            node.target = new
-    gm.recompile()
-
-
-@wrong("the new call in front of its first reader", "wrong-result")
-def at_first_reader(model, old, new):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_call(node, old):
-            place = next((n for n in gm.graph.nodes if n in node.users), node.next)
-            with gm.graph.inserting_before(place):
-                twin = gm.graph.call_function(new, node.args, node.kwargs)
-            node.replace_all_uses_with(twin)
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("each argument counted once", "missed-call")
+@wrong("each argument counted once", "missed-call", clause="every-call")
 def once_per_arguments(model, old, new):
     gm, seen = fx.symbolic_trace(model), set()
     for node in gm.graph.nodes:
@@ -312,7 +247,7 @@ def once_per_arguments(model, old, new):
     return gm
 
 
-@wrong("every part gets the model's mode", "caller-changed")
+@wrong("every part gets the model's mode", "caller-changed", clause="common.caller-modes")
 def one_mode(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -322,7 +257,11 @@ def one_mode(model, old, new):
     return gm.train(model.training)
 
 
-@wrong("only keywords that the signature of the new function names", "wrong-arguments")
+@wrong(
+    "only keywords that the signature of the new function names",
+    "wrong-arguments",
+    clause="arguments",
+)
 def known_keywords(model, old, new):
     gm = in_place(model, old, new)
     for node in gm.graph.find_nodes(op="call_function", target=new):
@@ -343,18 +282,6 @@ def from_inputs(model, old, new):
             node.target = new
     gm.recompile()
     return gm
-
-
-@wrong("untouched", "not-attempted", clause="common.stub")
-def untouched(model, old, new):
-    raise NotImplementedError
-
-
-BEYOND = {
-    "the new call in front of its first reader": (
-        "no model changes a value in place, so a call may as well come later"
-    ),
-}
 
 
 def complete_on_network(trial, choice):

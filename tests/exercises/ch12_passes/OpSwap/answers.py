@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import copy
-import inspect
 
 import torch
-from torch import fx
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from tests.exercises import right, wrong
-
-BEYOND = {
-    "overloads of operators are left out": "random models call no ATen operators",
-    "keywords that the other function does not know go": "random tables have none of Python's",
-    "all overloads of a packet": "random tables have no packets of overloads",
-    "what is around a function is taken for it": "random models have no such functions",
-}
-"""Wrong answers that random models cannot find, with the reason."""
 
 
 class Swapping(PassBase):
@@ -235,20 +225,6 @@ class Copied(Swapping):
         return super().call(copy.deepcopy(gm))
 
 
-@wrong("a copy comes back", "other-module", clause="same-module")
-class CopyComesBack(Swapping):
-    def end(self, gm, modified):
-        super().end(gm, modified)
-        return PassResult(copy.deepcopy(gm), modified)
-
-
-@wrong("the graph is put into a new module", "other-module", clause="same-module")
-class NewModule(Swapping):
-    def end(self, gm, modified):
-        super().end(gm, modified)
-        return PassResult(fx.GraphModule(gm, gm.graph), modified)
-
-
 @wrong("new nodes in place of the old", "other-nodes", clause="nodes")
 class NewNodes(Swapping):
     def edit(self, node, new):
@@ -282,34 +258,11 @@ class InOrder(Swapping):
         return other
 
 
-@wrong("keywords that the other function does not know go", "node-changed", clause="arguments")
-class Fitting(Swapping):
-    def edit(self, node, new):
-        if inspect.isfunction(new):
-            known = inspect.signature(new).parameters
-            node.kwargs = {key: value for key, value in node.kwargs.items() if key in known}
-        return super().edit(node, new)
-
-
 @wrong("the old target is noted in `meta`", "node-changed", clause="meta")
 class Noted(Swapping):
     def edit(self, node, new):
         node.meta["was"] = node.target.__name__
         return super().edit(node, new)
-
-
-@wrong("a value that is out of date goes", "node-changed", clause="meta")
-class Fresh(Swapping):
-    def edit(self, node, new):
-        node.meta.pop("val", None)
-        return super().edit(node, new)
-
-
-@wrong("what is unread goes", "nodes-changed", clause="nodes")
-class Tidy(Swapping):
-    def end(self, gm, modified):
-        gm.graph.eliminate_dead_code()
-        return super().end(gm, modified)
 
 
 @wrong("looked up by name", "wrong-target", clause="share-a-name")
@@ -363,36 +316,6 @@ class NoOperators(Swapping):
         return super().wanted(gm, node) and node.target.__module__ != "_operator"
 
 
-@wrong("overloads of operators are left out", "wrong-target", clause="every")
-class Routines(Swapping):
-    def wanted(self, gm, node):
-        return super().wanted(gm, node) and inspect.isroutine(node.target)
-
-
-class Keyed(Swapping):
-    """Look up a target, then its origin."""
-
-    def call(self, gm):
-        modified = False
-        for node in gm.graph.nodes:
-            if node.op == "call_function":
-                new = self.table.get(self.origin(node.target), node.target)
-                modified |= self.edit(node, self.table.get(node.target, new))
-        return self.end(gm, modified)
-
-
-@wrong("all overloads of a packet", "wrong-target", clause="share-a-name")
-class ByPacket(Keyed):
-    def origin(self, target):
-        return getattr(target, "overloadpacket", target)
-
-
-@wrong("what is around a function is taken for it", "wrong-target", clause="share-a-name")
-class Unwrapped(Keyed):
-    def origin(self, target):
-        return inspect.unwrap(target)
-
-
 @wrong("not recompiled", "stale-code", clause="recompiled")
 class Stale(Swapping):
     def end(self, gm, modified):
@@ -404,19 +327,6 @@ class ModuleOnly(Swapping):
     def end(self, gm, modified):
         gm.recompile()
         return gm
-
-
-@wrong("returns a plain tuple", "wrong-kind", clause="pass-result")
-class PlainTuple(Swapping):
-    def end(self, gm, modified):
-        gm.recompile()
-        return gm, modified
-
-
-@wrong("returns nothing", "wrong-kind", clause="pass-result")
-class Nothing(Swapping):
-    def end(self, gm, modified):
-        gm.recompile()
 
 
 @wrong("no PassBase", "no-pass-base", clause="pass-base")
@@ -439,47 +349,6 @@ class OneTable(Swapping):
     @property
     def table(self):
         return OneTable.tables
-
-
-@wrong("traced anew", "other-module", clause="same-module")
-class Retraced(Swapping):
-    def call(self, gm):
-        return super().call(fx.symbolic_trace(gm))
-
-
-@wrong("another function for all that it met", "wrong-target", clause="table")
-class LastValue(Swapping):
-    def call(self, gm):
-        modified = False
-        for node in gm.graph.nodes:
-            if self.wanted(gm, node):
-                modified |= self.edit(node, list(self.table.values())[-1])
-        return self.end(gm, modified)
-
-
-@wrong("modified only once", "dishonest", clause="each-call")
-class OnlyOnce(Swapping):
-    def __init__(self, table):
-        super().__init__(table)
-        self.said = False
-
-    def end(self, gm, modified):
-        modified, self.said = modified and not self.said, self.said or modified
-        return super().end(gm, modified)
-
-
-@wrong("looked up by module and name", "wrong-target", clause="share-a-name")
-class ByWholeName(Swapping):
-    def call(self, gm):
-        def name(function):
-            return f"{function.__module__}.{function.__qualname__}"
-
-        by_name = {name(old): new for old, new in self.table.items()}
-        modified = False
-        for node in gm.graph.nodes:
-            if node.op == "call_function" and name(node.target) in by_name:
-                modified |= self.edit(node, by_name[name(node.target)])
-        return self.end(gm, modified)
 
 
 @wrong("modified if the code is another one", "dishonest", clause="true-if")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import traceback
 
 from torch import fx
 from torch.fx.passes.infra.pass_base import PassResult
@@ -209,11 +208,6 @@ def last_check(checks, given, result, last):
         check(result.graph_module)
 
 
-def first_check(checks, given, result, last):
-    for check in checks[:1]:
-        check(result.graph_module)
-
-
 def if_modified(checks, given, result, last):
     if result.modified:
         all_checks(checks, given, result, last)
@@ -254,45 +248,12 @@ def half_back(given, kept):
     return given
 
 
-def weights_stay(given, kept):
-    state = {name: tensor.clone() for name, tensor in given.state_dict().items()}
-    kept.load_state_dict(state, strict=False)
-    return kept
-
-
-def children(gm):
-    return dict(gm._modules), copy.deepcopy(gm)
-
-
-def children_back(given, kept):
-    given._modules, whole = kept[0], kept[1]
-    given.graph = whole.graph
-    given.load_state_dict(whole.state_dict(), strict=False)
-    return given
-
-
-def what_is_called(gm):
-    return fx.GraphModule(copy.deepcopy(gm), copy.deepcopy(gm.graph))
-
-
-def slipped_in(given, kept):
-    given._graph = kept.graph
-    given._modules, given._parameters = kept._modules, kept._parameters
-    return given
-
-
-put("the old graph is slipped in", "stale-code", "undone-graph", back=slipped_in)
 put("nothing is undone", "wrong-graph", "undone-graph", back=lambda given, kept: given)
 put("a copy with the same layers", "wrong-weights", "undone-weights", copied=shared)
 put("only the graph is put back", "wrong-layers", "undone-layers", back=half_back)
-put("the children are put back, not what is in them", "wrong-layers", "undone-layers",
-    copied=children, back=children_back)  # fmt: skip
-put("a copy of what is called", "wrong-layers", "undone-layers", copied=what_is_called)
-put("weights are not put back", "wrong-weights", "undone-weights", back=weights_stay)
 put("the given module itself", "caller-changed", "given-unchanged", start=lambda gm: gm)
 put("no checks", "wrong-report", "checks", run_checks=lambda *_: None)
 put("the last check only", "wrong-report", "all-checks", run_checks=last_check)
-put("the first check only", "wrong-report", "all-checks", run_checks=first_check)
 put("checks only what says modified", "wrong-report", "whatever-modified", run_checks=if_modified)
 put("checks what was given", "wrong-report", "on-what-it-returned", run_checks=on_the_given)
 put("checks at the end of a round", "wrong-report", "after-every-pass", run_checks=at_the_end)
@@ -300,65 +261,20 @@ put("an attribute will do", "wrong-report", "no-pass-result", kind=like_a_manage
 put("any tuple will do", "crashed", "no-pass-result", kind=a_tuple_will_do)
 
 
-@wrong("the first pass of that name is taken off the list", "too-much-reported", clause="one-name")
-def first_of_that_name(gm, passes, checks=(), limit=20):
-    current, left, report = gm, list(passes), []
-    for _ in range(limit):
-        rest = False
-        for each in list(left):
-            try:
-                result = each(copy.deepcopy(current))
-                if not isinstance(result, PassResult):
-                    raise TypeError("no PassResult")
-                for check in checks:
-                    check(result.graph_module)
-            except Exception as error:
-                left.pop([name_of(other) for other in left].index(name_of(each)))
-                report.append(f"{name_of(each)}: {type(error).__name__}: {error}")
-                continue
-            current = result.graph_module
-            rest |= result.modified
-        if not rest:
-            return current, report
-    raise RuntimeError("no end")
-
-
 put("told by name", "wrong-graph", "one-name", key=name_of)
-put("told by comparison", "wrong-report", "one-name",
-    key=lambda each: each)  # fmt: skip
 put("tried again", "too-much-reported", "not-again", again=True)
 put("a failure counts as modified", "wrong-graph", "held", failed_counts=True)
 put("stops at the first failure", "wrong-graph", "others-go-on", stop=True)
 put("the class's name for all", "wrong-report", "names", named=lambda each: type(each).__name__)
-put("repr for a name", "wrong-report", "names", named=repr)
 put("the message alone", "wrong-report", "text", text="{name}: {error}")
-put("what the exception was made of", "wrong-report", "text",
-    words=lambda error: ", ".join(map(str, error.args)))  # fmt: skip
-put("the first line of the message", "wrong-report", "text",
-    words=lambda error: str(error).partition("\n")[0])  # fmt: skip
-put("the exception with its module, as a traceback has it", "wrong-report", "text",
-    typed=lambda e: traceback.format_exception_only(e)[0].split(":")[0].strip())  # fmt: skip
-put("the kind of exception that it comes from", "wrong-report", "text",
-    typed=lambda error: (type(error) if type(error).__module__ == "builtins"
-                         else type(error).__base__).__name__)  # fmt: skip
-put("the whole name of the exception", "wrong-report", "text",
-    typed=lambda error: type(error).__qualname__)  # fmt: skip
-put("the whole name of the class", "wrong-report", "names",
-    named=lambda each: getattr(each, "__name__", type(each).__qualname__))  # fmt: skip
 put("one round more", "should-raise", "limit", rounds=lambda limit: range(limit + 1))
 put("one round less", "crashed", "limit", rounds=lambda limit: range(limit - 1))
 put("no error at the limit", "should-raise", "limit-raises", end="return")
 put("one round", "wrong-graph", "rounds", rounds=lambda limit: range(1), end="return")
 put("only ValueError", "crashed", "raises", caught=ValueError)
 put("the module alone", "wrong-kind", "pair", answer=lambda gm, report: gm)
-put("the other way round", "wrong-kind", "pair", answer=lambda gm, report: (report, gm))
-put("a PassResult first", "wrong-kind", "pair",
-    answer=lambda gm, report: (PassResult(gm, True), report))  # fmt: skip
 put("a text for a report", "report-kind", "report", answer=lambda gm, report: (gm, str(report)))
-put("each line once", "wrong-report", "one-name",
-    answer=lambda gm, report: (gm, [*dict.fromkeys(report)]))  # fmt: skip
 put("a check that gives False", "too-much-reported", "checks", run_checks=false_is_broken)
-put("in eval mode", "wrong-modes", "", start=lambda gm: copy.deepcopy(gm).eval())
 put("a sorted report", "wrong-report", "in-order", answer=lambda gm, report: (gm, sorted(report)))
 put("always another round", "wrong-graph", "rest",
     says=lambda result: True, rounds=lambda limit: range(2), end="return")  # fmt: skip
@@ -409,56 +325,14 @@ def keeps_the_old(gm, passes, checks=(), limit=20):
     return piped(gm, [in_place(each) for each in passes], checks, limit)
 
 
-@wrong("the given module is sound where another one came back", "wrong-graph", "undone-graph")
-def sound_if_another_came_back(gm, passes, checks=(), limit=20):
-    returned = []
-
-    def run_checks(checks, given, result, last):
-        returned[:] = [result.graph_module]
-        all_checks(checks, given, result, last)
-
-    def back(given, kept):
-        return given if returned and returned.pop() is not given else kept
-
-    return piped(gm, passes, checks, limit, run_checks=run_checks, back=back)
-
-
 @wrong("from the last pass to the first", "wrong-report", clause="all-in-order")
 def backwards(gm, passes, checks=(), limit=20):
     return piped(gm, passes[::-1], checks, limit)
 
 
-@wrong("copies of the passes run", "too-much-reported", clause="all-in-order")
-def copies_run(gm, passes, checks=(), limit=20):
-    return piped(gm, copy.deepcopy(passes), checks, limit)
-
-
 @wrong("everything is caught", "swallowed-interrupt", clause="interrupt")
 def everything_is_caught(gm, passes, checks=(), limit=20):
     return piped(gm, passes, checks, limit, caught=BaseException)
-
-
-@wrong("everything is caught in a check", "swallowed-interrupt", clause="interrupt")
-def caught_in_a_check(gm, passes, checks=(), limit=20):
-    def run_checks(checks, given, result, last):
-        for check in checks:
-            try:
-                check(result.graph_module)
-            except KeyboardInterrupt:
-                raise RuntimeError("interrupted") from None
-
-    return piped(gm, passes, checks, limit, run_checks=run_checks)
-
-
-@wrong("no error at the limit if something failed", "should-raise", clause="limit-raises")
-def forgiving(gm, passes, checks=(), limit=20):
-    try:
-        return piped(gm, passes, checks, limit)
-    except RuntimeError:
-        new, report = piped(gm, passes, checks, limit, end="return")
-        if report:
-            return new, report
-        raise
 
 
 @wrong("ten rounds", "crashed", clause="default")
@@ -468,17 +342,10 @@ def ten_rounds(gm, passes, checks=(), limit=10):
 
 BEYOND = {
     "one round more": "random pipelines come to rest long before the limit",
-    "no error at the limit if something failed": "random pipelines come to rest before the limit",
     "no error at the limit": "random pipelines come to rest long before the limit",
     "ten rounds": "random pipelines come to rest long before the limit",
     "everything is caught": "no random pass is interrupted",
-    "everything is caught in a check": "no random check is interrupted",
-    "the whole name of the exception": "no random pass raises an exception of a class in a class",
-    "the whole name of the class": "no random pass is of a class in a class",
-    "copies of the passes run": "no random pass keeps notes",
-    "each line once": "no two random passes report the same line",
     "a check that gives False": "no random check gives anything",
-    "in eval mode": "random models are in eval mode",
 }
 
 

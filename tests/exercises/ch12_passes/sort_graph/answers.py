@@ -218,29 +218,6 @@ def round_by_round(nodes, inputs):
     return order, left
 
 
-def level_by_level(nodes, inputs):
-    order, left = [], list(nodes)
-    while left:
-        ready = [n for n in left if all(read in order for read in inputs(n))]
-        if not ready:
-            break
-        order += ready
-        left = [n for n in left if n not in ready]
-    return order, left
-
-
-def last_ready(nodes, inputs):
-    order, left = [], list(nodes)
-    while left:
-        ready = [n for n in left if all(read in order for read in inputs(n))]
-        if not ready:
-            break
-        places = [n for n in ready if n.op == "placeholder"]
-        order.append(places[0] if places else ready[-1])
-        left.remove(order[-1])
-    return order, left
-
-
 def only_positional(node):
     return [arg for arg in node.args if isinstance(arg, fx.Node)]
 
@@ -253,14 +230,6 @@ def without_keywords(node):
 
 def not_itself(node):
     return [read for read in node.all_input_nodes if read is not node]
-
-
-def whole_walk(left, inputs):
-    path, node = [], left[0]
-    while node not in path:
-        path.append(node)
-        node = next(read for read in inputs(node) if read in left)
-    return path
 
 
 def in_new_graph(gm, order):
@@ -295,8 +264,6 @@ def put(style, finding, clause, **how):
 
 put("first in, first out", "wrong-order", "earliest", order_of=first_in_first_out)
 put("round by round", "wrong-order", "earliest", order_of=round_by_round)
-put("level by level", "wrong-order", "earliest", order_of=level_by_level)
-put("the last that is ready", "wrong-order", "earliest", order_of=last_ready)
 put("from the inputs", "wrong-order", "earliest", order_of=from_inputs)
 put("arguments that are nodes", "wrong-order", "nested", inputs=only_positional)
 put("no keywords", "wrong-order", "keywords", inputs=without_keywords)
@@ -304,8 +271,7 @@ put("the output among the others", "wrong-order", "output-last", output_last=Fal
 put("no error", "missed-cycle", "cycle", error=None)
 put("a RuntimeError", "crashed", "value-error", error=RuntimeError)
 put("a node may read itself", "missed-cycle", "itself", inputs=not_itself)
-put("all that is left", "not-a-cycle", "exactly", cycle=lambda left, inputs: left)
-put("the whole walk", "not-a-cycle", "exactly", cycle=whole_walk)
+put("all that is left", "not-a-cycle", "no-other", cycle=lambda left, inputs: left)
 put("one node of the cycle", "not-a-cycle", "all-of-it",
     cycle=lambda left, inputs: one_cycle(left, inputs)[:1])  # fmt: skip
 put("no names", "not-a-cycle", "names", text="the graph has a cycle")
@@ -324,20 +290,6 @@ def returns_the_module(gm):
     return gm
 
 
-@wrong("takes the cycle apart", "missed-cycle", clause="cycle")
-def appended_anyway(gm):
-    def order_of(nodes, inputs):
-        order, left = scanned(nodes, inputs)
-        return order + left, []
-
-    sort(gm, order_of=order_of)
-
-
-@wrong("a constant message", "not-a-cycle", clause="names")
-def constant(gm):
-    sort(gm, text="n2 and n3 wait for each other")
-
-
 @wrong("arguments are put into lists", "node-changed", clause="arguments")
 def in_lists(gm):
     sort(gm)
@@ -352,28 +304,6 @@ def in_lists(gm):
 def recompiled_first(gm):
     gm.recompile()
     sort(gm)
-
-
-@wrong("moves nothing where inputs are first", "wrong-order", clause="output-last")
-def only_if_an_input_is_late(gm):
-    seen = set()
-    for node in gm.graph.nodes:
-        if not seen.issuperset(node.all_input_nodes):
-            return sort(gm)
-        seen.add(node)
-    gm.recompile()
-    return None
-
-
-def without_dictionaries(node):
-    def found(value):
-        if isinstance(value, fx.Node):
-            return [value]
-        if isinstance(value, slice):
-            value = (value.start, value.stop, value.step)
-        return [n for v in value for n in found(v)] if isinstance(value, tuple | list) else []
-
-    return found((*node.args, *node.kwargs.values()))
 
 
 def component(left, inputs):
@@ -392,7 +322,6 @@ def component(left, inputs):
     return [n for n in left if n in reached(first) and first in reached(n)]
 
 
-put("no dictionaries", "wrong-order", "nested", inputs=without_dictionaries)
 put("two cycles in one", "not-a-cycle", "no-other", cycle=component)
 
 
