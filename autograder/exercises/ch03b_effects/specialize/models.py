@@ -22,12 +22,6 @@ def relu_or_neg(x, flag):
     return torch.relu(x) if flag else -x
 
 
-def mean_or_max(x, weights=None, largest=False):
-    if weights is not None:
-        x = x * weights
-    return x.amax(dim=-1) if largest else x.mean(dim=-1)
-
-
 def weighted(x, weights=None, scale=2.0):
     if weights is not None:
         x = x * weights
@@ -93,12 +87,6 @@ def matrix_only(x, flag):
     return x.t() if flag else x
 
 
-def equal_sizes(x, y, flag=None):
-    same = x.shape == y.shape if flag else x.shape[0] == y.shape[0]
-    torch._assert(same, "x and y must fit")
-    return x + y
-
-
 def told(x, flag=True):
     torch._assert(x.dim() == 2, "flag needs a matrix")
     return x if flag else -x
@@ -116,10 +104,6 @@ def kept(x, flag=True, keep=False):
 
 def bounded(x, flag, limit=float("inf")):
     return x.clamp(max=limit) if flag else x
-
-
-def builtin_names(input, flag, max=1.5):
-    return input * max if flag else input
 
 
 def by_keyword(x, scale=2.0, *, flag=False, shift=None):
