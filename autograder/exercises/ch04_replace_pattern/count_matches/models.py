@@ -93,12 +93,6 @@ class TreeOfSums(nn.Module):
         return left + right
 
 
-class OtherOrder(nn.Module):
-    def forward(self, x, y):
-        first = y + torch.sin(x)
-        return torch.sin(first) + y
-
-
 class OtherNumbers(nn.Module):
     def forward(self, x, n):
         return x * 2 + x * 2.0 - x * 3 + (x + 1) * 2 - 2 * x + x * n
@@ -139,13 +133,6 @@ class InnerReturnedDeep(nn.Module):
 class Numbers(nn.Module):
     def forward(self, x, y):
         return x * 2 + 2 - (x * y + x) * (x * 3 + y)
-
-
-class Joins(nn.Module):
-    def forward(self, x, y):
-        left = torch.cat([x, y], dim=-1)
-        right = torch.cat((y, x, y), dim=-1)
-        return left, right, torch.cat([x, x], dim=1), torch.cat([x.exp(), y], dim=-1)
 
 
 class Constants(nn.Module):
