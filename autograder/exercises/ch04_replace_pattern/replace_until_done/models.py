@@ -47,10 +47,6 @@ def plus_one(a):
     return a + 1
 
 
-def one_plus(a):
-    return torch.add(a, 1)
-
-
 def sum_then_product(a, b, c):
     return (a + b) * c
 
@@ -120,11 +116,6 @@ class Factors(nn.Module):
         return ((a + b) * c + a) * b
 
 
-class PlusOne(nn.Module):
-    def forward(self, x):
-        return (x + 1) * (x + 2) + 1
-
-
 class Normed(nn.Module):
     def __init__(self):
         super().__init__()
@@ -157,7 +148,6 @@ CANCEL: Pair = (neg_of_neg, itself)
 PASS_BY: Pair = (relu_of_neg, neg_of_relu)
 TURN: Pair = (sum_of_two, turned_sum)
 EXPAND: Pair = (sum_then_product, product_then_sum)
-RESPELL: Pair = (plus_one, one_plus)
 
 
 @dataclass(frozen=True, eq=False)
