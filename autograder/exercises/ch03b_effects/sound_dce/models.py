@@ -99,12 +99,6 @@ class InPlaceMethod(nn.Module):
         return y
 
 
-class ChangesItsInput(nn.Module):
-    def forward(self, x, y):
-        x.add_(y)
-        return y.sin()
-
-
 class InPlaceFunction(nn.Module):
     def forward(self, x):
         y = x - 1
@@ -309,19 +303,6 @@ class ThroughASlice(nn.Module):
         rows = y.size(0)
         torch.sin(y).sum()
         return x[: rows - 1]
-
-
-class Unread(nn.Module):
-    def forward(self, input, unread, scale=0.5, label=None):
-        torch.cos(unread)
-        return {"out": [input.sin() * scale, (input,)]}
-
-
-class Rest(nn.Module):
-    def forward(self, x, *rest):
-        rest[0].cos()
-        rest[1].neg_()
-        return x.sin()
 
 
 class Mixed(nn.Module):

@@ -28,14 +28,6 @@ def weighted(x, weights=None, scale=2.0):
     return x * scale
 
 
-def activate(x, kind):
-    return torch.tanh(x) if kind == "tanh" else torch.sin(x)
-
-
-def contract(x, y, equation):
-    return torch.einsum(equation, x, y)
-
-
 def repeat(x, n):
     for _ in range(n):
         x = x * 2 + 1
@@ -74,12 +66,6 @@ def flags_in_a_row(x, flag_1, flag, flag_1_1, flag_2=3.0):
 
 def row(x, flag, flag_1, flag_2):
     return x + flag_1 + 10 * flag_2 if flag else x
-
-
-def steps(x, n, n_steps, n_steps_done=0.0):
-    for _ in range(n):
-        x = x * n_steps
-    return x + n_steps_done
 
 
 def matrix_only(x, flag):

@@ -43,10 +43,6 @@ def turned_sum(a, b):
     return b + a
 
 
-def plus_one(a):
-    return a + 1
-
-
 def sum_then_product(a, b, c):
     return (a + b) * c
 
@@ -111,11 +107,6 @@ class PairAndBranches(Branches):
         return super().forward(torch.relu(torch.relu(x)).sin(), scale)
 
 
-class Factors(nn.Module):
-    def forward(self, a, b, c):
-        return ((a + b) * c + a) * b
-
-
 class Normed(nn.Module):
     def __init__(self):
         super().__init__()
@@ -124,13 +115,6 @@ class Normed(nn.Module):
 
     def forward(self, x):
         return self.drop(torch.neg(torch.neg(self.norm(x))))
-
-
-class MoreWhileTraining(nn.Module):
-    def forward(self, x):
-        if self.training:
-            x = torch.neg(torch.neg(x.sin()))
-        return torch.neg(torch.neg(x))
 
 
 def norm_in_eval(model: nn.Module) -> None:
