@@ -24,7 +24,7 @@ from autograder.exercises.ch03b_effects.sound_dce.models import (
 )
 
 X, WIDE = T(2, 3), T(4, 3)
-SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)
+BITS = T(2, 3, dtype=torch.int64)
 
 
 HINTS = (

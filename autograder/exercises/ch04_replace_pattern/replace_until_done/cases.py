@@ -75,8 +75,6 @@ def until_case(
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
 
 
-THREE = (T(2, 3), T(2, 3), T(2, 3))
-
 VOCABULARY = Vocabulary(
     ops(
         "torch.relu(torch.relu({a}))",

@@ -20,7 +20,7 @@ from autograder.authoring.question import (
 )
 from autograder.exercises.ch12b_metadata.refresh_meta import models
 
-X, SQUARE, LONG = T(2, 3), T(3, 3), T(4, 2, 3)
+X, LONG = T(2, 3), T(4, 2, 3)
 
 HINTS = (
     "**Where to look.** A run of the graph on fake tensors gives everything. Three kinds of "
