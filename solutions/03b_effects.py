@@ -1298,6 +1298,10 @@ assert [n.name for n in gm.graph.nodes] == ["x", "exp", "mul", "output"]
 # **Write** the class `WitnessSelfLoop`, a model on which it is wrong, with the class attribute `inputs`: one tuple of arguments. Only PyTorch's own functions, methods and layers may be in its trace.
 #
 # **At most 2 calls.** The shortest that we know has 1.
+#
+# **Fine print**
+#
+# * The model and its trace give the same result.
 
 # %%
 # A model on which the suspect is right: it does not call `torch.add`.

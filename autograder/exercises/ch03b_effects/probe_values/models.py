@@ -25,11 +25,6 @@ class SinSum(nn.Module):
         return torch.sin(x).sum() * 2
 
 
-class SinTwice(nn.Module):
-    def forward(self, x):
-        return torch.sin(torch.sin(x))
-
-
 class Layers(nn.Module):
     def __init__(self):
         super().__init__()
@@ -122,11 +117,6 @@ class NamesTaken(nn.Module):
     def forward(self, x):
         x = x * self.probe_ + self.probe_1
         return self.call_probe(self.probe_0(x)) - self._probe(self.probe(x))
-
-
-class DefaultScale(nn.Module):
-    def forward(self, input, scale=0.5, unread=None):
-        return torch.sin(input) * scale
 
 
 def traced_layers() -> fx.GraphModule:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.authoring.question import T
 from autograder.exercises.ch03b_effects.probe_values import models
 from autograder.exercises.ch03b_effects.probe_values.cases import Stops, X, probe_case
 
 REDRAWS = (
-    probe_case("calls", "task", models.DeadEnd, (T(4),)),
-    probe_case("kinds", "kinds", models.Layers, (T(1, 3),)),
-    probe_case("two probes", "probes", models.DeadEnd, (T(4),), another=True),
     probe_case(
         "a method that is built in", "probes", models.SinSum, (X,), probe=models.built_in_probe
     ),
@@ -23,6 +19,4 @@ REDRAWS = (
     ),
     probe_case("the name of a node", "rest", models.Names, (X, X), probe=models.namesake_probe),
     probe_case("without a hash", "probes", models.SinSum, (X,), probe=models.Notes),
-    probe_case("order", "order", models.Overwritten, (T(4),)),
-    probe_case("an object", "probes", models.Readers, (X, X), probe=models.Collector),
 )

@@ -20,13 +20,11 @@ from autograder.authoring.question import (
 )
 from autograder.exercises.ch03b_effects.sound_dce import models
 from autograder.exercises.ch03b_effects.sound_dce.models import (
-    switch_first_norm,
-    switch_norms,
     with_a_frozen_norm,
 )
 
 X, WIDE = T(2, 3), T(4, 3)
-SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)
+BITS = T(2, 3, dtype=torch.int64)
 
 
 HINTS = (
@@ -144,48 +142,28 @@ EXERCISE = Exercise(
         model_case("a dead tangle", "dead", models.DeadTangle, (X, WIDE)),
         model_case("dead attributes", "dead", models.DeadAttributes, (X,)),
         model_case("dead modules", "modules", models.DeadModule, (X,)),
-        model_case("a module half dead", "modules", models.HalfDeadModule, (X,)),
-        model_case("a weight that is read", "modules", models.WeightOnly, (SQUARE,)),
         model_case("deep in a leaf", "modules", models.DeepInALeaf, (T(2, 3, 4),)),
         model_case("a method in place", "in place", models.InPlaceMethod, (X,), (T(5),)),
-        model_case("an input that is changed", "in place", models.ChangesItsInput, (X, X)),
-        model_case("through a view", "in place", models.ThroughAView, (X,)),
-        model_case("copied into", "in place", models.CopyInto, (X, X)),
         model_case("functions in place", "in place", models.InPlaceFunction, (X,)),
         model_case("inplace=True", "in place", models.InPlaceKeyword, (X,)),
-        model_case("modules in place", "in place", models.InPlaceModule, (X,)),
         model_case("a dropout in place", "in place", models.InPlaceDropout, (X,)),
-        model_case("out=", "in place", models.OutKeyword, (X, X)),
-        model_case("out= of an input", "in place", models.OutInput, (X, X)),
         model_case("out= with a tuple", "in place", models.OutTuple, (X,)),
         model_case("the method __setitem__", "items", models.SetItemMethod, (X,)),
         model_case("operator.setitem", "items", models.SetItemFunction, (X, X)),
         model_case("operators in place", "items", models.InPlaceOperators, (X, X)),
-        model_case("more of them", "items", models.OtherOperators, (X, X)),
         model_case("and of bits", "items", models.BitOperators, (BITS, BITS)),
         model_case("operators in place, as methods", "items", models.OperatorMethods, (BITS,)),
         model_case("a norm in training mode", "norms", models.Norm, (WIDE,), training=True),
         model_case("a norm in eval mode", "norms", models.Norm, (WIDE,)),
-        model_case(
-            "a frozen norm", "norms", models.Norm, (WIDE,), training=True, prepare=switch_norms
-        ),
-        model_case("only the norm trains", "norms", models.Norm, (WIDE,), prepare=switch_norms),
-        model_case(
-            "one of two norms", "norms", models.Norm2d, (T(2, 2, 2, 2),), prepare=switch_first_norm
-        ),
         model_case("a norm of volumes", "norms", models.Norm3d, (T(2, 2, 2, 2, 2),), training=True),
         model_case(
             "norms without statistics", "norms", models.OtherNorms, (T(2, 2, 3),), training=True
         ),
         model_case("an assertion", "checks", models.Assertion, (X,)),
         model_case("a print", "checks", models.Prints, (X,)),
-        model_case("inplace=False", "pure", models.InPlaceFalse, (X,)),
         model_case("and, or", "pure", models.Logic, (BITS, BITS)),
         model_case("not, is", "pure", models.PureNames, (X, X)),
         model_case("underscores", "pure", models.Underscores, (X,)),
-        model_case("unread parameters", "rest", models.Unread, (X, X), (X, 1, 3.0)),
-        model_case("any number of inputs", "rest", models.Rest, (X, X, X)),
-        model_case("some of everything", "rest", models.Mixed, (X,)),
         model_case("a graph module", "rest", models.traced_mixed, (X,)),
     ),  # fmt: skip
     fine_print={
@@ -197,15 +175,13 @@ EXERCISE = Exercise(
             "a print",
             "operator.setitem",
             "operators in place",
-            "more of them",
             "and of bits",
             "operators in place, as methods",
             "the method __setitem__",
         ),
         "Modules that are no longer called go.": (
             "dead modules",
-            "a module half dead",
-            "redraw: modules",
+            "redraw: names alike",
         ),
     },
     hints=HINTS,

@@ -8,16 +8,11 @@ from __future__ import annotations
 from operator import (
     iadd,
     iand,
-    ifloordiv,
     ilshift,
-    imod,
     imul,
     ior,
-    ipow,
     irshift,
     is_,
-    isub,
-    itruediv,
     ixor,
     not_,
     setitem,
@@ -30,10 +25,7 @@ from torch import fx, nn
 from autograder.authoring.models import BatchNorm, Trial
 
 # FX records calls of these functions instead of running them during tracing.
-for _name in (
-    "iadd iand ifloordiv ilshift imod imul ior ipow irshift is_ isub itruediv ixor not_ "
-    "setitem print halve_"
-).split():
+for _name in "iadd iand ilshift imul ior irshift is_ ixor not_ setitem print halve_".split():
     fx.wrap(_name)
 
 
@@ -74,18 +66,6 @@ class DeadModule(nn.Module):
         return self.head(x)
 
 
-class HalfDeadModule(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        y = self.linear(x)
-        self.act(self.linear(y))
-        return y
-
-
 class NamesAlike(nn.Module):
     """The name of a dead module is a prefix of a live module's name, and the reverse."""
 
@@ -112,42 +92,11 @@ class DeepInALeaf(nn.Module):
         return self.encoder(x)
 
 
-class WeightOnly(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, x):
-        self.linear(x)
-        return x * self.linear.weight
-
-
 class InPlaceMethod(nn.Module):
     def forward(self, x):
         y = x + 1
         y.mul_(10)
         return y
-
-
-class ChangesItsInput(nn.Module):
-    def forward(self, x, y):
-        x.add_(y)
-        return y.sin()
-
-
-class ThroughAView(nn.Module):
-    def forward(self, x):
-        y = x.clone()
-        row = y[0]
-        row.zero_()
-        return y
-
-
-class CopyInto(nn.Module):
-    def forward(self, x, y):
-        z = x + 1
-        z.copy_(y.sin())
-        return z
 
 
 class InPlaceFunction(nn.Module):
@@ -181,30 +130,6 @@ class InPlaceKeyword(nn.Module):
         return y
 
 
-class InPlaceFalse(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU(inplace=False)
-
-    def forward(self, x):
-        F.relu(x, inplace=False)
-        self.act(x)
-        return x.sin()
-
-
-class InPlaceModule(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU(inplace=True)
-        self.other = nn.Hardtanh(-0.5, 0.5, inplace=True)
-
-    def forward(self, x):
-        y, z = x - 1, x * 2
-        self.act(y)
-        self.other(z)
-        return y, z
-
-
 class InPlaceDropout(nn.Module):
     def __init__(self):
         super().__init__()
@@ -216,19 +141,6 @@ class InPlaceDropout(nn.Module):
         self.drop(y)
         self.other(y)
         return y
-
-
-class OutKeyword(nn.Module):
-    def forward(self, x, y):
-        z = x.clone()
-        torch.add(x, y, out=z)
-        return z
-
-
-class OutInput(nn.Module):
-    def forward(self, x, y):
-        torch.mul(x, 2, out=y)
-        return x.sin()
 
 
 class OutTuple(nn.Module):
@@ -266,19 +178,6 @@ class InPlaceOperators(nn.Module):
         imul(z, y)
         z.__isub__(x)
         return z
-
-
-class OtherOperators(nn.Module):
-    """FX records these operators in place here, because of `fx.wrap`."""
-
-    def forward(self, x, y):
-        a, b, c = x.clone(), x.clone(), x.clone()
-        isub(a, y)
-        itruediv(a, 2)
-        ipow(b, 2)
-        ifloordiv(c, 0.3)
-        imod(c, 2)
-        return a, b, c
 
 
 class BitOperators(nn.Module):
@@ -406,19 +305,6 @@ class ThroughASlice(nn.Module):
         return x[: rows - 1]
 
 
-class Unread(nn.Module):
-    def forward(self, input, unread, scale=0.5, label=None):
-        torch.cos(unread)
-        return {"out": [input.sin() * scale, (input,)]}
-
-
-class Rest(nn.Module):
-    def forward(self, x, *rest):
-        rest[0].cos()
-        rest[1].neg_()
-        return x.sin()
-
-
 class Mixed(nn.Module):
     def __init__(self):
         super().__init__()
@@ -437,13 +323,6 @@ class Mixed(nn.Module):
 def traced_mixed() -> fx.GraphModule:
     """A model that is already a `GraphModule`."""
     return fx.symbolic_trace(Mixed())
-
-
-def switch_norms(model: nn.Module) -> None:
-    """Give each norm the mode that the model does not have."""
-    for module in model.modules():
-        if isinstance(module, BatchNorm):
-            module.train(not model.training)
 
 
 def switch_first_norm(model: nn.Module) -> None:

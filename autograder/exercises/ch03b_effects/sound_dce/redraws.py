@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import torch
-
 from autograder.authoring.question import T, model_case
 from autograder.exercises.ch03b_effects.sound_dce import models
 from autograder.exercises.ch03b_effects.sound_dce.cases import WIDE, X
 from autograder.exercises.ch03b_effects.sound_dce.models import switch_first_norm
 
 REDRAWS = (
-    model_case("a dead chain", "dead", models.DeadChain, (T(2, 2, 2),)),
-    model_case("modules", "modules", models.DeadModule, (WIDE,)),
     model_case("names alike", "modules", models.NamesAlike, (WIDE,)),
     model_case("nothing returned", "rest", models.NothingReturned, (X, X)),
     model_case("through a slice", "rest", models.ThroughASlice, (X, X)),
@@ -22,9 +18,7 @@ REDRAWS = (
         (X,),
         functions={"halve_": models.halve_},
     ),
-    model_case("in place", "in place", models.InPlaceMethod, (T(1, 4),)),
     model_case(
         "norms", "norms", models.Norm2d, (T(2, 2, 2, 2),), training=True, prepare=switch_first_norm
     ),
-    model_case("pure", "pure", models.Logic, (T(4, dtype=torch.int64),) * 2),
 )

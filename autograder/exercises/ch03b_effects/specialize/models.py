@@ -22,24 +22,10 @@ def relu_or_neg(x, flag):
     return torch.relu(x) if flag else -x
 
 
-def mean_or_max(x, weights=None, largest=False):
-    if weights is not None:
-        x = x * weights
-    return x.amax(dim=-1) if largest else x.mean(dim=-1)
-
-
 def weighted(x, weights=None, scale=2.0):
     if weights is not None:
         x = x * weights
     return x * scale
-
-
-def activate(x, kind):
-    return torch.tanh(x) if kind == "tanh" else torch.sin(x)
-
-
-def contract(x, y, equation):
-    return torch.einsum(equation, x, y)
 
 
 def repeat(x, n):
@@ -82,21 +68,9 @@ def row(x, flag, flag_1, flag_2):
     return x + flag_1 + 10 * flag_2 if flag else x
 
 
-def steps(x, n, n_steps, n_steps_done=0.0):
-    for _ in range(n):
-        x = x * n_steps
-    return x + n_steps_done
-
-
 def matrix_only(x, flag):
     torch._assert(x.dim() == 2, "x must be a matrix")
     return x.t() if flag else x
-
-
-def equal_sizes(x, y, flag=None):
-    same = x.shape == y.shape if flag else x.shape[0] == y.shape[0]
-    torch._assert(same, "x and y must fit")
-    return x + y
 
 
 def told(x, flag=True):
@@ -116,10 +90,6 @@ def kept(x, flag=True, keep=False):
 
 def bounded(x, flag, limit=float("inf")):
     return x.clamp(max=limit) if flag else x
-
-
-def builtin_names(input, flag, max=1.5):
-    return input * max if flag else input
 
 
 def by_keyword(x, scale=2.0, *, flag=False, shift=None):

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.authoring.question import T
 from autograder.exercises.ch03b_effects.specialize import models
-from autograder.exercises.ch03b_effects.specialize.cases import REFUSED, X, fixed
+from autograder.exercises.ch03b_effects.specialize.cases import X, fixed
 
 REDRAWS = (
     fixed("changed in place", "task", models.Smooth, {"rounds": 3}, (X,), (X, 2.0)),
-    fixed("a module", "task", models.ReluIfFlag, {"flag": True}, (T(3),)),
     fixed("flag_1", "names", models.flags_in_a_row, {"flag": False, "flag_2": 1.0}, (X, 2.0, 5.0)),
-    fixed(
-        "a wrong name",
-        "errors",
-        models.Block,
-        {"inner": True},
-        expect=REFUSED,
-    ),
 )

@@ -43,14 +43,6 @@ def product_and_sum(a, b, c):
     return a * b + c
 
 
-def joined(parts):
-    return torch.cat(parts, dim=-1)
-
-
-def shifted(a):
-    return a + torch.tensor([1.0, 2.0])
-
-
 def sum_of_sums(a, b, c, d):
     return (a + b) + (c + d)
 
@@ -93,35 +85,15 @@ class TreeOfSums(nn.Module):
         return left + right
 
 
-class OtherOrder(nn.Module):
-    def forward(self, x, y):
-        first = y + torch.sin(x)
-        return torch.sin(first) + y
-
-
 class OtherNumbers(nn.Module):
     def forward(self, x, n):
         return x * 2 + x * 2.0 - x * 3 + (x + 1) * 2 - 2 * x + x * n
-
-
-class SameTwice(nn.Module):
-    def forward(self, x, y):
-        doubled = x + x
-        return doubled + y
 
 
 class Escapes(nn.Module):
     def forward(self, x):
         lower = torch.neg(x)
         return torch.exp(lower) * lower + torch.exp(torch.neg(x + 1))
-
-
-class OtherSpellings(nn.Module):
-    def forward(self, x, y):
-        first = torch.add(torch.sin(x), y)
-        second = x.sin() + first
-        third = torch.sin(input=second) + y
-        return torch.sin(third) + second
 
 
 class InnerReturned(nn.Module):
@@ -134,28 +106,6 @@ class InnerReturnedDeep(nn.Module):
     def forward(self, x):
         first = torch.relu(x)
         return {"inner": [x, {"first": first}], "outer": torch.relu(first)}
-
-
-class Numbers(nn.Module):
-    def forward(self, x, y):
-        return x * 2 + 2 - (x * y + x) * (x * 3 + y)
-
-
-class Joins(nn.Module):
-    def forward(self, x, y):
-        left = torch.cat([x, y], dim=-1)
-        right = torch.cat((y, x, y), dim=-1)
-        return left, right, torch.cat([x, x], dim=1), torch.cat([x.exp(), y], dim=-1)
-
-
-class Constants(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("offset", torch.rand(2))
-        self.gain = nn.Parameter(torch.rand(2))
-
-    def forward(self, x):
-        return (x + self.offset) * (x + self.gain) + 1.0
 
 
 class NamedAlike(nn.Module):
@@ -202,13 +152,6 @@ class Residual(nn.Module):
 
     def forward(self, x):
         return self.inner(x, self.other(x, self.inner(x, x)))
-
-
-def mobilenet() -> nn.Module:
-    """A narrow MobileNetV2; ten of its blocks have a residual connection."""
-    import torchvision
-
-    return torchvision.models.MobileNetV2(num_classes=2, width_mult=0.05)
 
 
 # ------------------------------------------------------------------ arguments

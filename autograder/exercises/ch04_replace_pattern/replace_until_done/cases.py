@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from torch import nn
@@ -76,8 +75,6 @@ def until_case(
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
 
 
-THREE = (T(2, 3), T(2, 3), T(2, 3))
-
 VOCABULARY = Vocabulary(
     ops(
         "torch.relu(torch.relu({a}))",
@@ -122,17 +119,6 @@ EXERCISE = Exercise(
         until_case("nothing to replace", "count", OneWave, models.COLLAPSE, 0, (T(2), T(2))),
         until_case("one round, two places", "count", models.NegChain, models.CANCEL, 2),
         until_case(
-            "two places, then one, in branches",
-            "count",
-            models.Branches,
-            models.COLLAPSE,
-            7,
-            (T(2, 3),),
-        ),
-        until_case(
-            "a replacement that makes new matches", "count", models.Factors, models.EXPAND, 3, THREE
-        ),
-        until_case(
             "a model in training mode",
             "modes",
             models.Normed,
@@ -152,25 +138,7 @@ EXERCISE = Exercise(
             prepare=models.norm_in_eval,
         ),
         until_case(
-            "a branch on the mode",
-            "modes",
-            models.MoreWhileTraining,
-            models.CANCEL,
-            2,
-            training=True,
-        ),
-        until_case("another spelling", "count", models.PlusOne, models.RESPELL, 2),
-        until_case("twelve rounds", "limit", partial(models.Passing, 12), models.PASS_BY, 12),
-        until_case(
             "as many rounds as allowed", "limit", models.Passing, models.PASS_BY, 3, limit=(3,)
-        ),
-        until_case(
-            "two places in the one round that is allowed",
-            "limit",
-            models.NegChain,
-            models.CANCEL,
-            2,
-            limit=(1,),
         ),
         until_case(
             "more places than rounds",
@@ -185,13 +153,6 @@ EXERCISE = Exercise(
         until_case(
             "one round, none allowed", "limit", models.NegChain, models.CANCEL, None, limit=(0,)
         ),
-        until_case(
-            "no round needed, none allowed", "limit", models.Passing, models.CANCEL, 0, limit=(0,)
-        ),
-        until_case(
-            "limit by keyword", "limit", models.Passing, models.PASS_BY, None, kwargs={"limit": 1}
-        ),
-        until_case("without an end", "limit", OneWave, models.TURN, None, limit=(20,)),
     ),
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.with_pair, count=12),

@@ -43,14 +43,6 @@ def turned_sum(a, b):
     return b + a
 
 
-def plus_one(a):
-    return a + 1
-
-
-def one_plus(a):
-    return torch.add(a, 1)
-
-
 def sum_then_product(a, b, c):
     return (a + b) * c
 
@@ -115,16 +107,6 @@ class PairAndBranches(Branches):
         return super().forward(torch.relu(torch.relu(x)).sin(), scale)
 
 
-class Factors(nn.Module):
-    def forward(self, a, b, c):
-        return ((a + b) * c + a) * b
-
-
-class PlusOne(nn.Module):
-    def forward(self, x):
-        return (x + 1) * (x + 2) + 1
-
-
 class Normed(nn.Module):
     def __init__(self):
         super().__init__()
@@ -133,13 +115,6 @@ class Normed(nn.Module):
 
     def forward(self, x):
         return self.drop(torch.neg(torch.neg(self.norm(x))))
-
-
-class MoreWhileTraining(nn.Module):
-    def forward(self, x):
-        if self.training:
-            x = torch.neg(torch.neg(x.sin()))
-        return torch.neg(torch.neg(x))
 
 
 def norm_in_eval(model: nn.Module) -> None:
@@ -157,7 +132,6 @@ CANCEL: Pair = (neg_of_neg, itself)
 PASS_BY: Pair = (relu_of_neg, neg_of_relu)
 TURN: Pair = (sum_of_two, turned_sum)
 EXPAND: Pair = (sum_then_product, product_then_sum)
-RESPELL: Pair = (plus_one, one_plus)
 
 
 @dataclass(frozen=True, eq=False)

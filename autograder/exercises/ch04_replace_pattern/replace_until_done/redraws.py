@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from autograder.authoring.question import Case, T
-from autograder.exercises.ch04_replace_pattern.models import ReluChain
+from autograder.authoring.question import Case
 from autograder.exercises.ch04_replace_pattern.replace_until_done import models
 from autograder.exercises.ch04_replace_pattern.replace_until_done.cases import until_case
 
@@ -31,11 +30,7 @@ REDRAWS = (
         models.PASS_BY,
         100,
     ),
-    until_case("five rounds", "limit", partial(models.Passing, 5), models.PASS_BY, 5, limit=(5,)),
-    until_case("a longer chain", "task", partial(ReluChain, 7), models.COLLAPSE, 6),
     by_module(
         until_case("the replacement is a module", "modes", models.NegChain, models.CANCEL, 2)
     ),
-    until_case("modes", "modes", models.Normed, models.CANCEL, 1, (T(5, 3),), training=True),
-    until_case("an odd chain", "count", partial(models.NegChain, 7), models.CANCEL, 3),
 )

@@ -34,22 +34,10 @@ class SwishTurned(nn.Module):
         return F.relu6(x + 3) * x / 6
 
 
-class SwishFloats(nn.Module):
-    def forward(self, x):
-        return x * F.relu6(x + 3.0) / 6.0
-
-
 class SwishMixed(nn.Module):
     def forward(self, x):
         first = x * F.relu6(x + 3.0) / 6
         return first * F.relu6(first + 3) / 6.0
-
-
-class SwishTurnedFloats(nn.Module):
-    def forward(self, x):
-        first = F.relu6(x + 3.0) * x / 6.0
-        second = F.relu6(first + 3) * first / 6.0
-        return F.relu6(second + 3.0) * second / 6
 
 
 class SwishOfLayer(nn.Module):
@@ -63,14 +51,6 @@ class SwishOfLayer(nn.Module):
         hidden = self.first(x)
         hidden = hidden * F.relu6(hidden + 3) / 6
         return self.swish(self.second(hidden)) + self.swish(x)
-
-
-class SwishManyReaders(nn.Module):
-    def forward(self, x):
-        y = torch.tanh(x)
-        a = y * F.relu6(y + 3) / 6
-        b = F.relu6(y + 3) * y / 6
-        return {"a": [a, a * y], "b": b - a, "y": y}
 
 
 class SwishOfGate(nn.Module):
@@ -102,12 +82,6 @@ class NearNumbers(nn.Module):
         return a + b - c * d
 
 
-class NumbersFromOutside(nn.Module):
-    def forward(self, x, three, six):
-        a = x * F.relu6(x + three) / 6
-        return a + F.relu6(x + 3) * x / six
-
-
 class TwoDifferent(nn.Module):
     def forward(self, x, y):
         return y * F.relu6(x + 3) / 6 - F.relu6(y + 3) * x / 6
@@ -119,28 +93,10 @@ class SumReadElsewhere(nn.Module):
         return x * F.relu6(shifted) / 6 - shifted
 
 
-class GateReadElsewhere(nn.Module):
-    def forward(self, x):
-        gate = F.relu6(x + 3)
-        return gate * x / 6, gate
-
-
 class GateReadByKeyword(nn.Module):
     def forward(self, x):
         gate = F.relu6(x + 3)
         return torch.sub(gate * x / 6, other=gate)
-
-
-class ProductReadElsewhere(nn.Module):
-    def forward(self, x):
-        product = x * F.relu6(x + 3)
-        return product / 6, [product.sum()]
-
-
-class SharedGate(nn.Module):
-    def forward(self, x):
-        gate = F.relu6(x + 3)
-        return (x * gate / 6) - (gate * x / 6)
 
 
 class OtherOperations(nn.Module):
@@ -153,17 +109,6 @@ class OtherOperations(nn.Module):
         f = F.relu6(x + 3) / 6
         g = 6 / (x * F.relu6(x + 3))
         return a + b + c + d + e + f, g
-
-
-class NamedRelu6(nn.Module):
-    """The layer's name does not match its class."""
-
-    def __init__(self):
-        super().__init__()
-        self.relu6 = nn.Tanh()
-
-    def forward(self, x):
-        return x * self.relu6(x + 3) / 6 - self.relu6(x + 3) * x / 6.0
 
 
 class OneOfTwo(nn.Module):

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from torch import fx, nn
-from torch.nn import functional as F
 
 from autograder.authoring.models import T, Trial, arguments, fresh, leave_modes, modes_entered
 from autograder.exercises.ch12b_metadata.models import notes_of, nothing_logged, vals_of
@@ -88,11 +87,6 @@ def one_more(node: fx.Node) -> None:
     """Repeat the last of several results."""
     val = node.meta["val"]
     node.meta["val"] = (*val, val[-1])
-
-
-def only_first(node: fx.Node) -> None:
-    """Keep only the first of several results, outside a tuple."""
-    node.meta["val"] = node.meta["val"][0]
 
 
 def as_a_list(node: fx.Node) -> None:
@@ -287,16 +281,6 @@ class Several(nn.Module):
         return operator.getitem(best, 1), aten.cos.default(y), operator.getitem(normed, 0)
 
 
-class Shapes(nn.Module):
-    """`x` has the shape (4, 6)."""
-
-    def forward(self, x):
-        y = aten.view.default(x, [2, 12])
-        z = aten.permute.default(y, [1, 0])
-        w = aten.slice.Tensor(z, 0, 0, 5)
-        return aten.unsqueeze.default(w, 0), aten.expand.default(aten.select.int(z, 0, 1), [3, 2])
-
-
 class Sizes(nn.Module):
     """`x` has the shape (4, 3); some values are not tensors."""
 
@@ -329,13 +313,6 @@ class MadeOfASize(nn.Module):
         return aten.add.Tensor(aten.zeros.default([rows, 3]), x)
 
 
-class Made(nn.Module):
-    """Some tensors are made without other tensors."""
-
-    def forward(self, x):
-        return x + torch.arange(3) + torch.zeros(2, 1)
-
-
 class OfNoInputs(nn.Module):
     """Takes no inputs: everything comes from a parameter."""
 
@@ -366,14 +343,6 @@ class Symbols(nn.Module):
         return aten.relu.default(a), aten.relu.default(b), aten.relu.default(c), d
 
 
-class OneSymbol(nn.Module):
-    """`x` has the sizes s0 and 3."""
-
-    def forward(self, x):
-        y = aten.view.default(aten.exp.default(x), [aten.sym_size.int(x, 0) * 3])
-        return aten.relu.default(y), aten.sum.dim_IntList(x, [1])
-
-
 class Halves(nn.Module):
     """`x` has the sizes s0 and s1. The first size decides the number of parts."""
 
@@ -388,23 +357,6 @@ class TwoRows(nn.Module):
     def forward(self, x, y):
         a = aten.relu.default(x)
         return aten.add.Tensor(x, a), aten.relu.default(y)
-
-
-class Network(nn.Module):
-    """A small network of layers.
-
-    It has no BatchNorm: its extra results depend on the device, and an answer may use tensors on
-    another device.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3, padding=1)
-        self.head = nn.Linear(4, 5)
-
-    def forward(self, x):
-        y = F.max_pool2d(F.relu(self.conv(x)), 2)
-        return self.head(y.mean((2, 3))).softmax(-1)
 
 
 # ------------------------------------------------------------------ random models

@@ -25,7 +25,6 @@ from autograder.authoring.models import (
     renamed,
 )
 from autograder.exercises.ch12b_metadata.models import notes_of, vals_of
-from autograder.models.aten_graphs import aten_graph
 
 Make = Callable[[], nn.Module]
 aten = torch.ops.aten
@@ -198,18 +197,6 @@ def a_layer_that_counts() -> fx.GraphModule:
     return fx.GraphModule(root, graph)
 
 
-class TwiceTheSame(nn.Module):
-    """One layer is called twice, and once by keyword."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-        self.same = self.layer
-
-    def forward(self, x, y):
-        return torch.add(self.same(input=self.layer(x)), other=y, alpha=2)
-
-
 class Kinds(nn.Module):
     """Values of several dtypes."""
 
@@ -233,15 +220,6 @@ class Numbers(nn.Module):
 class Defaults(nn.Module):
     def forward(self, x, scale=2.0, other=None, flag=True):
         return torch.sin(x) * scale
-
-
-class Unread(nn.Module):
-    """Some values are not read."""
-
-    def forward(self, x):
-        torch.cos(x).sum()
-        x.size(1)
-        return torch.sin(x)
 
 
 # ------------------------------------------------------------------ nested values
@@ -301,13 +279,6 @@ class Strides(nn.Module):
         return turned + 1, wide, part, turned.contiguous(), torch.empty_like(turned)
 
 
-class SumOfBoth(nn.Module):
-    """Takes two inputs of any two-dimensional shape."""
-
-    def forward(self, x):
-        return x * 2 + x, x.reshape(-1)
-
-
 class Lengthened(nn.Module):
     """Resizes a value after it was computed."""
 
@@ -337,17 +308,6 @@ class FirstLengthened(nn.Module):
         return torch.cos(y)
 
 
-class TurnedLater(nn.Module):
-    """Changes shapes of inputs and of tuple items, more than once."""
-
-    def forward(self, x):
-        best = torch.max(x, dim=-1)
-        best[0].unsqueeze_(-1)
-        x.t_()
-        y = x.cos().t_()
-        return best[0], y.unsqueeze_(0).squeeze_(0)
-
-
 def buffers_in_place() -> fx.GraphModule:
     """Write to buffers and resize them in the graph, with nodes that no trace has."""
     root = nn.Module()
@@ -362,15 +322,6 @@ def buffers_in_place() -> fx.GraphModule:
     return fx.GraphModule(root, graph)
 
 
-class WritesInPlace(nn.Module):
-    """Writes to its inputs."""
-
-    def forward(self, x, y):
-        x.mul_(2)
-        y[0].fill_(7)
-        return x.sum() + y.sum()
-
-
 # ------------------------------------------------------------------ nothing is computed
 
 
@@ -381,37 +332,6 @@ class Terabytes(nn.Module):
         wide = x.sum().expand(2_000_000, 3_000_000)
         y = wide * 2 + x[0, 0]
         return y.sum(0) @ y.t(), y.mean()
-
-
-class LargeAndLayers(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 64, 3, padding=1)
-        self.norm = nn.BatchNorm2d(64)
-
-    def forward(self, x):
-        many = x.expand(100_000_000, -1, -1, -1)
-        return torch.relu(self.norm(self.conv(many))).flatten(1)
-
-
-class Trains(nn.Module):
-    """In training mode, the BatchNorm counts batches and the dropout draws random numbers."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-        self.norm = nn.BatchNorm1d(4)
-        self.drop = nn.Dropout(0.3)
-
-    def forward(self, x):
-        y = self.drop(self.norm(self.linear(x)))
-        return y, F.dropout(x, 0.5, True)
-
-
-class Draws(nn.Module):
-    def forward(self, x):
-        noise = torch.rand_like(x)
-        return x + noise, torch.bernoulli(noise), x.clone().normal_()
 
 
 def made_of_nothing() -> fx.GraphModule:
@@ -426,33 +346,6 @@ def made_of_nothing() -> fx.GraphModule:
     return fx.GraphModule(nn.Module(), graph)
 
 
-class Operators(nn.Module):
-    """Calls ATen operators; `x` has the shape (2, 3)."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(4, 3))
-
-    def forward(self, x):
-        y = aten.mm.default(x, aten.t.default(self.weight))
-        values, _ = aten.max.dim(y, 1)
-        return aten.relu.default(values), aten.sum.dim_IntList(y, [0])
-
-
-def of_operators() -> fx.GraphModule:
-    """A graph of ATen operators with the values of another example."""
-    return aten_graph(Operators(), (torch.zeros(5, 3),), ((),))
-
-
-def of_no_inputs() -> fx.GraphModule:
-    """A graph module without inputs."""
-    root = nn.Module()
-    root.weight = nn.Parameter(torch.ones(2, 3))
-    graph = fx.Graph()
-    graph.output(graph.call_method("exp", (graph.get_attr("weight"),)))
-    return fx.GraphModule(root, graph)
-
-
 # ------------------------------------------------------------------ inputs
 
 
@@ -460,12 +353,6 @@ def turned(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Transpose the first input, which makes it non-contiguous."""
     first, *others = inputs
     return (first.t(), *others)
-
-
-def expanded(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Expand one row to all rows of the first input."""
-    first, *others = inputs
-    return (first[:1].expand(5, -1), *others)
 
 
 def twice(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

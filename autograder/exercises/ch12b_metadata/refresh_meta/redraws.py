@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.authoring.question import T
 from autograder.exercises.ch12b_metadata.refresh_meta import models
 from autograder.exercises.ch12b_metadata.refresh_meta.cases import X, case
 
 REDRAWS = (
-    case("a layer", "task", models.Layers, T(5, 3)),
-    case("parameters", "module", models.Attributes, T(4, 3)),
-    case("several values", "values", models.Nested, T(3, 3, 3)),
     case(
         "parts of an input", "then", models.PartsLengthened, X, X, X, prepare=models.in_a_dictionary
     ),
@@ -17,8 +13,4 @@ REDRAWS = (
     case("one tensor, lengthened", "then", models.FirstLengthened, X, prepare=models.twice),
     case("a layer with a hook", "module", models.Hooked, X),
     case("a layer counts", "nothing", models.a_layer_that_counts, X),
-    case("later", "then", models.Lengthened, T(4)),
-    case("terabytes", "nothing", models.Terabytes, T(1, 1)),
-    case("training", "nothing", models.Trains, T(6, 3), training=True),
-    case("edited", "stays", models.Layers, T(1, 3), worn=True),
 )

@@ -106,10 +106,8 @@ EXERCISE = Exercise(
         case("modules", "python", models.Modules),
         case("modules, and a graph without an owner", "python", models.Modules,
              Traced(owned=False)),
-        case("a module of torch", "python", models.Attention),
         case("a function with a decorator", "python", models.Decorated),
         case("an ATen graph", "schemas", models.ForAten, Recorded(), SQUARE),
-        case("another ATen graph", "schemas", models.MoreAten, Recorded(), SQUARE),
         case("attributes and methods", "errors", models.NothingKnown),
         case("builtins of several schemas", "errors", models.Builtins),
         case("arguments do not fit", "errors", models.DoNotFit, models.ByHand()),
@@ -126,7 +124,7 @@ EXERCISE = Exercise(
         (
             "Nothing is known: `getattr`, a method, or a builtin such as `torch.add`, which has "
             "several schemas."
-        ): ("attributes and methods", "builtins of several schemas", "redraw: builtins"),
+        ): ("attributes and methods", "builtins of several schemas"),
     },
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.of_random_model, count=12),

@@ -119,15 +119,6 @@ class Modules(nn.Module):
         return self.block(b), self.block[1](factor=2, value=b, flip=True)
 
 
-class Attention(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(4, 2)
-
-    def forward(self, x):
-        return self.attention(x, x, value=x, need_weights=False)
-
-
 class KeepScale(fx.Tracer):
     """Keeps each `Scale` as one call."""
 

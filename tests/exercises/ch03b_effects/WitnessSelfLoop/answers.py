@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import random
 
 import torch
 from torch import fx, nn
@@ -72,34 +71,16 @@ class Operator(Model):
         return x + 1
 
 
-@wrong("the method", "no-witness-yet", clause="method")
+@wrong("the method", "no-witness-yet", clause="operator")
 class Method(Model):
     def forward(self, x):
         return x.add(1)
-
-
-@wrong("in place", "no-witness-yet")
-class InPlace(Model):
-    def forward(self, x):
-        return x.add_(1)
 
 
 @wrong("a difference", "no-witness-yet", clause="suspect-wrong")
 class Difference(Model):
     def forward(self, x):
         return torch.sub(x, -1)
-
-
-@wrong("a function whose name begins in the same way", "no-witness-yet")
-class Addcmul(Model):
-    def forward(self, x):
-        return torch.addcmul(x, x, x)
-
-
-@wrong("a relu is there already, and no sum", "no-witness-yet")
-class Relu(Model):
-    def forward(self, x):
-        return torch.relu(operator.add(x, 1))
 
 
 @wrong("a sum of buffers, which is computed while tracing", "no-witness-yet", clause="traced")
@@ -110,18 +91,6 @@ class Buffers(Model):
 
     def forward(self, x):
         return x * torch.add(self.one, self.one)
-
-
-@wrong("a sum inside a leaf", "no-witness-yet")
-class Leaf(nn.Module):
-    inputs = (torch.ones(1, 2, 4),)
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.TransformerEncoderLayer(4, 1, 4)
-
-    def forward(self, x):
-        return self.layer(x)
 
 
 # ------------------------------------------------------------------ the task, and its form
@@ -155,12 +124,6 @@ class Shapes(nn.Module):
 class Tells(Model):
     def forward(self, x):
         return torch.add(x, 2) if isinstance(x, fx.Proxy) else torch.add(x, 1)
-
-
-@wrong("another sum each time", "not-the-same")
-class Dice(Model):
-    def forward(self, x):
-        return torch.add(x, random.random())
 
 
 @wrong("no inputs", "wrong-kind", clause="inputs")

@@ -7,8 +7,7 @@ import inspect
 import operator
 
 import torch
-import torch.utils._pytree as pytree
-from torch import fx, nn
+from torch import fx
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from tests.exercises import GRAPH, right, wrong
@@ -156,18 +155,13 @@ def forget(*functions):
     return effect
 
 
-@wrong("eliminate_dead_code", "removed-too-much")
+@wrong("eliminate_dead_code", "removed-too-much", clause="methods,functions")
 def plain_dce(model):
     gm = fx.symbolic_trace(model)
     gm.graph.eliminate_dead_code()
     gm.delete_all_unused_submodules()
     gm.recompile()
     return gm
-
-
-@wrong("nothing removed", "dead-left")
-def nothing(model):
-    return fx.symbolic_trace(model)
 
 
 @wrong("forwards, once", "dead-left", clause="chains")
@@ -193,38 +187,12 @@ def no_functions(model):
     return sweep(model, effect)
 
 
-@wrong("functions in place that are not PyTorch's removed", "removed-too-much", clause="functions")
-def only_functions_of_torch(model):
-    def effect(gm, node):
-        if node.op == "call_function" and node.target not in EFFECTS:
-            return node.target.__module__.startswith("torch") and has_effect(gm, node)
-        return has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
 @wrong("the keyword inplace overlooked", "removed-too-much", clause="inplace-keyword")
 def no_inplace(model):
     return sweep(
         model,
         lambda gm, n: (
             has_effect(gm, n) and not (n.op == "call_function" and n.kwargs.get("inplace") is True)
-        ),
-    )
-
-
-@wrong("any keyword inplace keeps the call", "dead-left")
-def any_inplace(model):
-    return sweep(model, lambda gm, n: "inplace" in n.kwargs or has_effect(gm, n))
-
-
-@wrong("any attribute inplace keeps the call", "dead-left")
-def any_inplace_module(model):
-    return sweep(
-        model,
-        lambda gm, n: (
-            has_effect(gm, n)
-            or (n.op == "call_module" and hasattr(gm.get_submodule(n.target), "inplace"))
         ),
     )
 
@@ -245,17 +213,6 @@ def no_out(model):
     return sweep(model, lambda gm, n: has_effect(gm, n) and "out" not in n.kwargs)
 
 
-@wrong("only one tensor as out=", "removed-too-much")
-def one_out(model):
-    return sweep(
-        model,
-        lambda gm, n: (
-            has_effect(gm, n)
-            and not ("out" in n.kwargs and not isinstance(n.kwargs["out"], fx.Node))
-        ),
-    )
-
-
 @wrong("__setitem__ removed", "removed-too-much", clause="setitem-method")
 def no_setitem_method(model):
     return sweep(model, forget("__setitem__"))
@@ -266,19 +223,9 @@ def no_setitem(model):
     return sweep(model, forget(operator.setitem))
 
 
-@wrong("operator.iadd removed", "removed-too-much", clause="iadd")
-def no_iadd(model):
-    return sweep(model, forget(operator.iadd))
-
-
 @wrong("only operator.iadd of its family", "removed-too-much", clause="iadd-family")
 def only_iadd(model):
     return sweep(model, forget(*(IN_PLACE_OPERATORS - {operator.iadd})))
-
-
-@wrong("bit operators in place removed", "removed-too-much")
-def no_bits(model):
-    return sweep(model, forget(operator.ior, operator.iand, operator.ixor, operator.ilshift))
 
 
 @wrong("torch._assert removed", "removed-too-much", clause="assert")
@@ -298,17 +245,10 @@ def keeps_and(model):
     )
 
 
-@wrong("operator.not_ and is_ kept", "dead-left", clause="pure-not-is")
+@wrong("operator.not_ and is_ kept", "dead-left", clause="pure-names")
 def keeps_not(model):
     return sweep(
         model, lambda gm, n: n.target in (operator.not_, operator.is_) or has_effect(gm, n)
-    )
-
-
-@wrong("names with an underscore anywhere kept", "dead-left")
-def keeps_underscores(model):
-    return sweep(
-        model, lambda gm, n: has_effect(gm, n) or (n.op == "call_method" and "_" in n.target)
     )
 
 
@@ -334,71 +274,9 @@ def all_norms(model):
     )
 
 
-@wrong("the model's mode in place of the norm's", "removed-too-much")
-def models_mode(model):
-    def effect(gm, node):
-        if node.op == "call_module":
-            module = gm.get_submodule(node.target)
-            return getattr(module, "inplace", False) or (
-                isinstance(module, _BatchNorm) and model.training
-            )
-        return has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
-@wrong("whatever begins with an i is taken for an operator in place", "dead-left")
-def begins_with_i(model):
-    def effect(gm, n):
-        named = n.op == "call_function" and n.target is getattr(
-            operator, getattr(n.target, "__name__", ""), None
-        )
-        in_place = named and n.target.__name__.startswith("i") and n.target is not operator.is_
-        return has_effect(gm, n) or in_place
-
-    return sweep(model, effect)
-
-
-@wrong("every kind of norm is kept in training mode", "dead-left")
-def every_norm(model):
-    def effect(gm, n):
-        module = gm.get_submodule(n.target) if n.op == "call_module" else None
-        return has_effect(gm, n) or ("Norm" in type(module).__name__ and module.training)
-
-    return sweep(model, effect)
-
-
-@wrong("only BatchNorm1d", "removed-too-much")
-def only_1d(model):
-    def effect(gm, node):
-        if node.op == "call_module":
-            module = gm.get_submodule(node.target)
-            return getattr(module, "inplace", False) or (
-                isinstance(module, nn.BatchNorm1d) and module.training
-            )
-        return has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
-@wrong("every module in training mode kept", "dead-left")
-def training_modules(model):
-    return sweep(
-        model,
-        lambda gm, n: (
-            has_effect(gm, n) or (n.op == "call_module" and gm.get_submodule(n.target).training)
-        ),
-    )
-
-
 @wrong("unread inputs removed", "lost-signature", clause="placeholders")
 def no_inputs(model):
     return sweep(model, lambda gm, n: n.op != "placeholder" and has_effect(gm, n))
-
-
-@wrong("parameters that nobody reads kept", "dead-left")
-def keeps_parameters(model):
-    return sweep(model, lambda gm, n: n.op == "get_attr" or has_effect(gm, n))
 
 
 @wrong("modules left behind", "unused-module", clause="modules")
@@ -406,37 +284,7 @@ def modules_left(model):
     return sweep(model, clean=False)
 
 
-@wrong("modules deleted that are still read", "missing-target")
-def modules_read(model):
-    gm = sweep(model, clean=False)
-    used = {node.target for node in gm.graph.nodes if node.op == "call_module"}
-    for name, module in list(gm.named_modules()):
-        if name and name not in used and not list(module.children()):
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("only what can change an input is kept", "removed-too-much")
-def only_inputs(model):
-    def effect(gm, node):
-        if node.op == "call_method" and in_place_name(node.target):
-            return any(read.op == "placeholder" for read in node.all_input_nodes)
-        return has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
-@wrong("in place on a view removed", "removed-too-much")
-def not_through_views(model):
-    def effect(gm, node):
-        if node.op == "call_method" and in_place_name(node.target):
-            return any(len(read.users) > 1 for read in node.all_input_nodes)
-        return has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model):
     gm = fx.symbolic_trace(model)
     for node in reversed(list(gm.graph.nodes)):
@@ -446,7 +294,7 @@ def stale(model):
     return gm
 
 
-@wrong("a graph module edited in place", "caller-changed")
+@wrong("a graph module edited in place", "caller-changed", clause="common.fresh-trace")
 def edits_the_caller(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     for node in reversed(list(gm.graph.nodes)):
@@ -457,55 +305,11 @@ def edits_the_caller(model):
     return gm
 
 
-@wrong("the model put into eval mode", "caller-changed")
-def calls_eval(model):
-    return sweep(model.eval())
-
-
-@wrong("norms of volumes are forgotten", "removed-too-much")
-def no_volumes(model):
-    def effect(gm, node):
-        module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        return not isinstance(module, nn.BatchNorm3d) and has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
-@wrong("a dropout in place counts as pure", "removed-too-much")
-def dropout_is_pure(model):
-    def effect(gm, node):
-        module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        return not isinstance(module, nn.Dropout) and has_effect(gm, node)
-
-    return sweep(model, effect)
-
-
-@wrong("bit methods in place removed", "removed-too-much")
-def no_bit_methods(model):
-    return sweep(model, forget("__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__"))
-
-
-@wrong("what reads an attribute kept", "dead-left")
-def keeps_attributes(model):
-    return sweep(model, lambda gm, n: n.target is getattr or has_effect(gm, n))
-
-
-@wrong("what dead nodes called is deleted, unless its parent is called", "caller-changed")
-def unless_the_parent_is_called(model):
-    traced, gm = fx.symbolic_trace(model), sweep(model, clean=False)
-    before, after = (
-        {node.target for node in each.graph.nodes if node.op in ("call_module", "get_attr")}
-        for each in (traced, gm)
-    )
-    for name in before - after:
-        parent = name.rpartition(".")[0]
-        read = any(other.startswith(f"{name}.") for other in after)
-        if parent not in after and not read and name in dict(gm.named_modules()):
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("what no node calls is deleted inside leaves, too", "caller-changed")
+@wrong(
+    "what no node calls is deleted inside leaves, too",
+    "caller-changed",
+    clause="common.caller-submodules",
+)
 def leaves_emptied(model):
     gm = sweep(model, clean=False)
     nodes = list(gm.graph.nodes)
@@ -516,11 +320,6 @@ def leaves_emptied(model):
             gm.delete_submodule(name)
     gm.recompile()
     return gm
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model):
-    raise NotImplementedError
 
 
 @wrong(
@@ -536,60 +335,6 @@ def no_operator_methods(model):
             and not (n.op == "call_method" and n.target in METHODS - {"__setitem__"})
         ),
     )
-
-
-@wrong("five sweeps forward", "dead-left")
-def five_sweeps(model):
-    return sweep(model, order=lambda nodes: [n for n in nodes * 5 if not n._erased])
-
-
-@wrong("only norms with weights are kept", "removed-too-much")
-def affine_norms(model):
-    def effect(gm, n):
-        norm = gm.get_submodule(n.target) if n.op == "call_module" else None
-        return has_effect(gm, n) and not (isinstance(norm, _BatchNorm) and not norm.affine)
-
-    return sweep(model, effect)
-
-
-@wrong("a module counts as used where a used name begins alike", "unused-module")
-def begins_alike(model):
-    gm = sweep(model, clean=False)
-    used = [n.target for n in gm.graph.nodes if n.op in ("call_module", "get_attr")]
-    for name, _ in list(gm.named_modules()):
-        if name and not any(f"{one}.".startswith(name) or name.startswith(one) for one in used):
-            gm.delete_submodule(name)
-    return gm
-
-
-@wrong("nothing is dead where the output reads nothing", "dead-left")
-def nothing_to_do(model):
-    gm = fx.symbolic_trace(model)
-    return sweep(model) if next(iter(reversed(gm.graph.nodes))).all_input_nodes else gm
-
-
-@wrong("what is read within a slice does not count as read", "crashed")
-def slices_not_followed(model):
-    gm, needed = fx.symbolic_trace(model), set()
-    for node in reversed(gm.graph.nodes):
-        if node in needed or has_effect(gm, node):
-            leaves = pytree.tree_leaves((node.args, node.kwargs))
-            needed.update([node, *(leaf for leaf in leaves if isinstance(leaf, fx.Node))])
-    for node in reversed(list(gm.graph.nodes)):
-        if node not in needed:
-            gm.graph.erase_node(node)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-BEYOND = {
-    "functions in place that are not PyTorch's removed": "random models call PyTorch's alone",
-    "norms of volumes are forgotten": "no value that is drawn has five dimensions",
-    "a dropout in place counts as pure": (
-        "what a dropout computes in training mode is drawn anew by each run, so no model has one"
-    ),
-}
 
 
 DECIDES_NOTHING = [

@@ -62,11 +62,6 @@ def counts_keys(model, pattern):
     return len(nodes) // size
 
 
-@wrong("the untouched stub", "not-attempted")
-def stub(model, pattern):
-    raise NotImplementedError()
-
-
 @wrong("a copy in eval mode is traced", "wrong-value", clause="mode")
 def copy_in_eval(model, pattern):
     return replaced_by_itself(copy.deepcopy(model).eval(), pattern)
@@ -77,17 +72,7 @@ def copy_in_one_mode(model, pattern):
     return replaced_by_itself(copy.deepcopy(model).train(model.training), pattern)
 
 
-@wrong("the model is put into eval mode", "caller-changed")
-def put_into_eval(model, pattern):
-    return replaced_by_itself(model.eval(), pattern)
-
-
-@wrong("nothing is returned", "returned-none")
-def returns_nothing(model, pattern):
-    len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
-
-
-@wrong("the list of matches is returned", "wrong-kind")
+@wrong("the list of matches is returned", "wrong-kind", clause="common.wrong-kind")
 def returns_matches(model, pattern):
     return fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern)
 
@@ -104,7 +89,7 @@ def counts_overlaps(model, pattern):
     return len(matcher.match(fx.symbolic_trace(model).graph))
 
 
-@wrong("of overlapping places, the last one counts", "wrong-value")
+@wrong("of overlapping places, the last one counts", "wrong-value", clause="non-overlapping")
 def counted_from_the_end(model, pattern):
     matcher = SubgraphMatcher(_graph_of(pattern), remove_overlapping_matches=False)
     used, count = set(), 0
@@ -116,44 +101,16 @@ def counted_from_the_end(model, pattern):
     return count
 
 
-@wrong("numbers are not compared", "wrong-value")
+@wrong("numbers are not compared", "wrong-value", clause="places")
 def ignores_literals(model, pattern):
     matcher = SubgraphMatcher(_graph_of(pattern), ignore_literals=True)
     return len(matcher.match(fx.symbolic_trace(model).graph))
 
 
-@wrong("the pattern has to end at the output", "wrong-value")
-def matches_output(model, pattern):
-    matcher = SubgraphMatcher(_graph_of(pattern), match_output=True)
-    return len(matcher.match(fx.symbolic_trace(model).graph))
-
-
-@wrong("only whether there is a match", "wrong-kind")
-def only_whether(model, pattern):
-    return bool(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
-
-
-@wrong("one more than there are", "wrong-value", clause="places")
-def until_it_is_gone(model, pattern):
-    return len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern)) + 1
-
-
-@wrong("the nodes of all matches", "wrong-value")
-def counts_nodes(model, pattern):
-    matches = fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern)
-    return sum(len(match.nodes_map) for match in matches)
-
-
-@wrong("calls of the pattern's last function", "wrong-value")
+@wrong("calls of the pattern's last function", "wrong-value", clause="places")
 def counts_calls(model, pattern):
     last = [node for node in _graph_of(pattern).nodes if node.op.startswith("call")][-1]
     return sum(node.target == last.target for node in fx.symbolic_trace(model).graph.nodes)
-
-
-@wrong("a replacement with one parameter", "crashed")
-def one_parameter(model, pattern):
-    gm = fx.symbolic_trace(model)
-    return len(fx.replace_pattern(gm, pattern, lambda x: torch.relu(x)))
 
 
 @wrong("the model is not traced", "crashed", clause="traced")
@@ -161,46 +118,21 @@ def not_traced(model, pattern):
     return len(fx.replace_pattern(model, pattern, pattern))
 
 
-@wrong("inner values that are read elsewhere do not matter", "wrong-value")
+@wrong("inner values that are read elsewhere do not matter", "wrong-value", clause="places")
 def without_containment(model, pattern):
     matcher = SubgraphMatcher(_graph_of(pattern))
     matcher._is_contained = lambda nodes_map: True
     return len(matcher.match(fx.symbolic_trace(model).graph))
 
 
-@wrong("the output reads only the last of its values", "wrong-value")
-def reads_the_last_only(model, pattern):
-    gm = fx.symbolic_trace(model)
-    (output,) = gm.graph.find_nodes(op="output")
-    output.args = (output.all_input_nodes[-1],)
-    return len(fx.replace_pattern(gm, pattern, pattern))
-
-
-@wrong("only the model's own nodes, not those of submodules", "wrong-value")
-def own_nodes_only(model, pattern):
-    class Shallow(fx.Tracer):
-        def is_leaf_module(self, m, module_qualified_name):
-            return True
-
-    graph = Shallow().trace(model)
-    return len(fx.replace_pattern(fx.GraphModule(model, graph), pattern, pattern))
-
-
-@wrong("the mode of a pattern module is changed", "caller-changed")
+@wrong("the mode of a pattern module is changed", "caller-changed", clause="unchanged")
 def changes_the_pattern(model, pattern):
     if isinstance(pattern, torch.nn.Module):
         pattern.eval() if pattern.training else pattern.train()
     return len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
 
 
-@wrong("a copy of the pattern is put into the model's mode", "wrong-value")
-def pattern_in_the_models_mode(model, pattern):
-    if isinstance(pattern, torch.nn.Module):
-        pattern = copy.deepcopy(pattern).train(model.training)
-    return replaced_by_itself(model, pattern)
-
-
-@wrong("a copy of a graph module is not traced again", "wrong-value")
+@wrong("a copy of a graph module is not traced again", "wrong-value", clause="traced")
 def copied_not_traced(model, pattern):
     gm = copy.deepcopy(model) if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     return len(fx.replace_pattern(gm, pattern, pattern))
@@ -208,10 +140,5 @@ def copied_not_traced(model, pattern):
 
 BEYOND = {
     "a copy in eval mode is traced": "what a random model calls does not depend on its mode",
-    "the model is put into eval mode": "what a random model calls does not depend on its mode",
-    "a copy of the pattern is put into the model's mode": "no pattern that is drawn has a mode",
     "a copy of a graph module is not traced again": "no graph module is drawn",
-    "the output reads only the last of its values": (
-        "a model must return a value from inside of a match, and not as its last"
-    ),
 }

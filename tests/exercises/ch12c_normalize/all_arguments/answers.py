@@ -15,12 +15,11 @@ from tests.exercises import right, wrong
 FEW = "random models have no such call"
 BEYOND = {
     "modules by the graph's owner": "random graphs have an owner, and it is the root",
-    "a LookupError where nothing is known": "a method is met before any other unknown call",
     "what a decorator takes": FEW,
     "no message": "a method is met before any other unknown call",
     **dict.fromkeys(
-        ("too many are cut off", "what is missing is None", "a keyword for what has its place",
-         "unknown keywords are passed over", "types are looked at"),
+        ("too many are cut off", "what is missing is None", "unknown keywords are passed over",
+         "types are looked at"),
         "each call of a random model runs",
     ),
 }  # fmt: skip
@@ -160,19 +159,15 @@ def work_out(
     root,
     *,
     module=lambda node, root: root.get_submodule(node.target),
-    of_module=lambda module: module.forward,
     signature=inspect.signature,
     signature_args=lambda node: (node.args, node.kwargs),
     defaults=True,
     operators=True,
-    names=lambda name: name,
-    doubled=False,
     too_many=False,
     missing=False,
     unknown=False,
     typed=False,
     schema_defaults=lambda argument: argument.default_value,
-    keyword_defaults=True,
     nothing=ValueError,
     misfit=ValueError,
     value=lambda value: value,
@@ -196,34 +191,33 @@ def work_out(
         return done({name: value(given) for name, given in found.arguments.items()})
 
     def read(arguments):
-        places = [names(a.name) for a in arguments if not a.kwarg_only]
+        places = [a.name for a in arguments if not a.kwarg_only]
         if len(node.args) > len(places) and not too_many:
             raise misfit(text)
         found = {name: value(v) for name, v in zip(places, node.args, strict=False)}
         for name, v in node.kwargs.items():
-            if name not in [names(a.name) for a in arguments]:
+            if name not in [a.name for a in arguments]:
                 if unknown:
                     continue
                 raise misfit(text)
-            if name in found and not doubled:
+            if name in found:
                 raise misfit(text)
             found[name] = value(v)
         for a in arguments:
-            name = names(a.name)
-            if name in found:
-                if typed and "Tensor" in str(a.type) and type(found[name]) is not fx.Node:
+            if a.name in found:
+                if typed and "Tensor" in str(a.type) and type(found[a.name]) is not fx.Node:
                     raise misfit(text)
             elif a.has_default_value():
-                if defaults and (keyword_defaults or not a.kwarg_only):
-                    found[name] = schema_defaults(a)
+                if defaults:
+                    found[a.name] = schema_defaults(a)
             elif missing:
-                found[name] = None
+                found[a.name] = None
             else:
                 raise misfit(text)
         return done(found)
 
     if node.op == "call_module":
-        return bind(of_module(module(node, root)))
+        return bind(module(node, root).forward)
     if node.op == "call_method":
         raise nothing(text)
     if isinstance(node.target, torch._ops.OpOverload):
@@ -242,27 +236,20 @@ put("modules by the graph's owner", "raised", "root",
     module=lambda node, root: node.graph.owning_module.get_submodule(node.target))  # fmt: skip
 put("modules by attribute", "raised", "module", module=lambda node, root: getattr(root, node.target)
     )  # fmt: skip
-put("the parameters of `__init__`", "refused", "module", of_module=type)
 put("positions alone", "refused", "kwargs", signature_args=lambda node: (node.args, {}))
 put("no defaults", "wrong-parameters", "defaults", defaults=False)
 put("None for each default", "wrong-argument", "schema-defaults",
     schema_defaults=lambda argument: None)  # fmt: skip
 put("no operators", "refused", "operators", operators=False)
-put("`input` for overloads", "wrong-parameters", "overload",
-    names=lambda name: "input" if name == "self" else name)  # fmt: skip
 put("types are looked at", "refused", "types", typed=True)
 put("what a decorator takes", "wrong-parameters", "python",
     signature=lambda function: inspect.signature(function, follow_wrapped=False))  # fmt: skip
 put("tuples become lists", "wrong-argument", "as-they-stand",
     value=lambda value: list(value) if isinstance(value, tuple) else value)  # fmt: skip
-put("names for nodes", "wrong-argument", "as-they-stand",
-    value=lambda value: value.name if isinstance(value, fx.Node) else value)  # fmt: skip
 put("too many are cut off", "no-error", "too-many", too_many=True)
-put("a keyword for what has its place", "no-error", "too-many", doubled=True)
 put("what is missing is None", "no-error", "missing", missing=True)
 put("unknown keywords are passed over", "no-error", "unknown-keyword", unknown=True)
 put("a TypeError", "raised", "value-error", misfit=TypeError)
-put("a LookupError where nothing is known", "raised", "value-error", nothing=LookupError)
 put("no message", "silent-error", "says-which", text="")
 put("pairs", "wrong-kind", "dictionary", done=lambda found: list(found.items()))
 put("names by position", "wrong-parameters", "names",
@@ -282,25 +269,12 @@ def signature_of_all(node, root):
     return dict(bound.arguments)
 
 
-@wrong("no defaults by keyword", "wrong-parameters", clause="schema-defaults")
-def no_keyword_defaults(node, root):
-    return work_out(node, root, keyword_defaults=False)
-
-
 @wrong("None where nothing is known", "returned-none", clause="nothing-known")
 def none_for_unknown(node, root):
     try:
         return work_out(node, root, nothing=LookupError)
     except LookupError:
         return None
-
-
-@wrong("an empty dictionary where nothing is known", "no-error", clause="nothing-known")
-def empty_for_unknown(node, root):
-    try:
-        return work_out(node, root, nothing=LookupError)
-    except LookupError:
-        return {}
 
 
 @wrong("one of several schemas", "no-error", clause="nothing-known")
@@ -320,13 +294,6 @@ def one_of_several(node, root):
 def normalized(node, root):
     found = node.normalized_arguments(root, normalize_to_only_use_kwargs=True)
     return found.kwargs
-
-
-@wrong("the graph is cleaned up", "caller-changed", clause="unchanged")
-def cleaned(node, root):
-    found = work_out(node, root)
-    node.kwargs = {name: value for name, value in node.kwargs.items() if value is not None}
-    return found
 
 
 NOT_ON_NETWORKS = "networks call builtins of `torch._C._nn`, which the task leaves out"
