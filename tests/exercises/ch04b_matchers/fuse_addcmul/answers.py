@@ -49,7 +49,7 @@ def holds_tensor(value: Any) -> bool:
 class Fuse:
     """A right fusion; each flag makes it wrong in one way."""
 
-    sides: str = "both"
+    left_only: bool = False
     adds: tuple[Any, ...] = ADDS
     muls: tuple[Any, ...] = MULS
     keywords: bool = True
@@ -59,9 +59,6 @@ class Fuse:
     itself: bool = False
     tensor: Any = staticmethod(holds_tensor)
     operands: Any = staticmethod(operands)
-    at_product: bool = False
-    first_only: bool = False
-    keep_product: bool = False
     recompile: bool = True
     swapped: bool = False
 
@@ -69,8 +66,7 @@ class Fuse:
         terms = self.operands(node, self.adds)
         if not terms or not all(map(self.tensor, terms)):
             return None
-        orders = {"both": (terms, terms[::-1]), "left": (terms,), "right": (terms[::-1],)}
-        for product, other in orders[self.sides]:
+        for product, other in (terms,) if self.left_only else (terms, terms[::-1]):
             factors = self.operands(product, self.muls)
             if not factors or not all(map(self.tensor, factors)):
                 continue
@@ -94,15 +90,13 @@ class Fuse:
             if found is None:
                 continue
             product, other, (a, b) = found
-            with gm.graph.inserting_before(product if self.at_product else node):
+            with gm.graph.inserting_before(node):
                 args = (a, b, other) if self.swapped else (other, a, b)
                 fused = gm.graph.call_function(torch.addcmul, args)
             node.replace_all_uses_with(fused)
             gm.graph.erase_node(node)
-            if not product.users and not self.keep_product:
+            if not product.users:
                 gm.graph.erase_node(product)
-            if self.first_only:
-                break
         if self.recompile:
             gm.recompile()
         return gm
@@ -251,7 +245,7 @@ def no_reuse(model):
 
 @wrong("product on the left only", "missed-place", clause="either-side")
 def left_only(model):
-    return Fuse(sides="left")(model)
+    return Fuse(left_only=True)(model)
 
 
 @wrong("operators only", "missed-place", clause="functions")
@@ -274,7 +268,7 @@ def numbers_too(model):
     return Fuse(tensor=lambda value: True)(model)
 
 
-def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, defaults=True):
+def _tensor_without(*, methods=METHODS, defaults=True):
     def tensor(value: Any) -> bool:
         if not isinstance(value, fx.Node):
             return False
@@ -283,10 +277,10 @@ def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, 
         if value.op == "call_method":
             return value.target not in methods
         if value.op == "call_function" and value.target is getattr:
-            return value.args[1] not in attributes
+            return value.args[1] not in ATTRIBUTES
         if value.op == "call_function" and value.target is operator.getitem:
             return tensor(value.args[0])
-        if value.op == "call_function" and arithmetic:
+        if value.op == "call_function":
             if value.target.__module__ in ("_operator", "math"):
                 return any(map(tensor, value.all_input_nodes))
         return True

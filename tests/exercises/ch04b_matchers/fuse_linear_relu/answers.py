@@ -30,8 +30,6 @@ class Fuse:
     sole_reader: bool = True
     args_only: bool = False
     recompile: bool = True
-    erase: bool = True
-    any_reader: bool = False
 
     def is_relu(self, gm: fx.GraphModule, node: fx.Node) -> bool:
         if node.op == "call_module":
@@ -69,9 +67,8 @@ class Fuse:
             fused = gm.graph.call_module(name, args, kwargs)
         for relu in relus:
             relu.replace_all_uses_with(fused)
-            if self.erase:
-                gm.graph.erase_node(relu)
-        if self.erase and not node.users:
+            gm.graph.erase_node(relu)
+        if not node.users:
             gm.graph.erase_node(node)
 
 
