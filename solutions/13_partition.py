@@ -490,6 +490,7 @@ assert doubled.users == {} and "mark" not in doubled.meta
 # * A copy has the `meta` of its original.
 # * A copy reads what the original reads in `gm`. If that is a named node, too, the copy is one of its later readers, and reads a copy of its own.
 # * All originals stay in their order, even if no node reads them. Names of new nodes are free.
+# * Random nodes and nodes in place are not tried.
 # * The message of the `ValueError` contains the name.
 # * The `meta` of the nodes of `gm` stays as it is, too.
 

@@ -22,26 +22,9 @@ class ProductLeft(nn.Module):
         return x * y + z
 
 
-class ProductLeftTwice(nn.Module):
-    def forward(self, x, y, z):
-        first = x * y + z
-        return torch.tanh(first) * z + x
-
-
 class ProductRight(nn.Module):
     def forward(self, x, y, z):
         return z + x * y
-
-
-class TorchFunctions(nn.Module):
-    def forward(self, x, y, z):
-        return torch.add(torch.mul(x, y), z)
-
-
-class TorchFunctionsRight(nn.Module):
-    def forward(self, x, y, z):
-        first = torch.add(z, torch.mul(x, y))
-        return first - torch.add(x, torch.mul(y, z))
 
 
 def add(x, y):
@@ -50,13 +33,6 @@ def add(x, y):
 
 def mul(x, y):
     return x + y * 0.5
-
-
-class OwnFunctions(nn.Module):
-    """Functions in the notebook with the names of PyTorch's functions."""
-
-    def forward(self, x, y, z):
-        return mul(x, y) + z, add(x * y, z)
 
 
 class MixedSpellings(nn.Module):
@@ -73,13 +49,6 @@ class Keywords(nn.Module):
         second = torch.add(input=z, other=torch.mul(y, other=x))
         third = torch.add(other=torch.mul(other=z, input=y), input=x)
         return first - second / third
-
-
-class ComputedLater(nn.Module):
-    def forward(self, x, y, z):
-        product = x * y
-        other = torch.exp(z)
-        return product + torch.sin(other)
 
 
 class Square(nn.Module):
@@ -109,27 +78,6 @@ class Scale(nn.Module):
         return self.gain + first * self.power
 
 
-class ModuleValues(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.value = nn.Linear(3, 4)
-        self.gate = nn.Linear(3, 4)
-        self.scale = Scale3()
-
-    def forward(self, x):
-        hidden = self.value(x) * torch.sigmoid(self.gate(x)) + self.value(x).abs()
-        return self.scale(hidden.neg())
-
-
-class Scale3(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.LayerNorm(4)
-
-    def forward(self, x):
-        return x + self.norm(x) * x
-
-
 class Pieces(nn.Module):
     """Items of tuples, transposes and attributes whose values are tensors."""
 
@@ -138,26 +86,6 @@ class Pieces(nn.Module):
         top = torch.topk(y, 2, dim=-1)
         first = a * b + top.values
         return first.T.T * a + (x[:, :2] * x[:, 2:] + y[..., :2]).mT.mT
-
-
-class ShapedBySizes(nn.Module):
-    """Tensors whose shapes come from sizes are still tensors."""
-
-    def forward(self, x, y):
-        rows, columns = x.shape
-        flat = x.reshape(rows * columns)
-        mask = x.new_ones(x.size(0), x.shape[1])
-        first = flat * y.reshape(x.numel()) + flat
-        return first.view(x.size()) * mask + y.expand(x.shape)
-
-
-class MadeOfSizes(nn.Module):
-    """No input is a tensor, but the result is (in the default dtype, float32)."""
-
-    def forward(self, x, y):
-        mask = torch.ones(x.shape)
-        steps = torch.arange(x.size(-1)) / x.size(-1)
-        return mask * y + steps
 
 
 class SizeTimesTensor(nn.Module):
@@ -176,34 +104,6 @@ class WholeSums(nn.Module):
         return a - (x * y + y.mean())
 
 
-class Modulate(nn.Module):
-    """Scale and shift, as in a diffusion transformer."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.LayerNorm(4)
-        self.to_scale = nn.Linear(3, 4)
-        self.to_shift = nn.Linear(3, 4)
-
-    def forward(self, x, condition):
-        scale, shift = self.to_scale(condition), self.to_shift(condition)
-        return x + self.norm(x) * (1 + scale) + shift
-
-
-class Surrounded(nn.Module):
-    """One place in a submodule, among other operations."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
-        self.inner = ProductLeft()
-
-    def forward(self, x, *rest, scale=3):
-        hidden = self.layers(x)
-        mixed = self.inner(hidden, x, torch.relu(x))
-        return {"mixed": [mixed, hidden * 2 + 1], "x": x.add(1)}
-
-
 # ------------------------------------------------------------------ chains
 
 
@@ -215,11 +115,6 @@ class TwoProducts(nn.Module):
 class LongSum(nn.Module):
     def forward(self, a, b, c, d):
         return a * b + c * d + a * d + (b * c + (c * c + d))
-
-
-class Horner(nn.Module):
-    def forward(self, x, a, b, c):
-        return ((a * x + b) * x + c) * x + a
 
 
 class ShiftedAgain(nn.Module):
@@ -235,35 +130,12 @@ class ShiftedAgain(nn.Module):
         return x
 
 
-class SumOfSums(nn.Module):
-    def forward(self, x, y, z):
-        return (x * y + z) + (z * y + x)
-
-
 # ------------------------------------------------------------------ numbers
 
 
 class NumberInProduct(nn.Module):
     def forward(self, x, y):
         return x * 2 + y
-
-
-class NumberAdded(nn.Module):
-    def forward(self, x, y):
-        return x * y + 1
-
-
-class ManyNumbers(nn.Module):
-    def forward(self, x, y):
-        a = 3 * x + y
-        b = y + torch.mul(x, 0.5)
-        c = torch.add(x * y, 2.5)
-        return a - b / (1 + x * y) - c
-
-
-class NumberBesideProduct(nn.Module):
-    def forward(self, x, y):
-        return x * 2 + x * y
 
 
 class Sizes(nn.Module):
@@ -273,24 +145,11 @@ class Sizes(nn.Module):
         return a - b * (x * y + x.size(1))
 
 
-class UnpackedSizes(nn.Module):
-    def forward(self, x, y):
-        rows, columns = x.shape
-        a = torch.mul(rows, x) + y
-        return a - (y + x * columns)
-
-
 class PiecesOfSizes(nn.Module):
     def forward(self, x, y):
         rows, columns = x.shape[-2:]
         a = x * rows + y
         return a - (x * y + x.size()[-1:][0])
-
-
-class SizesOnly(nn.Module):
-    def forward(self, x):
-        count = x.size(0) * x.size(1) + x.size(-1)
-        return x.reshape(count - x.shape[1])
 
 
 class ComputedSizes(nn.Module):
@@ -311,11 +170,6 @@ class OtherNumbersOfTensors(nn.Module):
         return a - b - c - d
 
 
-class DefaultNumber(nn.Module):
-    def forward(self, x, y, scale=2.0, shift=1):
-        return x * scale + y - (x * y + shift)
-
-
 class DefaultZero(nn.Module):
     def forward(self, x, y, shift=0.0, scale=0):
         return x * y + shift, x * scale + y
@@ -330,35 +184,10 @@ class ProductReturned(nn.Module):
         return product + z, product
 
 
-class ProductReadAgain(nn.Module):
-    def forward(self, x, y, z):
-        product = x * y
-        return (product + z) - product
-
-
 class AddedToItself(nn.Module):
     def forward(self, x, y):
         product = x * y
         return product + product
-
-
-class ReadInList(nn.Module):
-    def forward(self, x, y, z):
-        product = torch.mul(x, y)
-        total = torch.add(z, product)
-        return torch.cat([total, product])
-
-
-class TwoSums(nn.Module):
-    def forward(self, x, y, z):
-        product = x * y
-        return (product + x) / (product + z)
-
-
-class OneSharedOneNot(nn.Module):
-    def forward(self, x, y, z):
-        shared, own = x * y, y * z
-        return (shared + own) - shared
 
 
 # ------------------------------------------------------------------ unchanged

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from autograder.authoring.question import (
     ONE_DTYPE,
     SMOOTH,
@@ -96,23 +94,14 @@ EXERCISE = Exercise(
     ),
     cases=(
         model_case("a layer and a module", "task", models.LinearThenModule, X3, (T(3),)),
-        model_case("one of two layers", "task", models.TwoLayers, (T(2, 1, 3),)),
-        model_case("in float32", "task", models.TwoLayers, X3, dtype=torch.float32),
         model_case("torch.relu", "spellings", models.TorchRelu, X3),
-        model_case("F.relu", "spellings", models.FunctionalRelu, X3),
-        model_case("the method", "spellings", models.MethodRelu, X3),
         model_case("four spellings", "spellings", models.FourSpellings, X3, (T(3),)),
         model_case("keywords", "spellings", models.Keywords, X3),
         model_case("nested", "types", models.Bottle, X3),
-        model_case("names that mislead", "types", models.NamesMislead, X3),
-        model_case("deeply nested", "types", models.Deep, (T(2, 4),)),
         model_case("what is not nn.Linear", "types", models.NotLinear, X3),
         model_case("other activations", "types", models.OtherActivations, X3),
         model_case("names that are taken", "types", models.NamesTaken, X3),
         model_case("numbered names that are taken", "types", models.NumberedNames, X3),
-        model_case("torchvision's MLP", "types", models.Perceptron, (T(2, 4),)),
-        model_case("a transformer layer and a head", "types", models.Encoder, (T(2, 2, 4),)),
-        model_case("fused in part", "types", models.Fused, X3),
         model_case("a module called relu", "types", models.CalledRelu, X3),
         model_case(
             "a function called relu", "types", models.OwnRelu, X3, functions={"relu": models.relu}
@@ -124,8 +113,6 @@ EXERCISE = Exercise(
         model_case("two ReLUs read one layer", "readers", models.TwoRelus, X3),
         model_case("the ReLU has many readers", "readers", models.ReluReadTwice, X3),
         model_case("one layer, called twice", "shared", models.CalledTwice, X3),
-        model_case("one layer, a ReLU after the second call", "shared", models.OncePlain, X3),
-        model_case("one layer, a ReLU after the first call", "shared", models.PlainAfterwards, X3),
         model_case("a graph module", "shared", TracedInPart(models.PlainAfterwards), X3),
         model_case("paths that differ in a dot", "types", models.AlikeButForADot, X3),
         model_case("a call in place that nobody reads", "types", models.UnreadInPlace, X3),

@@ -9,9 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.given import LinearReLU
-from autograder.models.torchvision_parts import MLP
-
 # FX records calls of it instead of tracing into it.
 fx.wrap("relu")
 
@@ -24,17 +21,6 @@ class LinearThenModule(nn.Module):
 
     def forward(self, x):
         return self.relu(self.linear(x))
-
-
-class TwoLayers(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(3, 4)
-        self.second = nn.Linear(4, 3)
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return self.second(self.act(self.first(x))) + x
 
 
 class FourSpellings(nn.Module):
@@ -62,24 +48,6 @@ class TorchRelu(nn.Module):
         return torch.relu(self.proj(x))
 
 
-class FunctionalRelu(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.proj = nn.Linear(3, 2)
-
-    def forward(self, x):
-        return F.relu(self.proj(x))
-
-
-class MethodRelu(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.proj = nn.Linear(3, 2)
-
-    def forward(self, x):
-        return self.proj(x).relu()
-
-
 class Keywords(nn.Module):
     def __init__(self):
         super().__init__()
@@ -99,36 +67,6 @@ class Bottle(nn.Module):
 
     def forward(self, x):
         return x + self.layers(x)
-
-
-class Deep(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stem = nn.Linear(4, 3)
-        self.blocks = nn.ModuleList([Bottle(), Bottle()])
-        self.heads = nn.ModuleDict({"one": nn.Sequential(nn.Linear(3, 2), nn.ReLU())})
-
-    def forward(self, x):
-        x = F.relu(self.stem(x))
-        for block in self.blocks:
-            x = block(x)
-        return self.heads["one"](x)
-
-
-class NamesMislead(nn.Module):
-    """Names of layers that suggest other classes."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Identity()
-        self.relu = nn.Tanh()
-        self.nonlinear = nn.Linear(3, 3)
-        self.tanh = nn.ReLU()
-
-    def forward(self, x):
-        x = self.relu(self.linear(x))
-        x = torch.relu(self.linear(x))
-        return self.tanh(self.nonlinear(x))
 
 
 class CalledRelu(nn.Module):
@@ -243,18 +181,6 @@ class CalledTwice(nn.Module):
 
     def forward(self, x):
         return torch.relu(self.shared(self.act(self.shared(x))))
-
-
-class OncePlain(nn.Module):
-    """One layer with two calls; a ReLU reads only one of them."""
-
-    def __init__(self):
-        super().__init__()
-        self.shared = nn.Linear(3, 3)
-
-    def forward(self, x):
-        plain = self.shared(x)
-        return torch.relu(self.shared(plain)) - plain
 
 
 class PlainAfterwards(nn.Module):
@@ -410,18 +336,6 @@ class LeafInPart(nn.Module):
         return self.layer(x), torch.relu(self.layer.linear1(x))
 
 
-class Fused(nn.Module):
-    """A model that is already fused in part."""
-
-    def __init__(self):
-        super().__init__()
-        self.one = LinearReLU(nn.Linear(3, 4))
-        self.two = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return F.relu(self.two(self.one(x)))
-
-
 class OfAnEmbedding(nn.Module):
     """The layer reads a parameter."""
 
@@ -432,22 +346,3 @@ class OfAnEmbedding(nn.Module):
 
     def forward(self, x):
         return x.sum() + torch.relu(self.layer(self.embedding))
-
-
-class Perceptron(MLP):
-    """torchvision's multilayer perceptron, which repeats Linear, ReLU, Dropout."""
-
-    def __init__(self):
-        super().__init__(4, [5, 6, 3], activation_layer=nn.ReLU, inplace=False, dropout=0.25)
-
-
-class Encoder(nn.Module):
-    """The encoder layer is one node for FX; tracing enters the head."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, batch_first=True)
-        self.head = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2))
-
-    def forward(self, tokens):
-        return self.head(self.layer(tokens).mean(dim=1))

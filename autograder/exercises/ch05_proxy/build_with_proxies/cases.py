@@ -55,7 +55,6 @@ EXERCISE = Exercise(
         inputs_case("two vectors", "task", (T(3), T(3)), (T(2), T(4))),
         inputs_case("matrices of different heights", "inputs", (T(2, 3), T(4, 3))),
         inputs_case("three dimensions", "inputs", (T(1, 2, 2), T(3, 2, 2))),
-        inputs_case("float32", "inputs", (T(2, 2), T(2, 2)), dtype=torch.float32),
     ),
     hints=HINTS,
     forbidden_words=("symbolic_trace", "trace"),

@@ -58,15 +58,6 @@ def div_rule(input, other, *, rounding_mode=None):
     return {"floor": torch.floor, "trunc": torch.trunc}[rounding_mode](quotient)
 
 
-def clamp_rule(input, *, min, max):
-    below = input if max is None else torch.where(input > max, max, input)
-    return below if min is None else torch.where(below < min, min, below)
-
-
-def sum_rule(input, *, dim, keepdim):
-    return torch.mul(torch.mean(input, dim, keepdim), input.shape[dim])
-
-
 def pow_rule(base, exponent):
     result = base
     for _ in range(exponent - 1):
@@ -76,10 +67,6 @@ def pow_rule(base, exponent):
 
 def quotient_rule(a, b):
     return b**-1 * a
-
-
-def matmul_rule(a, b):
-    return torch.matmul(b.transpose(-2, -1), a.transpose(-2, -1)).transpose(-2, -1)
 
 
 def two_rule(x):
@@ -102,10 +89,6 @@ def itself_rule(x):
     return x
 
 
-def size_rule(x):
-    return x.shape[0]
-
-
 def item_rule(values, index):
     return values[index] + 0
 
@@ -126,16 +109,8 @@ def add_rule(input, other, *, alpha=1):
     return torch.sub(input, other, alpha=-alpha)
 
 
-def swap_sub_rule(input, other):
-    return torch.add(input, other, alpha=-1)
-
-
 def relu_rule(input, inplace=False):
     return torch.clamp(input, min=0)
-
-
-def flatten_rule(x, start_dim):
-    return x.reshape(*(x.shape[i] for i in range(start_dim)), -1)
 
 
 # ------------------------------------------------------------------ models
@@ -168,15 +143,6 @@ class SquaredWeight(nn.Module):
         return x * torch.square(self.weight)
 
 
-class SquareAndTanh(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return torch.square(self.linear(torch.tanh(x)))
-
-
 class Lerp(nn.Module):
     def forward(self, x, y):
         return torch.lerp(x, y, 0.25).sin()
@@ -188,20 +154,9 @@ class Addcmul(nn.Module):
         return torch.addcmul(z, tensor1=x, tensor2=y)
 
 
-class KeywordSub(nn.Module):
-    def forward(self, x, y):
-        z = torch.sub(x, other=y.sin(), alpha=3) * torch.sub(x, y)
-        return torch.sub(other=z, input=y, alpha=2)
-
-
 class Stack(nn.Module):
     def forward(self, x, y):
         return torch.stack([x, y.sin(), x], 1)
-
-
-class KeywordStack(nn.Module):
-    def forward(self, x, y):
-        return torch.stack(tensors=[x * 2, y], dim=0)
 
 
 class Picked(nn.Module):
@@ -221,36 +176,9 @@ class Sliced(nn.Module):
         return x[:last].sin()
 
 
-class Div(nn.Module):
-    def forward(self, x, y):
-        a = torch.div(x, y, rounding_mode="floor")
-        b = torch.div(x, y, rounding_mode=None)
-        return a, b, torch.div(x, y)
-
-
-class EmptyKeywords(nn.Module):
-    def forward(self, x):
-        return torch.sum(torch.clamp(x, min=None, max=0.5), dim=0, keepdim=False).sin()
-
-
-class Cube(nn.Module):
-    def forward(self, x):
-        return torch.pow(x, 3) + torch.pow(x, exponent=2)
-
-
-class Quotients(nn.Module):
-    def forward(self, x, y):
-        return x / y + 2 / x
-
-
 class SameTwice(nn.Module):
     def forward(self, x):
         return torch.sub(x, x * 2) + torch.sub(x, x)
-
-
-class TimesMean(nn.Module):
-    def forward(self, x):
-        return x * torch.mean(x)
 
 
 class PowNumel(nn.Module):
@@ -268,30 +196,9 @@ class MeanOutput(nn.Module):
         return torch.mean(x)
 
 
-class MeanInside(nn.Module):
-    def forward(self, x):
-        return {"mean": torch.mean(x), "both": [x, (torch.mean(x * 2), 3)]}
-
-
 class MeanByKeyword(nn.Module):
     def forward(self, x):
         return torch.clamp(x, min=torch.mean(x)).sin() + torch.mul(x, other=torch.mean(x * 2))
-
-
-class SumOverArgmax(nn.Module):
-    def forward(self, x):
-        return torch.sum(x, torch.argmax(x)), x
-
-
-class Positives(nn.Module):
-    def forward(self, x):
-        y = torch.positive(torch.positive(x).sin())
-        return y, torch.positive(x)
-
-
-class Rows(nn.Module):
-    def forward(self, x):
-        return x.reshape(torch.numel(x), -1) * torch.numel(x.sin())
 
 
 class Exp(nn.Module):
@@ -299,26 +206,11 @@ class Exp(nn.Module):
         return torch.exp(x).sin()
 
 
-class MulOfMul(nn.Module):
-    def forward(self, x, y):
-        return torch.mul(x, torch.mul(y, x.sin()))
-
-
-class AddAndSub(nn.Module):
-    def forward(self, x, y):
-        return torch.add(torch.sub(x, y), x, alpha=2)
-
-
 class OtherSpellings(nn.Module):
     def forward(self, x, y):
         a = torch.add(x, y, alpha=2)
         b = x + y
         return a * b.add(y) + torch.sub(b, a)
-
-
-class Squared(nn.Module):
-    def forward(self, x):
-        return torch.square(x).square()
 
 
 class Nested(nn.Module):
@@ -360,14 +252,6 @@ class InPlace(nn.Module):
         return torch.square(y) + z
 
 
-class Aggregates(nn.Module):
-    def forward(self, x):
-        y = torch.square(x)
-        parts = torch.chunk(torch.cat([y, x]), 2)
-        rows = x.shape[0]
-        return {"y": [y, (x[:rows], parts[1][1:])], "text": ("a", None, 2)}
-
-
 class NestedTuple(nn.Module):
     def forward(self, x):
         y = torch.square(x)
@@ -378,17 +262,6 @@ class CatByKeyword(nn.Module):
     def forward(self, x):
         y = torch.square(x)
         return torch.cat(tensors=[y, x], dim=0)
-
-
-class TakenNames(nn.Module):
-    def forward(self, mul, add):
-        square = torch.square(mul) * torch.square(add)
-        return square + mul
-
-
-class Flatten(nn.Module):
-    def forward(self, x):
-        return torch.flatten(x.sin(), 1)
 
 
 def traced_squares() -> fx.GraphModule:

@@ -61,7 +61,6 @@ HUGE = [-1.5e308, -1e300, 1e300, 1.5e308]
 ODD = [INF, 1.0, -INF, NAN, -1.0, 0.0, -0.0]
 ROWS = [[0.5, -1.0, 2.0], [3.0, 0.0, -2.0]]
 FAR = [[1000.0, 1001.0, 999.0], [-1000.0, -1001.0, -999.5], [0.0, 3e38, -3e38]]
-MASKED = [[-INF, 1.0, 2.0], [-INF, 0.0, -INF]]
 LOST = [[INF, 1.0, 2.0], [-INF, -INF, -INF], [1.0, NAN, 2.0], [INF, -INF, INF], [1.0, 2.0, 0.5]]
 CUBE = [[[0.5, 1.0], [2.0, -1.0]], [[-300.0, 0.0], [300.0, 1.0]], [[90.0, 80.0], [0.0, 800.0]]]
 
@@ -81,19 +80,12 @@ EXERCISE = Exercise(
     ),
     cases=(
         values_case("relu", "task", models.Relu, SMALL, [SMALL, SMALL], -0.5),
-        values_case("silu", "task", models.Silu, SMALL, [SMALL, SMALL], -0.5),
-        values_case("softmax", "task", models.SoftmaxSecond, ROWS),
-        values_case("softmax, dim by position", "task", models.SoftmaxByPosition, ROWS),
-        values_case("relu, read again", "task", models.ReluReadAgain, SMALL),
-        values_case("silu, read again", "task", models.SiluReadAgain, SMALL),
         values_case("softmax, read again", "task", models.SoftmaxReadAgain, ROWS),
         values_case("all three", "task", models.AllThree, ROWS, dtypes=(F64,)),
         values_case("relu of large numbers", "large", models.Relu, LARGE),
         values_case("relu of huge numbers", "large", models.Relu, HUGE, dtypes=(F64,)),
         values_case("silu of large numbers", "large", models.Silu, LARGE),
-        values_case("silu of huge numbers", "large", models.Silu, HUGE, dtypes=(F64,)),
         values_case("softmax of large numbers", "large", models.SoftmaxLast, FAR, LARGE),
-        values_case("softmax of huge numbers", "large", models.SoftmaxLast, HUGE, dtypes=(F64,)),
         values_case("relu of infinity and NaN", "relu", models.Relu, ODD, -INF, NAN),
         values_case("silu of infinity and NaN", "silu", models.Silu, ODD, -INF, NAN),
         values_case(
@@ -104,14 +96,6 @@ EXERCISE = Exercise(
             FAR,
             [1.0, 2.0],
         ),
-        values_case(
-            "softmax along the last dimension", "softmax", models.SoftmaxLast, CUBE, [0.5, 2.0]
-        ),
-        values_case("softmax in the middle", "softmax", models.SoftmaxSecond, CUBE),
-        values_case(
-            "softmax counted from the end", "softmax", models.SoftmaxFromTheEnd, CUBE, ROWS
-        ),
-        values_case("softmax of masked scores", "softmax", models.SoftmaxLast, MASKED),
         values_case("softmax of infinity and NaN", "softmax", models.SoftmaxLast, LOST),
     ),
     hints=HINTS,

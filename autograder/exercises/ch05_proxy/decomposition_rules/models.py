@@ -44,36 +44,9 @@ class SoftmaxFirst(nn.Module):
         return torch.softmax(x, dim=0)
 
 
-class SoftmaxSecond(nn.Module):
-    def forward(self, x):
-        return torch.softmax(x, dim=1)
-
-
 class SoftmaxLast(nn.Module):
     def forward(self, x):
         return torch.softmax(x, dim=-1)
-
-
-class SoftmaxByPosition(nn.Module):
-    def forward(self, x):
-        return torch.softmax(x, 1)
-
-
-class SoftmaxFromTheEnd(nn.Module):
-    def forward(self, x):
-        return torch.softmax(x, -2)
-
-
-class ReluReadAgain(nn.Module):
-    def forward(self, x):
-        y = x * 2
-        return torch.relu(y) - y
-
-
-class SiluReadAgain(nn.Module):
-    def forward(self, x):
-        y = x * 2
-        return F.silu(y) - y
 
 
 class SoftmaxReadAgain(nn.Module):

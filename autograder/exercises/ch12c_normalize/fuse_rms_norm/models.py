@@ -37,16 +37,6 @@ class Product(nn.Module):
         return torch.rsqrt((y * y).mean(2, True) + 1e-5) * y - 1
 
 
-class Weighted(nn.Module):
-    def forward(self, x, weight):
-        return weight * (x * torch.rsqrt((x**2).mean(dim=-1, keepdim=True) + 0.01))
-
-
-class WeightBehind(nn.Module):
-    def forward(self, weight, x):
-        return torch.sin(torch.rsqrt(torch.mean(x.square(), -1, True) + 1e-6) * x * weight)
-
-
 class Block(nn.Module):
     """Two norms, each before a matrix; the second one reads the first one's output."""
 
@@ -65,41 +55,12 @@ class ZeroEps(nn.Module):
         return y * torch.rsqrt((y * y).mean(-1, keepdim=True) + 1e-6)
 
 
-class NoNorm(nn.Module):
-    def forward(self, x, weight):
-        return torch.sigmoid(x) * weight + x.mean(-1, keepdim=True)
-
-
 class OneIsThere(nn.Module):
     """One norm already is a call of the operator."""
 
     def forward(self, x, weight):
         y = torch.ops.fxcourse.rms_norm.default(x, weight, 1e-6)
         return y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6), y
-
-
-class OneDimension(nn.Module):
-    """`x` has one dimension, with the index 0."""
-
-    def forward(self, x, weight):
-        return x * torch.rsqrt(x.pow(2).mean(0, keepdim=True) + 1e-6) * weight
-
-
-class LayerNorm(nn.Module):
-    """A layer norm as single operations, which contains an RMS norm."""
-
-    def forward(self, x, weight, bias):
-        y = x - x.mean(-1, keepdim=True)
-        return y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5) * weight + bias
-
-
-class SameTwice(nn.Module):
-    """Two norms of one value, each with its own steps."""
-
-    def forward(self, x, weight):
-        left = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-        right = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * weight
-        return left - right, weight
 
 
 # ------------------------------------------------------------------ half and bfloat16
@@ -126,23 +87,6 @@ class NoWeight(nn.Module):
         return (torch.rsqrt((y * y).mean(-1, True) + 1e-6) * x.float()).to(x.dtype)
 
 
-class CastIsRead(nn.Module):
-    """The float32 value of `x` has another reader."""
-
-    def forward(self, x, weight):
-        y = x.float()
-        norm = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)
-        return norm.to(x.dtype) * weight, y.sum(-1)
-
-
-class CastBehind(nn.Module):
-    """`x` is float32, and only the result of the norm is cast."""
-
-    def forward(self, x, weight):
-        y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-        return y.bfloat16() * weight
-
-
 class WeightBeforeCast(nn.Module):
     """The weight comes before the cast back."""
 
@@ -158,14 +102,6 @@ class StaysFloat(nn.Module):
     def forward(self, x):
         y = x.float()
         return torch.exp(y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6))
-
-
-class OtherCast(nn.Module):
-    """The result's dtype is neither float32 nor the dtype of `x`."""
-
-    def forward(self, x):
-        y = x.float()
-        return (y * torch.rsqrt((y * y).mean(-1, keepdim=True) + 1e-6)).half()
 
 
 # ------------------------------------------------------------------ the weight
@@ -190,36 +126,12 @@ class OneRow(nn.Module):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * row
 
 
-class WiderWeight(nn.Module):
-    """The weight is float32, and `x` is not."""
-
-    def forward(self, x, weight):
-        y = x.float()
-        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)
-        return y.to(x.dtype) * weight
-
-
 class SecondReader(nn.Module):
     """The norm has a second reader besides the weight."""
 
     def forward(self, x, weight):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
         return y * weight, y
-
-
-class TwoWeights(nn.Module):
-    """Two products, one after the other."""
-
-    def forward(self, x, first, second):
-        return second * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * first)
-
-
-class BothWeights(nn.Module):
-    """Two products of one norm."""
-
-    def forward(self, x, first, second):
-        y = x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6)
-        return y * first, y * second
 
 
 class WeightComesLater(nn.Module):
@@ -236,13 +148,6 @@ class TimesItself(nn.Module):
     def forward(self, x):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
         return y * y
-
-
-class WeightedAdd(nn.Module):
-    """The norm is followed by an operation other than a product."""
-
-    def forward(self, x, weight):
-        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) + weight
 
 
 # ------------------------------------------------------------------ not fused
@@ -270,14 +175,6 @@ class RootIsRead(nn.Module):
     def forward(self, x, y):
         scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
         return torch.cat([x * scale, scale], -1), y * scale
-
-
-class SharedSquare(nn.Module):
-    """Two norms with the same square."""
-
-    def forward(self, x):
-        mean = x.pow(2).mean(-1, keepdim=True)
-        return x * torch.rsqrt(mean + 1e-6) - x * torch.rsqrt(mean + 0.1)
 
 
 class OtherPowers(nn.Module):
@@ -315,28 +212,9 @@ class TwoValues(nn.Module):
         return a, b, y * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
 
 
-class TwoCasts(nn.Module):
-    """Two values of half precision, each cast."""
-
-    def forward(self, x, y):
-        scale = torch.rsqrt((x.float() * x.float()).mean(-1, keepdim=True) + 1e-6)
-        other = torch.rsqrt((x.float() * y.float()).mean(-1, keepdim=True) + 99.0)
-        return (y.float() * scale).half(), (x.float() * other).half()
-
-
 class EpsIsATensor(nn.Module):
     def forward(self, x, eps):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps.abs())
-
-
-class Cousins(nn.Module):
-    """Another function, a squared root, and a quotient."""
-
-    def forward(self, x):
-        a = x * torch.sqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-        scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-        b = x + torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-        return a, scale * scale, b, x / torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
 
 
 class Lengths(nn.Module):

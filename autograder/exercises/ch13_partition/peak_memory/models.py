@@ -53,26 +53,6 @@ class Backwards(nn.Module):
         return c + b + a
 
 
-class Grows(nn.Module):
-    """Few large values at the beginning, many small ones at the end."""
-
-    def forward(self, x):
-        wide = x.repeat(8, 1)
-        y = torch.sin(wide).sum(0)
-        a, b, c = torch.exp(y), torch.tanh(y), torch.neg(y)
-        return a + b + c
-
-
-class Kinds(nn.Module):
-    """Values of several dtypes."""
-
-    def forward(self, x):
-        half = x.half()
-        positive = x > 0
-        counts = positive.int()
-        return torch.where(positive, counts, 2) * half
-
-
 class Late(nn.Module):
     """Only the output reads the value."""
 
@@ -119,19 +99,6 @@ class OfInputs(nn.Module):
         return torch.outer(row + self.shift, view).sum() + first.sum()
 
 
-class Table(nn.Module):
-    """A large buffer; some of its rows are read late."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("table", torch.ones(9, 3))
-
-    def forward(self, x):
-        rows = self.table[:2]
-        y = torch.sin(x)
-        return torch.neg(y) + y + rows
-
-
 class Offsets(nn.Module):
     """A large unsaved buffer, and a view of it."""
 
@@ -171,18 +138,6 @@ def of_a_layer() -> fx.GraphModule:
     return fx.GraphModule(root, graph)
 
 
-class Layers(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(3, 6)
-        self.norm = nn.BatchNorm1d(6)
-        self.head = nn.Linear(6, 2)
-
-    def forward(self, x):
-        y = self.norm(self.layer(x))
-        return self.head(torch.relu(y)) * 2
-
-
 class Parts(nn.Module):
     """Calls that return several tensors, some of them unread."""
 
@@ -213,39 +168,10 @@ class Unread(nn.Module):
         return z.repeat(3, 1) + y.repeat(3, 1)
 
 
-class UnreadLast(nn.Module):
-    """Without the unread values, another node would be the fullest."""
-
-    def forward(self, x):
-        torch.sin(x)
-        torch.cos(x)
-        y = torch.exp(x)
-        return torch.neg(y).sum()
-
-
-class Tie(nn.Module):
-    """The same number of bytes at several nodes."""
-
-    def forward(self, x):
-        y = torch.sin(x)
-        z = torch.cos(y)
-        return torch.neg(z)
-
-
 class Defaults(nn.Module):
     def forward(self, x, times=2, other=None):
         y = torch.sin(x)
         return torch.cat([y, y * times])
-
-
-class TwiceTheSame(nn.Module):
-    """A call that returns its own input."""
-
-    def forward(self, x):
-        y = torch.sin(x)
-        z = y.contiguous()
-        w = nn.functional.dropout(z, 0.5, False)
-        return torch.cos(w) + z
 
 
 class Nested(nn.Module):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import operator
 import random
 from collections.abc import Collection
 from dataclasses import replace
@@ -23,27 +22,6 @@ class Readers(nn.Module):
         b = torch.cos(a)
         c = torch.neg(b)
         return torch.exp(b) + a * c
-
-
-class Chain(nn.Module):
-    """Values are read in reverse, as gradients read the forward values."""
-
-    def forward(self, x):
-        a = torch.exp(x)
-        b = torch.sin(a)
-        c = torch.tanh(b)
-        d = c.neg()
-        return (d * c) * b * a
-
-
-class OnlyChain(nn.Module):
-    """Each value except the last has one reader."""
-
-    def forward(self, x):
-        a = torch.sin(x)
-        b = torch.cos(a)
-        c = torch.tanh(b)
-        return (c + 1) * (c + 2) * c
 
 
 class Twice(nn.Module):
@@ -142,14 +120,6 @@ class Layers(nn.Module):
         return self.layer(z).relu() + z * y - torch.sin(y)
 
 
-class Parts(nn.Module):
-    """A value is a tuple."""
-
-    def forward(self, x):
-        left, right = torch.chunk(x.exp(), 2, dim=0)
-        return left * right, right.sum(), left - 1
-
-
 class Unread(nn.Module):
     """Some values are not read."""
 
@@ -159,25 +129,6 @@ class Unread(nn.Module):
         b = torch.exp(a)
         torch.tanh(b)
         return a + b
-
-
-class Defaults(nn.Module):
-    def forward(self, x, unread=None, scale=2.0):
-        y = torch.sin(x)
-        return y * scale + torch.cos(y)
-
-
-def kept_whole() -> fx.GraphModule:
-    """A graph unlike any trace: other names, and a container as one call."""
-    graph = fx.Graph()
-    x = graph.placeholder("x")
-    first = graph.create_node("call_module", "block", (x,), name="step_7")
-    shift = graph.create_node("get_attr", "shift", name="moved")
-    second = graph.create_node("call_function", torch.sin, (first,), name="step_3")
-    third = graph.create_node("call_method", "mul", (second, first), name="sin")
-    last = graph.create_node("call_function", operator.add, (third, shift), name="block")
-    graph.output((last, first, second))
-    return fx.GraphModule(Layers(), graph)
 
 
 def inserted() -> fx.GraphModule:

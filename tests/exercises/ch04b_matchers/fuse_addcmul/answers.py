@@ -49,7 +49,7 @@ def holds_tensor(value: Any) -> bool:
 class Fuse:
     """A right fusion; each flag makes it wrong in one way."""
 
-    sides: str = "both"
+    left_only: bool = False
     adds: tuple[Any, ...] = ADDS
     muls: tuple[Any, ...] = MULS
     keywords: bool = True
@@ -59,9 +59,6 @@ class Fuse:
     itself: bool = False
     tensor: Any = staticmethod(holds_tensor)
     operands: Any = staticmethod(operands)
-    at_product: bool = False
-    first_only: bool = False
-    keep_product: bool = False
     recompile: bool = True
     swapped: bool = False
 
@@ -69,8 +66,7 @@ class Fuse:
         terms = self.operands(node, self.adds)
         if not terms or not all(map(self.tensor, terms)):
             return None
-        orders = {"both": (terms, terms[::-1]), "left": (terms,), "right": (terms[::-1],)}
-        for product, other in orders[self.sides]:
+        for product, other in (terms,) if self.left_only else (terms, terms[::-1]):
             factors = self.operands(product, self.muls)
             if not factors or not all(map(self.tensor, factors)):
                 continue
@@ -94,15 +90,13 @@ class Fuse:
             if found is None:
                 continue
             product, other, (a, b) = found
-            with gm.graph.inserting_before(product if self.at_product else node):
+            with gm.graph.inserting_before(node):
                 args = (a, b, other) if self.swapped else (other, a, b)
                 fused = gm.graph.call_function(torch.addcmul, args)
             node.replace_all_uses_with(fused)
             gm.graph.erase_node(node)
-            if not product.users and not self.keep_product:
+            if not product.users:
                 gm.graph.erase_node(product)
-            if self.first_only:
-                break
         if self.recompile:
             gm.recompile()
         return gm
@@ -239,24 +233,6 @@ def inferred(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("the untouched stub", "not-attempted")
-def stub(model):
-    raise NotImplementedError()
-
-
-@wrong("one plain pattern", "missed-place")
-def one_pattern(model):
-    gm = fx.symbolic_trace(model)
-    pattern = lambda a, b, c: a * b + c  # noqa: E731
-    fx.replace_pattern(gm, pattern, lambda a, b, c: torch.addcmul(c, a, b))
-    return gm
-
-
-@wrong("patterns for every spelling and side, but not for the same value twice", "missed-place")
-def distinct_only(model):
-    return Fuse(same_factor=False, reuse=False)(model)
-
-
 @wrong("x * x + z is missed", "missed-place", clause="same-twice")
 def no_squares(model):
     return Fuse(same_factor=False)(model)
@@ -269,51 +245,30 @@ def no_reuse(model):
 
 @wrong("product on the left only", "missed-place", clause="either-side")
 def left_only(model):
-    return Fuse(sides="left")(model)
+    return Fuse(left_only=True)(model)
 
 
-@wrong("product on the right only", "missed-place")
-def right_only(model):
-    return Fuse(sides="right")(model)
-
-
-@wrong("operators only", "missed-place", clause="product")
+@wrong("operators only", "missed-place", clause="functions")
 def operators_only(model):
     return Fuse(adds=(operator.add,), muls=(operator.mul,))(model)
 
 
-@wrong("torch functions only", "missed-place", clause="sum")
-def functions_only(model):
-    return Fuse(adds=(torch.add,), muls=(torch.mul,))(model)
-
-
-@wrong("both operators or both functions", "missed-place")
-def unmixed(model):
-    gm = Fuse(adds=(torch.add,), muls=(torch.mul,))(model)
-    return Fuse(adds=(operator.add,), muls=(operator.mul,))(gm)
-
-
-@wrong("no keyword calls", "missed-place")
+@wrong("no keyword calls", "missed-place", clause="keywords")
 def no_keywords(model):
     return Fuse(keywords=False)(model)
 
 
-@wrong("subtraction, too", "changed-too-much")
-def subtraction(model):
-    return Fuse(adds=(*ADDS, operator.sub))(model)
-
-
-@wrong("any node may be a tensor", "changed-too-much", clause="tensors")
+@wrong("any node may be a tensor", "changed-too-much", clause="no-numbers, no-sizes")
 def any_node(model):
     return Fuse(tensor=lambda value: isinstance(value, fx.Node))(model)
 
 
-@wrong("numbers may stand anywhere", "changed-too-much", clause="no-numbers")
+@wrong("numbers may stand anywhere", "changed-too-much", clause="no-numbers, no-sizes")
 def numbers_too(model):
     return Fuse(tensor=lambda value: True)(model)
 
 
-def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, defaults=True):
+def _tensor_without(*, methods=METHODS, defaults=True):
     def tensor(value: Any) -> bool:
         if not isinstance(value, fx.Node):
             return False
@@ -322,10 +277,10 @@ def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, 
         if value.op == "call_method":
             return value.target not in methods
         if value.op == "call_function" and value.target is getattr:
-            return value.args[1] not in attributes
+            return value.args[1] not in ATTRIBUTES
         if value.op == "call_function" and value.target is operator.getitem:
             return tensor(value.args[0])
-        if value.op == "call_function" and arithmetic:
+        if value.op == "call_function":
             if value.target.__module__ in ("_operator", "math"):
                 return any(map(tensor, value.all_input_nodes))
         return True
@@ -333,89 +288,25 @@ def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, 
     return tensor
 
 
-@wrong("a default of zero is taken for none", "changed-too-much")
-def zero_is_no_default(model):
-    tensor = _tensor_without(defaults=False)
-
-    def holds(value):
-        if isinstance(value, fx.Node) and value.op == "placeholder":
-            return not any(value.args)
-        return tensor(value)
-
-    return Fuse(tensor=holds)(model)
-
-
-@wrong("only size() is known to be a number", "changed-too-much")
-def only_size(model):
-    return Fuse(tensor=_tensor_without(methods={"size"}, attributes=()))(model)
-
-
 @wrong("size() is taken for a tensor", "changed-too-much", clause="no-sizes")
 def size_is_tensor(model):
     return Fuse(tensor=_tensor_without(methods=METHODS - {"size"}))(model)
 
 
-@wrong("item() is taken for a tensor", "changed-too-much")
-def item_is_tensor(model):
-    return Fuse(tensor=_tensor_without(methods=METHODS - {"item"}))(model)
-
-
-@wrong("arithmetic of sizes is taken for a tensor", "changed-too-much")
-def arithmetic_is_tensor(model):
-    return Fuse(tensor=_tensor_without(arithmetic=False))(model)
-
-
-@wrong("a default number is taken for a tensor", "changed-too-much")
+@wrong("a default number is taken for a tensor", "changed-too-much", clause="no-numbers")
 def default_is_tensor(model):
     return Fuse(tensor=_tensor_without(defaults=False))(model)
 
 
-@wrong("what reads a size is taken for a size", "missed-place")
-def sizes_are_infectious(model):
-    def tensor(value):
-        return holds_tensor(value) and all(map(tensor, value.all_input_nodes))
-
-    return Fuse(tensor=tensor)(model)
-
-
-@wrong("arithmetic is what its first value is", "missed-place")
-def first_decides(model):
-    def tensor(value):
-        arithmetic = isinstance(value, fx.Node) and value.op == "call_function"
-        if arithmetic and value.target.__module__ in ("_operator", "math"):
-            return tensor(value.all_input_nodes[0])
-        return holds_tensor(value)
-
-    return Fuse(tensor=tensor)(model)
-
-
-@wrong("sums over everything are taken for numbers", "missed-place")
+@wrong("sums over everything are taken for numbers", "missed-place", clause="tensors")
 def sums_are_numbers(model):
     return Fuse(tensor=_tensor_without(methods={*METHODS, "sum", "mean", "max", "min"}))(model)
 
 
-@wrong("only items taken directly of a size are numbers", "changed-too-much")
-def direct_items_only(model):
-    def tensor(value):
-        if isinstance(value, fx.Node) and value.target is operator.getitem:
-            return value.args[0].target not in ("size", getattr)
-        return holds_tensor(value)
-
-    return Fuse(tensor=tensor)(model)
-
-
-@wrong("only results of calls and inputs are tensors", "missed-place")
+@wrong("only results of calls and inputs are tensors", "missed-place", clause="tensors")
 def no_attributes(model):
     def tensor(value):
         return holds_tensor(value) and value.op != "get_attr"
-
-    return Fuse(tensor=tensor)(model)
-
-
-@wrong("items of tuples are taken for numbers", "missed-place")
-def items_are_numbers(model):
-    def tensor(value):
-        return holds_tensor(value) and value.target not in (operator.getitem, getattr)
 
     return Fuse(tensor=tensor)(model)
 
@@ -425,7 +316,7 @@ def other_readers(model):
     return Fuse(sole_reader=False)(model)
 
 
-@wrong("a product added to itself", "changed-too-much")
+@wrong("a product added to itself", "changed-too-much", clause="reads-once")
 def added_to_itself(model):
     return Fuse(itself=True)(model)
 
@@ -434,34 +325,6 @@ def added_to_itself(model):
 def ignores_alpha(model):
     def loose(node, functions):
         if isinstance(node, fx.Node) and node.op == "call_function" and node.target in functions:
-            named = {**dict(zip(("input", "other"), node.args, strict=False)), **node.kwargs}
-            return named["input"], named["other"]
-        return ()
-
-    return Fuse(operands=loose)(model)
-
-
-@wrong("alpha becomes value", "changed-too-much")
-def alpha_becomes_value(model):
-    gm = Fuse()(model)
-    for node in list(gm.graph.nodes):
-        if node.target is torch.add and set(node.kwargs) == {"alpha"}:
-            other, product = node.args
-            factors = operands(product, MULS)
-            if factors and len(product.users) == 1:
-                node.target, node.args = torch.addcmul, (other, *factors)
-                node.kwargs = {"value": node.kwargs["alpha"]}
-                gm.graph.erase_node(product)
-    gm.recompile()
-    return gm
-
-
-@wrong("only alpha is looked at", "changed-too-much")
-def ignores_out(model):
-    def loose(node, functions):
-        if not isinstance(node, fx.Node) or "alpha" in node.kwargs:
-            return ()
-        if node.op == "call_function" and node.target in functions:
             named = {**dict(zip(("input", "other"), node.args, strict=False)), **node.kwargs}
             return named["input"], named["other"]
         return ()
@@ -479,25 +342,9 @@ def alpha_of_one(model):
     return Fuse(operands=loose)(model)
 
 
-@wrong("torch.multiply counts as torch.mul", "changed-too-much")
+@wrong("torch.multiply counts as torch.mul", "changed-too-much", clause="rest")
 def multiply_too(model):
     return Fuse(muls=(*MULS, torch.multiply))(model)
-
-
-@wrong("quotients of torch.div count as products", "changed-too-much")
-def quotients(model):
-    return Fuse(muls=(*MULS, torch.div))(model)
-
-
-@wrong("functions are known by their `__name__`", "changed-too-much")
-def by_dunder_name(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        for functions in (ADDS, MULS):
-            if getattr(node.target, "__name__", "") == functions[1].__name__:
-                node.target = functions[1]
-    gm.recompile()
-    return Fuse()(gm)
 
 
 @wrong("methods, too", "changed-too-much", clause="rest")
@@ -511,32 +358,17 @@ def methods_too(model):
     return Fuse(operands=loose)(model)
 
 
-@wrong("the new node stands where the product stood", "use-before-definition")
-def too_early(model):
-    return Fuse(at_product=True)(model)
-
-
-@wrong("only the first place", "missed-place")
-def first_place(model):
-    return Fuse(first_only=True)(model)
-
-
-@wrong("dead products stay", "left-behind")
-def keeps_products(model):
-    return Fuse(keep_product=True)(model)
-
-
 @wrong("arguments in the order a, b, c", "wrong-result", clause="arguments")
 def wrong_order(model):
     return Fuse(swapped=True)(model)
 
 
-@wrong("recompile is missing", "stale-code")
+@wrong("recompile is missing", "stale-code", clause="common.recompiled")
 def stale(model):
     return Fuse(recompile=False)(model)
 
 
-@wrong("the caller's graph is rewritten", "caller-changed")
+@wrong("the caller's graph is rewritten", "caller-changed", clause="common.fresh-trace")
 def rewrites_the_caller(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     fx.replace_pattern(gm, lambda a: torch.add(a, 1), lambda a: a + 1)
@@ -545,29 +377,13 @@ def rewrites_the_caller(model):
     return Fuse()(gm)
 
 
-@wrong("nothing is returned", "returned-none")
-def returns_nothing(model):
-    Fuse()(model)
-
-
-@wrong("shapes that differ are expanded before", "changed-too-much")
-def expands(model):
-    gm = Fuse()(model)
-    for node in list(gm.graph.nodes):
-        if node.target is torch.addcmul:
-            with gm.graph.inserting_before(node):
-                pieces = [gm.graph.call_function(torch.clone, (arg,)) for arg in node.args]
-            node.args = tuple(pieces)
-    gm.recompile()
-    return gm
-
-
-wrong("kept by the class of the model", "missed-place")(kept_by_class(loop))
+wrong("kept by the class of the model", "missed-place", clause="common.own-result")(
+    kept_by_class(loop)
+)
 
 
 BEYOND = {
     "kept by the class of the model": ONE_CLASS_EACH,
-    "functions are known by their `__name__`": "random models call no functions of a notebook",
 }
 
 

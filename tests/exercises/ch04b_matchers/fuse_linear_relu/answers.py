@@ -30,8 +30,6 @@ class Fuse:
     sole_reader: bool = True
     args_only: bool = False
     recompile: bool = True
-    erase: bool = True
-    any_reader: bool = False
 
     def is_relu(self, gm: fx.GraphModule, node: fx.Node) -> bool:
         if node.op == "call_module":
@@ -69,9 +67,8 @@ class Fuse:
             fused = gm.graph.call_module(name, args, kwargs)
         for relu in relus:
             relu.replace_all_uses_with(fused)
-            if self.erase:
-                gm.graph.erase_node(relu)
-        if self.erase and not node.users:
+            gm.graph.erase_node(relu)
+        if not node.users:
             gm.graph.erase_node(node)
 
 
@@ -177,35 +174,6 @@ def new_graph(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("the untouched stub", "not-attempted")
-def stub(model):
-    raise NotImplementedError()
-
-
-@wrong("a pattern with modules", "missed-place")
-def module_pattern(model):
-    class Pattern(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.linear = nn.Linear(3, 4)
-            self.relu = nn.ReLU()
-
-        def forward(self, x):
-            return self.relu(self.linear(x))
-
-    class Replacement(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.fused_linear_relu = LinearReLU(nn.Linear(3, 4))
-
-        def forward(self, x):
-            return self.fused_linear_relu(x)
-
-    gm = fx.symbolic_trace(model)
-    fx.replace_pattern(gm, Pattern(), Replacement())
-    return gm
-
-
 @wrong("found by name", "missed-place", clause="by-type")
 def by_name(model):
     gm = fx.symbolic_trace(model)
@@ -219,11 +187,6 @@ def by_name(model):
             Fuse().rewire(gm, node, users, name)
     gm.recompile()
     return gm
-
-
-@wrong("module ReLUs only", "missed-place")
-def modules_only(model):
-    return Fuse(functions=(), methods=())(model)
 
 
 @wrong("the method is missed", "missed-place", clause="method")
@@ -251,54 +214,12 @@ def relu6_too(model):
     return Fuse(modules=(nn.ReLU, nn.ReLU6))(model)
 
 
-@wrong("F.relu6 counts as ReLU", "changed-too-much")
-def functional_relu6_too(model):
-    return Fuse(functions=(*FUNCTIONS, F.relu6))(model)
-
-
-@wrong("LeakyReLU counts as ReLU", "changed-too-much")
-def leaky_too(model):
-    return Fuse(modules=(nn.ReLU, nn.LeakyReLU))(model)
-
-
-class FuseByPartOfName(Fuse):
-    def is_relu(self, gm: fx.GraphModule, node: fx.Node) -> bool:
-        if node.op == "call_method":
-            return "relu" in node.target
-        return super().is_relu(gm, node)
-
-
-@wrong("a method counts whose name holds relu", "changed-too-much")
-def named_like_relu(model):
-    return FuseByPartOfName()(model)
-
-
-@wrong("GELU counts as ReLU", "changed-too-much")
-def gelu_too(model):
-    return Fuse(functions=(*FUNCTIONS, F.gelu))(model)
-
-
 @wrong("other readers do not matter", "changed-too-much", clause="sole-reader")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
 
 
-@wrong("only ReLU modules and other modules count as readers", "changed-too-much")
-def output_is_no_reader(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
-            continue
-        readers = [user for user in node.users if user.op != "output"]
-        if len(readers) == 1 and Fuse().is_relu(gm, readers[0]):
-            name = Fuse.free_name(gm)
-            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
-            Fuse().rewire(gm, node, readers, name)
-    gm.recompile()
-    return gm
-
-
-@wrong("all readers are ReLUs, so all are fused", "changed-too-much")
+@wrong("all readers are ReLUs, so all are fused", "changed-too-much", clause="sole-reader")
 def all_relus(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -313,54 +234,14 @@ def all_relus(model):
     return gm
 
 
-@wrong("anything with a weight counts as linear", "changed-too-much")
+@wrong("anything with a weight counts as linear", "changed-too-much", clause="by-type")
 def any_weight(model):
     return Fuse(linears=(nn.Linear, nn.Bilinear, nn.Conv1d))(model)
-
-
-@wrong("the module is replaced under its own name", "changed-too-much")
-def same_name(model):
-    return Fuse(name=lambda node: node.target)(model)
-
-
-@wrong("a new linear layer with weights of its own", "wrong-result")
-def fresh_weights(model):
-    def make(linear):
-        bias = linear.bias is not None
-        new = nn.Linear(linear.in_features, linear.out_features, bias, dtype=linear.weight.dtype)
-        return LinearReLU(new)
-
-    return Fuse(make=make)(model)
 
 
 @wrong("a copy of the linear layer", "not-shared", clause="holds-that-linear")
 def copied_layer(model):
     return Fuse(make=lambda linear: LinearReLU(copy.deepcopy(linear)))(model)
-
-
-@wrong("a name that another module has", "left-behind")
-def taken_name(model):
-    return Fuse(name=lambda node: f"{node.name}_relu")(model)
-
-
-@wrong("names without a look at those that exist", "changed-too-much")
-def counted_names(model):
-    numbers = itertools.count()
-    return Fuse(name=lambda node: f"fused_{next(numbers)}")(model)
-
-
-@wrong("the name of the path, with underscores", "wrong-result")
-def path_with_underscores(model):
-    return Fuse(name=lambda node: f"fused_{node.target.replace('.', '_')}_of_mine")(model)
-
-
-@wrong("beside the linear layer, in whose module it may be", "caller-changed")
-def beside_the_layer(model):
-    def name(node):
-        parent, _, last = node.target.rpartition(".")
-        return f"{parent}.{last}_{node.name}_of_mine".lstrip(".")
-
-    return Fuse(name=name)(model)
 
 
 @wrong("numbered names without a look", "changed-too-much", clause="free-names")
@@ -380,23 +261,7 @@ def only_module_names(model):
     return Fuse(name=name)(model)
 
 
-@wrong("the second call overwrites the module of the first", "missing-target")
-def deletes_too_early(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
-            continue
-        users = list(node.users)
-        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
-            name, old = Fuse.free_name(gm), node.target
-            gm.add_submodule(name, LinearReLU(gm.get_submodule(old)))
-            Fuse().rewire(gm, node, users, name)
-            gm.delete_submodule(old)
-    gm.recompile()
-    return gm
-
-
-@wrong("the input is taken from args[0]", "crashed")
+@wrong("the input is taken from args[0]", "crashed", clause="common.keyword-calls")
 def args_only(model):
     return Fuse(args_only=True)(model)
 
@@ -409,61 +274,12 @@ def own_class(model):
     return Fuse(make=MyLinearReLU)(model)
 
 
-@wrong("a Sequential instead of LinearReLU", "missed-place")
-def sequential(model):
-    return Fuse(make=lambda linear: nn.Sequential(linear, nn.ReLU()))(model)
-
-
-@wrong("the old nodes stay", "left-behind")
-def old_nodes_stay(model):
-    return Fuse(erase=False)(model)
-
-
-@wrong("the ReLU stays behind the fused module", "left-behind")
-def relu_stays(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
-            continue
-        users = list(node.users)
-        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
-            name = Fuse.free_name(gm)
-            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
-            node.target = name
-    gm.recompile()
-    return gm
-
-
-@wrong("setattr with a dotted name", "dotted-name")
-def dotted(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
-            continue
-        users = list(node.users)
-        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
-            setattr(gm, node.target, LinearReLU(gm.get_submodule(node.target)))
-            users[0].replace_all_uses_with(node)
-            gm.graph.erase_node(users[0])
-    gm.recompile()
-    return gm
-
-
-@wrong("recompile is missing", "stale-code")
+@wrong("recompile is missing", "stale-code", clause="common.recompiled")
 def stale(model):
     return Fuse(recompile=False)(model)
 
 
-@wrong("the caller's modules are replaced", "caller-changed")
-def replaces_in_place(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.ReLU):
-            gm.get_submodule(node.target).inplace = True
-    return Fuse()(gm)
-
-
-@wrong("the caller's graph module is edited", "caller-changed")
+@wrong("the caller's graph module is edited", "caller-changed", clause="common.caller-submodules")
 def edits_the_caller(model):
     if isinstance(model, fx.GraphModule):
         model.add_module("linear_relu", nn.Identity())
@@ -502,119 +318,7 @@ def once_each(model):
     return gm
 
 
-@wrong("equal calls of a layer become one", "missed-place", clause="each-place")
-def equal_calls_become_one(model):
-    gm, made = Fuse()(model), {}
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and type(fused := gm.get_submodule(node.target)) is LinearReLU:
-            first = made.setdefault((fused.linear, node.args), node)
-            if first is not node:
-                node.replace_all_uses_with(first)
-                gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("a layer that is called twice is left", "missed-place")
-def not_called_twice(model):
-    gm = fx.symbolic_trace(model)
-    calls = [node.target for node in gm.graph.nodes if node.op == "call_module"]
-    for node in list(gm.graph.nodes):
-        users = list(node.users)
-        if node.op != "call_module" or calls.count(node.target) > 1 or len(users) != 1:
-            continue
-        linear = gm.get_submodule(node.target)
-        if isinstance(linear, nn.Linear) and Fuse().is_relu(gm, users[0]):
-            name = Fuse.free_name(gm)
-            gm.add_submodule(name, LinearReLU(linear))
-            Fuse().rewire(gm, node, users, name)
-    gm.recompile()
-    return gm
-
-
-def counted(stem, taken):
-    """A wrong answer that numbers its names, and avoids only the names in `taken(model)`."""
-
-    def fuse(model):
-        known = set(taken(model))
-        numbers = (n for n in itertools.count() if f"{stem}{n}" not in known)
-        return Fuse(name=lambda node: f"{stem}{next(numbers)}")(model)
-
-    return fuse
-
-
-@wrong("a free name among the modules, counted from 0", "crashed")
-def names_of_modules(model):
-    return counted("linear_relu_", lambda m: [name for name, _ in m.named_modules()])(model)
-
-
-@wrong("a free name among modules and parameters", "crashed")
-def no_buffers(model):
-    return counted("fused_", lambda m: [*m._modules, *m._parameters])(model)
-
-
-@wrong("a free name among the nodes, counted from 0", "crashed")
-def names_of_nodes(model):
-    nodes = fx.symbolic_trace(model).graph.nodes
-    return counted("linear_relu_", lambda m: [node.name for node in nodes])(model)
-
-
-@wrong("a free name among the targets, counted from 0", "crashed")
-def names_of_targets(model):
-    nodes = fx.symbolic_trace(model).graph.nodes
-    return counted("fused_", lambda m: [node.target for node in nodes])(model)
-
-
-@wrong("a free name among modules and the state", "crashed")
-def names_in_the_state(model):
-    def taken(m):
-        return [*(name for name, _ in m.named_modules()), *m.state_dict()]
-
-    return counted("linear_relu_", taken)(model)
-
-
-@wrong("whatever is called relu", "changed-too-much")
-def called_relu(model):
-    @dataclass
-    class Called(Fuse):
-        def is_relu(self, gm, node):
-            return node.target in (*FUNCTIONS, "relu") or super().is_relu(gm, node)
-
-    return Called()(model)
-
-
-@wrong("the node behind the layer in place of its reader", "missed-place")
-def next_node(model):
-    @dataclass
-    class Next(Fuse):
-        def is_relu(self, gm, node):
-            return super().is_relu(gm, node) and node.prev in node.all_input_nodes
-
-    return Next()(model)
-
-
-@wrong("a layer that is given a parameter is left", "missed-place")
-def of_calls(model):
-    @dataclass
-    class OfCalls(Fuse):
-        def is_relu(self, gm, node):
-            given = [n for layer in node.all_input_nodes for n in layer.all_input_nodes]
-            return super().is_relu(gm, node) and all(n.op != "get_attr" for n in given)
-
-    return OfCalls()(model)
-
-
-@wrong("functions are known by their `__name__`", "changed-too-much")
-def by_dunder_name(model):
-    class ByName(Fuse):
-        def is_relu(self, gm, node):
-            called_relu = getattr(node.target, "__name__", "") == "relu"
-            return called_relu or super().is_relu(gm, node)
-
-    return ByName()(model)
-
-
-@wrong("FX's dead code elimination at the end", "changed-too-much")
+@wrong("FX's dead code elimination at the end", "changed-too-much", clause="rest")
 def with_dce(model):
     gm = Fuse()(model)
     gm.graph.eliminate_dead_code()

@@ -231,62 +231,14 @@ def retraced(model, rules, *, graph_of_tracer="new", args_of=None):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("the tracer of the old graph", "foreign-node")
+@wrong("the tracer of the old graph", "foreign-node", clause="common.no-foreign-node")
 def old_tracer(model, rules):
     return retraced(model, rules, graph_of_tracer="old")
-
-
-@wrong("a tracer for each Proxy", "crashed")
-def many_tracers(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    for node in gm.graph.nodes:
-        if is_ruled(node, rules):
-            args = map_arg(node.args, lambda n: Proxy(env[n]))
-            kwargs = map_arg(node.kwargs, lambda n: Proxy(env[n]))
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
 
 
 @wrong("keyword arguments dropped", "crashed", clause="keywords")
 def no_keywords(model, rules):
     return retraced(model, rules, args_of=lambda node, load: (map_arg(node.args, load), {}))
-
-
-@wrong("only keywords with nodes are handed on", "wrong-arguments")
-def keywords_with_nodes(model, rules):
-    def args_of(node, load):
-        kwargs = {k: load(v) for k, v in node.kwargs.items() if isinstance(v, fx.Node)}
-        if node.target is torch.stack:
-            kwargs = map_arg(node.kwargs, load)
-        return map_arg(node.args, load), kwargs
-
-    return retraced(model, rules, args_of=args_of)
-
-
-@wrong(
-    "nodes in keyword arguments are those of the old graph",
-    "crashed",
-    clause="common.no-foreign-node",
-)
-def raw_keywords(model, rules):
-    return retraced(
-        model, rules, args_of=lambda node, load: (map_arg(node.args, load), node.kwargs)
-    )
-
-
-@wrong("keywords that say None or False are dropped", "crashed")
-def without_empty_keywords(model, rules):
-    def given(keywords):
-        return {key: value for key, value in keywords.items() if value not in (None, False)}
-
-    short = {
-        function: lambda *args, rule=rule, **kwargs: rule(*args, **given(kwargs))
-        for function, rule in rules.items()
-    }
-    return new_graph(model, short)
 
 
 @wrong("lists are not looked into", "crashed", clause="lists")
@@ -297,34 +249,6 @@ def no_lists(model, rules):
         return args, kwargs
 
     return retraced(model, rules, args_of=args_of)
-
-
-@wrong("lists in arguments are looked into, not in tuples", "crashed")
-def lists_only(model, rules):
-    return retraced(model, rules, args_of=walking(1, slices=True))
-
-
-@wrong("slices are not looked into", "crashed")
-def no_slices(model, rules):
-    return retraced(model, rules, args_of=walking(9, slices=False))
-
-
-def walking(deep, *, slices):
-    def walk(value, load, left):
-        if isinstance(value, fx.Node):
-            return load(value)
-        if isinstance(value, (list, tuple)) and left >= 0:
-            return type(value)(walk(item, load, left - 1) for item in value)
-        if isinstance(value, slice) and slices:
-            return slice(*(walk(v, load, left) for v in (value.start, value.stop, value.step)))
-        return value
-
-    def args_of(node, load):
-        return walk(tuple(node.args), load, deep), {
-            key: walk(value, load, deep - 1) for key, value in node.kwargs.items()
-        }
-
-    return args_of
 
 
 @wrong("only the first argument", "crashed", clause="several-arguments")
@@ -357,41 +281,6 @@ def always_node(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("a constant is wrapped in a Proxy for the next rule", "crashed")
-def wrapped_constants(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    tracer = GraphAppendingTracer(graph)
-    for node in gm.graph.nodes:
-        if is_ruled(node, rules):
-            args = map_arg(node.args, lambda n: Proxy(env[n], tracer))
-            kwargs = map_arg(node.kwargs, lambda n: Proxy(env[n], tracer))
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
-
-
-@wrong("a rule without a result leaves the call", "missed-call")
-def none_leaves_the_call(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    tracer = GraphAppendingTracer(graph)
-
-    def load(node):
-        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
-
-    for node in gm.graph.nodes:
-        result = None
-        if is_ruled(node, rules):
-            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-            result = node_of(rules[node.target](*args, **kwargs))
-        env[node] = result
-        if result is None:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
-
-
 @wrong("rules applied until nothing is left", "applied-twice", clause="once")
 def until_done(model, rules):
     gm = new_graph(model, rules)
@@ -399,36 +288,6 @@ def until_done(model, rules):
         if any(is_ruled(node, rules) for node in gm.graph.nodes):
             gm = new_graph(gm, rules)
     return gm
-
-
-@wrong("rules applied to their own output, without end", "crashed")
-def endless(model, rules):
-    class Tracer(fx.Tracer):
-        def create_proxy(self, kind, target, args, kwargs, *rest, **more):
-            if kind == "call_function" and target in rules:
-                return rules[target](*args, **kwargs)
-            return super().create_proxy(kind, target, args, kwargs, *rest, **more)
-
-    tracer = Tracer()
-    graph = tracer.trace(fx.symbolic_trace(model))
-    return fx.GraphModule(tracer.root, graph)
-
-
-@wrong("functions compared by __name__", "other-nodes-changed")
-def by_name(model, rules):
-    by_names = {function.__name__: rule for function, rule in rules.items()}
-    gm = fx.symbolic_trace(model)
-    table = {
-        node.target: by_names[node.target.__name__]
-        for node in gm.graph.nodes
-        if node.op == "call_function" and getattr(node.target, "__name__", "") in by_names
-    }
-    return new_graph(gm, table)
-
-
-@wrong("attributes are copied as they are", "missed-call")
-def but_attributes(model, rules):
-    return new_graph(model, {key: rule for key, rule in rules.items() if key is not getattr})
 
 
 @wrong("methods of that name too", "other-nodes-changed", clause="functions-only")
@@ -440,27 +299,6 @@ def methods_too(model, rules):
             node.op, node.target = "call_function", by_names[node.target]
     gm.recompile()
     return new_graph(gm, rules)
-
-
-@wrong("the same call is recorded once", "wrong-arguments")
-def shared_results(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env, done = fx.Graph(), {}, {}
-    tracer = GraphAppendingTracer(graph)
-
-    def load(node):
-        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
-
-    for node in gm.graph.nodes:
-        if is_ruled(node, rules):
-            key = (node.target, str(node.args), str(node.kwargs))
-            if key not in done:
-                args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-                done[key] = node_of(rules[node.target](*args, **kwargs))
-            env[node] = done[key]
-        else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
 
 
 @wrong("only the first call of each function", "missed-call", clause="each-call")
@@ -482,7 +320,7 @@ def only_first(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("calls that nobody reads are copied", "missed-call", clause="rest-copied")
+@wrong("calls that nobody reads are copied", "missed-call", clause="each-call")
 def only_read(model, rules):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -500,22 +338,10 @@ def only_read(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("dead code eliminated", "other-nodes-changed")
+@wrong("dead code eliminated", "other-nodes-changed", clause="rest-copied")
 def with_dce(model, rules):
     gm = new_graph(model, rules)
     gm.graph.eliminate_dead_code()
-    gm.recompile()
-    return gm
-
-
-@wrong("functions that nobody reads are dropped, except those in place", "other-nodes-changed")
-def sound_clean_up(model, rules):
-    gm = new_graph(model, rules)
-    for node in reversed(gm.graph.nodes):
-        name = getattr(node.target, "__name__", "_")
-        pure = not name.endswith("_") and node.kwargs.keys().isdisjoint(("out", "inplace"))
-        if node.op == "call_function" and not node.users and pure:
-            gm.graph.erase_node(node)
     gm.recompile()
     return gm
 
@@ -550,30 +376,7 @@ def one_output(model, rules):
     return new_graph(model, rules, copy=copy)
 
 
-@wrong("a tuple as the output is mapped one level deep", "foreign-node")
-def flat_output(model, rules):
-    def copy(graph, node, env):
-        if node.op == "output" and isinstance(node.args[0], tuple):
-            items = node.args[0]
-            return graph.output(tuple(env[i] if isinstance(i, fx.Node) else i for i in items))
-        return copied(graph, node, env)
-
-    return new_graph(model, rules, copy=copy)
-
-
-@wrong("copies with a list by keyword read the old nodes in it", "foreign-node")
-def flat_keywords_of_copies(model, rules):
-    def copy(graph, node, env):
-        if node.op in ("placeholder", "output"):
-            return copied(graph, node, env)
-        args = map_arg(node.args, lambda n: env[n])
-        kwargs = {k: env[v] if isinstance(v, fx.Node) else v for k, v in node.kwargs.items()}
-        return graph.create_node(node.op, node.target, args, kwargs)
-
-    return new_graph(model, rules, copy=copy)
-
-
-@wrong("constants reach positional readers only", "crashed")
+@wrong("constants reach positional readers only", "crashed", clause="constants")
 def constants_by_position(model, rules):
     gm = fx.symbolic_trace(model)
     tracer = GraphAppendingTracer(gm.graph)
@@ -614,43 +417,7 @@ def no_output(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("every node retraced without its keywords", "other-nodes-changed")
-def copies_lose_keywords(model, rules):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if node.op == "call_function" and not is_ruled(node, rules):
-            node.kwargs = {}
-    gm.recompile()
-    return new_graph(gm, rules)
-
-
-@wrong("old nodes left behind", "missed-call")
-def left_behind(model, rules):
-    gm = fx.symbolic_trace(model)
-    tracer = GraphAppendingTracer(gm.graph)
-    for node in list(gm.graph.nodes):
-        if is_ruled(node, rules):
-            with gm.graph.inserting_before(node):
-                args = map_arg(node.args, lambda n: Proxy(n, tracer))
-                kwargs = map_arg(node.kwargs, lambda n: Proxy(n, tracer))
-                result = node_of(rules[node.target](*args, **kwargs))
-            if isinstance(result, fx.Node):
-                node.replace_all_uses_with(result)
-    gm.recompile()
-    return gm
-
-
-@wrong("rules run twice", "changed-too-much")
-def run_twice(model, rules):
-    def args_of(node, load):
-        args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-        rules[node.target](*args, **kwargs)  # looks at the result first
-        return args, kwargs
-
-    return retraced(model, rules, args_of=args_of)
-
-
-@wrong("inserted into the trace, not recompiled", "stale-code")
+@wrong("inserted into the trace, not recompiled", "stale-code", clause="common.recompiled")
 def not_recompiled(model, rules):
     gm = in_the_trace(model, rules)
     for node in gm.graph.nodes:
@@ -660,7 +427,7 @@ def not_recompiled(model, rules):
     return gm
 
 
-@wrong("a graph module edited in place", "caller-changed")
+@wrong("a graph module edited in place", "caller-changed", clause="common.caller-graph")
 def edits_the_caller(model, rules):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     result = new_graph(gm, rules)
@@ -669,50 +436,12 @@ def edits_the_caller(model, rules):
     return gm
 
 
-@wrong("the model put into eval mode", "caller-changed")
+@wrong("the model put into eval mode", "caller-changed", clause="common.caller-modes")
 def calls_eval(model, rules):
     return new_graph(model.eval(), rules)
 
 
-@wrong("rules take no part", "missed-call")
-def traced_only(model, rules):
-    return fx.symbolic_trace(model)
-
-
-@wrong("the rules themselves become the targets", "unknown-target")
-def retargeted(model, rules):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if is_ruled(node, rules):
-            node.target = rules[node.target]
-    gm.recompile()
-    return gm
-
-
-@wrong("the graph returned", "not-a-graph-module")
-def returns_graph(model, rules):
-    return new_graph(model, rules).graph
-
-
-@wrong("nothing returned", "returned-none")
-def returns_none(model, rules):
-    new_graph(model, rules)
-
-
-@wrong("a graph module is copied, not traced", "wrong-arguments")
-def not_traced_anew(model, rules):
-    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
-
-    class Decomposer(fx.Transformer):
-        def call_function(self, target, args, kwargs):
-            if target in rules:
-                return rules[target](*args, **kwargs)
-            return super().call_function(target, args, kwargs)
-
-    return Decomposer(gm).transform()
-
-
-@wrong("of what a rule records, only what its result reads", "wrong-result")
+@wrong("of what a rule records, only what its result reads", "wrong-result", clause="all-recorded")
 def only_what_is_read(model, rules):
     def tidy(small):
         for node in reversed(small.nodes):
@@ -720,23 +449,6 @@ def only_what_is_read(model, rules):
                 small.erase_node(node)
 
     return subgraphs(model, rules, tidy=tidy)
-
-
-@wrong("calls that read parameters alone are copied", "missed-call")
-def parameters_alone(model, rules):
-    def wanted(node, rules):
-        inputs = node.all_input_nodes
-        return is_ruled(node, rules) and not (inputs and all(n.op == "get_attr" for n in inputs))
-
-    return new_graph(model, rules, wanted=wanted)
-
-
-BEYOND = {
-    "lists in arguments are looked into, not in tuples": (
-        "functions that have rules are drawn with nodes in lists, not in tuples"
-    ),
-    "slices are not looked into": "functions that have rules are drawn with no nodes in slices",
-}
 
 
 def is_outside_the_task(network):

@@ -51,7 +51,6 @@ def measured(
     counted=lambda n: n.op.startswith("call_"),
     begins=0,
     better=lambda now, most: now > most,
-    nodes_of=lambda graph: list(graph.nodes),
     run=lambda interpreter, inputs: interpreter.run(*inputs),
 ):
     """The structure of most answers; each step can be replaced."""
@@ -60,7 +59,7 @@ def measured(
     env, last = interpreter.env, last_of(gm.graph)
     theirs = theirs_of(gm, inputs, env)
     most, where = -1, ""
-    nodes = nodes_of(gm.graph)
+    nodes = list(gm.graph.nodes)
     for i, now in enumerate(nodes):
         alive = [
             env[node]
@@ -225,22 +224,6 @@ def with_inputs(gm, *inputs):
     )
 
 
-@wrong("a view of an input is counted", "wrong-bytes", clause="inputs")
-def views_of_inputs(gm, *inputs):
-    return measured(
-        gm, inputs, theirs_of=lambda gm, inputs, env: storages([*gm.parameters(), *gm.buffers()])
-    )
-
-
-@wrong("inputs in containers are overlooked", "wrong-bytes", clause="inputs")
-def flat_inputs(gm, *inputs):
-    def theirs(gm, inputs, env):
-        flat = [value for value in inputs if isinstance(value, torch.Tensor)]
-        return storages([*flat, *gm.parameters(), *gm.buffers()])
-
-    return measured(gm, inputs, theirs_of=theirs)
-
-
 @wrong("parameters that are read are counted", "wrong-bytes", clause="parameters")
 def with_parameters(gm, *inputs):
     return measured(
@@ -261,72 +244,12 @@ def with_buffers(gm, *inputs):
     )
 
 
-@wrong("buffers are known by get_attr nodes alone", "wrong-bytes", clause="buffers")
-def buffers_that_are_read(gm, *inputs):
-    def theirs(gm, inputs, env):
-        given = [env[n] for n in gm.graph.nodes if n.op in ("placeholder", "get_attr")]
-        return storages([*inputs, *given, *gm.parameters()])
-
-    return measured(gm, inputs, theirs_of=theirs)
-
-
-@wrong("only buffers that are saved are known", "wrong-bytes", clause="buffers")
-def saved_buffers(gm, *inputs):
-    def theirs(gm, inputs, env):
-        return storages([*inputs, *gm.parameters(), *gm.state_dict().values()])
-
-    return measured(gm, inputs, theirs_of=theirs)
-
-
-@wrong(
-    "parameters and buffers are known by get_attr nodes alone",
-    "wrong-bytes",
-    clause="parameters, buffers",
-)
-def what_is_read(gm, *inputs):
-    def theirs(gm, inputs, env):
-        given = [n for n in gm.graph.nodes if n.op in ("placeholder", "get_attr")]
-        return storages([*inputs, *(env[n] for n in given)])
-
-    return measured(gm, inputs, theirs_of=theirs)
-
-
-@wrong("tensors in dictionaries are overlooked", "wrong-bytes", clause="nested")
-def without_dictionaries(gm, *inputs):
-    def found(value):
-        if isinstance(value, torch.Tensor):
-            return [value]
-        return [t for v in value for t in found(v)] if isinstance(value, (list, tuple)) else []
-
-    def sizes(values, theirs):
-        return total(
-            {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in found(values)},
-            theirs,
-        )
-
-    return measured(gm, inputs, measure=sizes)
-
-
 @wrong("containers are overlooked", "wrong-bytes", clause="nested")
 def tensors_alone(gm, *inputs):
     def sizes(values, theirs):
         return bytes_of([v for v in values if isinstance(v, torch.Tensor)], theirs)
 
     return measured(gm, inputs, measure=sizes)
-
-
-@wrong("a container is alive at its own node only", "wrong-bytes", clause="last-reader")
-def containers_go_at_once(gm, *inputs):
-    """Drop a container once its `getitem` nodes have run."""
-    interpreter = fx.Interpreter(gm, garbage_collect_values=False)
-    interpreter.run(*inputs)
-
-    def last(graph):
-        order, until = {node: i for i, node in enumerate(graph.nodes)}, last_readers(graph)
-        whole = {n for n in order if isinstance(interpreter.env.get(n), (tuple, list, dict))}
-        return {n: order[n] if n in whole else until[n] for n in order}
-
-    return measured(gm, inputs, last_of=last)
 
 
 @wrong("what is read goes before the node makes its own", "wrong-bytes", clause="readers-own-node")
@@ -370,11 +293,6 @@ def unread_stays(gm, *inputs):
     return measured(gm, inputs, last_of=last)
 
 
-@wrong("what nobody reads is never there", "wrong-bytes", clause="unread")
-def unread_ignored(gm, *inputs):
-    return measured(gm, inputs, counted=lambda n: n.op.startswith("call_") and len(n.users) > 0)
-
-
 @wrong("everything stays", "wrong-bytes", clause="last-reader")
 def all_stays(gm, *inputs):
     return measured(gm, inputs, last_of=lambda g: dict.fromkeys(g.nodes, len(g.nodes)))
@@ -383,13 +301,6 @@ def all_stays(gm, *inputs):
 @wrong("the last of several", "wrong-node", clause="first-node")
 def last_of_several(gm, *inputs):
     return measured(gm, inputs, better=lambda now, most: now >= most)
-
-
-@wrong("the node behind", "wrong-node", clause="first-node")
-def node_behind(gm, *inputs):
-    most, where = measured(gm, inputs)
-    names = [node.name for node in gm.graph.nodes]
-    return most, names[names.index(where) + 1]
 
 
 @wrong("the target in place of the name", "wrong-node", clause="name")
@@ -403,23 +314,6 @@ def by_target(gm, *inputs):
 def node_itself(gm, *inputs):
     most, where = measured(gm, inputs)
     return most, next(node for node in gm.graph.nodes if node.name == where)
-
-
-@wrong("only the number", "wrong-kind", clause="pair")
-def number_alone(gm, *inputs):
-    return measured(gm, inputs)[0]
-
-
-@wrong("the name first", "wrong-kind", clause="pair")
-def name_first(gm, *inputs):
-    most, where = measured(gm, inputs)
-    return where, most
-
-
-@wrong("kilobytes", "wrong-kind", clause="pair")
-def kilobytes(gm, *inputs):
-    most, where = measured(gm, inputs)
-    return most / 1024, where
 
 
 @wrong("defaults have to be given", "crashed", clause="defaults")
@@ -444,32 +338,3 @@ def written_down(gm, *inputs):
     for node in gm.graph.nodes:
         node.meta["seen"] = True
     return result
-
-
-@wrong("what an Interpreter still has", "wrong-bytes", clause="unread")
-def what_is_in_env(gm, *inputs):
-    class Watch(fx.Interpreter):
-        most = (-1, "")
-
-        def run_node(self, n):
-            value = super().run_node(n)
-            alive = storages([v for node, v in self.env.items() if node.op.startswith("call_")])
-            if n.op.startswith("call_"):
-                alive |= storages(value)
-            theirs = storages([*inputs, *gm.parameters(), *gm.buffers()])
-            now = total(alive, theirs)
-            if now > self.most[0]:
-                self.most = now, n.name
-            return value
-
-    watch = Watch(gm)
-    watch.run(*inputs)
-    return watch.most
-
-
-HELD = "random models have no buffers, and none of their layers gives a tensor that it holds"
-BEYOND = {
-    "buffers are known by get_attr nodes alone": HELD,
-    "only buffers that are saved are known": HELD,
-    "parameters and buffers are known by get_attr nodes alone": HELD,
-}

@@ -177,20 +177,6 @@ def other_names(gm, names):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("readers as a copy of the graph lists them", "wrong-place")
-def users_of_a_copy(gm, names):
-    # In a copy, `users` begin in the order of the graph; a reader that gets a copy goes to the end.
-    return recomputed(gm, names, readers_of=lambda node, graph: list(node.users))
-
-
-@wrong("from the first named node to the last", "wrong-count", clause="chains")
-def forwards(gm, names):
-    def order(nodes, names):
-        return [node for node in nodes if node.name in names]
-
-    return recomputed(gm, names, order=order)
-
-
 @wrong("in the order of the names", "wrong-count", clause="copies-count")
 def as_given(gm, names):
     def order(nodes, names):
@@ -214,29 +200,6 @@ def flat(gm, names):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("a copy shares what its original reads a copy of", "wrong-count", clause="copies-count")
-def shared_links(gm, names):
-    """Copy in graph order, so that a copied original may itself read copies."""
-    calls_of(gm, names)
-    new, used = copy.deepcopy(gm), set()
-    named = {node for node in new.graph.nodes if node.name in names}
-
-    def again(node, reader):
-        with new.graph.inserting_before(reader):
-            made = new.graph.node_copy(node)
-        reader.replace_input_with(node, made)
-        for read in named.intersection(made.all_input_nodes):
-            again(read, made)
-
-    for reader in list(new.graph.nodes):
-        read = named.intersection(reader.all_input_nodes)
-        for node in read & used:
-            again(node, reader)
-        used |= read
-    new.recompile()
-    return new
-
-
 @wrong("one copy for all later readers", "wrong-count", clause="own-copy")
 def one_copy(gm, names):
     calls_of(gm, names)
@@ -255,14 +218,6 @@ def one_copy(gm, names):
 @wrong("the first reader has a copy, too", "wrong-count", clause="first-reader")
 def all_copied(gm, names):
     return recomputed(gm, names, kept=0)
-
-
-@wrong("the last reader reads the original", "wrong-place", clause="first-reader")
-def last_kept(gm, names):
-    def readers(node, graph):
-        return list(reversed(in_graph_order(node, graph)))
-
-    return recomputed(gm, names, readers_of=readers)
 
 
 @wrong("the first reader in the order of the given users", "wrong-place", clause="graph-order")
@@ -284,31 +239,9 @@ def without_output(gm, names):
     return recomputed(gm, names, readers_of=readers)
 
 
-@wrong("layers go on reading the original", "wrong-count", clause="first-reader")
-def layers_keep_it(gm, names):
-    def readers(node, graph):
-        first, *later = in_graph_order(node, graph) or [None]
-        return [first, *(n for n in later if n.op != "call_module")]
-
-    return recomputed(gm, names, readers_of=readers)
-
-
 @wrong("copies behind the original", "wrong-place", clause="directly-before")
 def behind(gm, names):
     return recomputed(gm, names, behind=True)
-
-
-@wrong("copies before the first reader", "wrong-place", clause="directly-before")
-def early(gm, names):
-    calls_of(gm, names)
-    new = copy.deepcopy(gm)
-    for node in last_first(list(new.graph.nodes), names):
-        readers = in_graph_order(node, new.graph)
-        for reader in readers[1:]:
-            with new.graph.inserting_before(readers[1]):
-                reader.replace_input_with(node, new.graph.node_copy(node))
-    new.recompile()
-    return new
 
 
 @wrong("a copy for each place in which it is read", "wrong-count", clause="read-twice")
@@ -324,7 +257,7 @@ def each_place(gm, names):
     return recomputed(gm, names, readers_of=readers)
 
 
-@wrong("only positional arguments", "wrong-count", clause="keywords")
+@wrong("only positional arguments", "wrong-count", clause="every-reader")
 def only_args(gm, names):
     def replace(reader, node, again):
         reader.args = map_arg(reader.args, lambda n: again if n is node else n)
@@ -338,7 +271,7 @@ def only_args(gm, names):
     return recomputed(gm, names, replace=replace, finish=finish)
 
 
-@wrong("not what is inside lists", "wrong-count", clause="nested")
+@wrong("not what is inside lists", "wrong-count", clause="every-reader")
 def not_nested(gm, names):
     def readers(node, graph):
         def directly(n):
@@ -346,19 +279,6 @@ def not_nested(gm, names):
 
         found = in_graph_order(node, graph)
         return found[:1] + [n for n in found[1:] if directly(n)]
-
-    return recomputed(gm, names, readers_of=readers)
-
-
-@wrong("not what is inside slices", "wrong-count", clause="nested")
-def not_in_slices(gm, names):
-    def inside(a, node):
-        if isinstance(a, (tuple, list, dict)):
-            return any(inside(b, node) for b in (a.values() if isinstance(a, dict) else a))
-        return a is node
-
-    def readers(node, graph):
-        return [n for n in in_graph_order(node, graph) if inside([n.args, n.kwargs], node)]
 
     return recomputed(gm, names, readers_of=readers)
 
@@ -386,34 +306,14 @@ def no_meta(gm, names):
     return recomputed(gm, names, make=make)
 
 
-@wrong("copies with the meta of their readers", "meta-lost", clause="meta")
-def readers_meta(gm, names):
-    def replace(reader, node, again):
-        reader.replace_input_with(node, again)
-        again.meta = dict(reader.meta)
-
-    return recomputed(gm, names, replace=replace)
-
-
 @wrong("traced anew", "meta-lost", clause="as-it-is")
 def traced(gm, names):
     return recomputed(fx.symbolic_trace(gm), names)
 
 
-@wrong("a trace of the module is edited", "meta-lost", clause="as-it-is")
-def traced_inside(gm, names):
-    calls_of(gm, names)
-    return recomputed(gm, names, given=fx.symbolic_trace)
-
-
 @wrong("the given graph module is edited", "caller-changed", clause="unchanged")
 def edited(gm, names):
     return recomputed(gm, names, given=lambda gm: gm)
-
-
-@wrong("the graph is shared", "caller-changed", clause="unchanged")
-def shared(gm, names):
-    return recomputed(gm, names, given=lambda gm: fx.GraphModule(gm, gm.graph))
 
 
 @wrong("a mark in the given meta", "caller-changed", clause="meta-unchanged")
@@ -434,13 +334,6 @@ def passed_over(gm, names):
     return recomputed(gm, names, check=lambda gm, names: None)
 
 
-@wrong("a KeyError", "wrong-exception", clause="unknown")
-def key_error(gm, names):
-    calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
-    [calls[name] for name in names]
-    return recomputed(gm, names)
-
-
 @wrong("any node will do", "should-raise", clause="no-call")
 def any_node(gm, names):
     def check(gm, names):
@@ -450,13 +343,6 @@ def any_node(gm, names):
                 raise ValueError(name)
 
     return recomputed(gm, names, check=check)
-
-
-@wrong("the path of a layer is taken for a name", "should-raise", clause="unknown")
-def paths_too(gm, names):
-    paths = {n.target: n.name for n in reversed(gm.graph.nodes) if n.op == "call_module"}
-    known = {node.name for node in gm.graph.nodes}
-    return recomputed(gm, [name if name in known else paths.get(name, name) for name in names])
 
 
 @wrong("functions only", "crashed", clause="all-calls")
@@ -484,19 +370,11 @@ def stale(gm, names):
     return recomputed(gm, names, recompile=False)
 
 
-@wrong("the graph alone", "not-a-graph-module", clause="common.wrong-kind")
-def graph_alone(gm, names):
-    return recomputed(gm, names).graph
-
-
 NAMED = "the names that random models come with are all those of calls"
 BEYOND = {
     "unknown names are passed over": NAMED,
-    "a KeyError": NAMED,
     "any node will do": NAMED,
-    "the path of a layer is taken for a name": NAMED,
     "refused without a word": NAMED,
-    "not what is inside slices": "random models have no slices of computed sizes",
 }
 
 
