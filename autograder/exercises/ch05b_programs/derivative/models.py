@@ -18,44 +18,20 @@ from torch import fx
 from autograder.authoring.models import T, Trial, arguments, renamed
 
 
-def add_one(x):
-    return x + 1
-
-
 def line(x):
     return 3 * x - 2
-
-
-def flat_line(x):
-    return 1.25 - x * 0.4
 
 
 def sine(x):
     return torch.sin(x)
 
 
-def cosine(x):
-    return torch.cos(x)
-
-
-def exponential(x):
-    return torch.exp(x)
-
-
 def minus(x):
     return -x
 
 
-def minus_sine(x):
-    return -torch.sin(x)
-
-
 def scaled(x):
     return 3 * torch.cos(x) - 2
-
-
-def both(x):
-    return torch.sin(x) + torch.exp(x)
 
 
 def product(x):
@@ -73,16 +49,8 @@ def functions(x):
     return torch.mul(torch.add(x, torch.sin(x)), torch.sub(torch.neg(x), torch.exp(x)))
 
 
-def numbers_in_functions(x):
-    return torch.add(torch.mul(x, -3), 2) * torch.sub(x, 0.5)
-
-
 def methods(x):
     return x.sin().mul(x.exp()).add(x.cos().neg()).sub(x)
-
-
-def numbers_in_methods(x):
-    return x.mul(2).add(1).mul(x.sub(0.5))
 
 
 def reflected(x):
@@ -98,14 +66,6 @@ def keywords(x):
 def alphas(x):
     y = torch.sin(torch.add(x, torch.exp(x), alpha=2))
     return torch.sub(y, x, alpha=-0.5)
-
-
-def alphas_of_methods(x):
-    return x.cos().add(x.sin(), alpha=0.5).sub(x.exp(), alpha=3)
-
-
-def alphas_of_numbers(x):
-    return torch.add(torch.sub(x, 2, alpha=3) * x, x, alpha=1)
 
 
 def alphas_of_zero(x):
@@ -125,14 +85,6 @@ def alphas_beside_keywords(x):
     return z.sub(other=x.cos(), alpha=3)
 
 
-def total(x):
-    y = x * x
-    y += torch.cos(x)
-    y -= x
-    y *= 2
-    return y
-
-
 # ------------------------------------------------------------------ values used twice
 
 
@@ -143,22 +95,6 @@ def square(x):
 def twice(x):
     y = torch.sin(x)
     return y + y
-
-
-def diamond(x):
-    y = torch.exp(x)
-    return torch.sin(y) * torch.cos(y) - y
-
-
-def powers(x):
-    y = x
-    for _ in range(4):
-        y = y * x
-    return y
-
-
-def cancels(x):
-    return x - x
 
 
 # ------------------------------------------------------------------ chains
@@ -172,10 +108,6 @@ def bell(x):
     return torch.exp(-x * x)
 
 
-def long_chain(x):
-    return torch.cos(torch.sin(torch.exp(torch.cos(-x)) * 0.5) + 1)
-
-
 # ------------------------------------------------------------------ constants
 
 
@@ -185,14 +117,6 @@ def number(x):
 
 def whole_number(x):
     return 2 * 3 - 1
-
-
-def times_zero(x):
-    return x * 0
-
-
-def identity(x):
-    return x
 
 
 # ------------------------------------------------------------------ everything else
@@ -212,20 +136,8 @@ def reserved(input):
     return torch.sin(input) * input
 
 
-def shadow(sin):
-    return torch.sin(sin) + torch.cos(sin) * sin
-
-
-def cubic(x):
-    return x * x * x - 2 * x
-
-
 def many_digits(x):
     return 1.23456789 * torch.sin(0.987654321 * x)
-
-
-def damped(t):
-    return torch.exp(-0.5 * t) * torch.cos(3 * t)
 
 
 # ------------------------------------------------------------------ trials

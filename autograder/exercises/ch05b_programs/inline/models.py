@@ -156,11 +156,6 @@ class Counts(nn.Module):
         return x * torch.arange(3)
 
 
-class ByMode(nn.Module):
-    def forward(self, x):
-        return x.exp() if self.training else x
-
-
 class Noisy(nn.Module):
     def __init__(self):
         super().__init__()
@@ -193,33 +188,6 @@ class TwoLayers(nn.Module):
         return self.fc2(torch.relu(self.fc(x)))
 
 
-class AsOutput(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = Scale()
-
-    def forward(self, x):
-        return self.scale(x)
-
-
-class InputBack(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.keep = Keep()
-
-    def forward(self, x):
-        return self.keep(self.keep(x).exp())
-
-
-class Functional(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return self.act(x) - self.act(-x)
-
-
 # ------------------------------------------------------------------ names
 
 
@@ -234,25 +202,6 @@ class Namesakes(nn.Module):
     def forward(self, x):
         y = self.act(self.first(x)) * self.weight
         return self.block(y) + y
-
-
-class Stages(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stages = nn.Sequential(Tower(), Tower())
-        self.first = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.first(self.stages(x))
-
-
-class Chained(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 3))
-
-    def forward(self, x):
-        return self.mlp(x) + x
 
 
 class OneTower(nn.Module):
@@ -277,25 +226,6 @@ class ThreeCalls(nn.Module):
         return self.scale(x) - self.scale(self.scale(y))
 
 
-class BlockTwice(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.block = Block()
-
-    def forward(self, x, y):
-        return self.block(x) * self.block(x - y)
-
-
-class DeadCall(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = Scale()
-
-    def forward(self, x):
-        self.scale(x)
-        return self.scale(x).cos()
-
-
 # ------------------------------------------------------------------ arguments
 
 
@@ -315,24 +245,6 @@ class LayerKeyword(nn.Module):
 
     def forward(self, x):
         return self.fc(input=x * 2)
-
-
-class Defaults(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mix = Mix()
-
-    def forward(self, x, y):
-        return self.mix(x, y), self.mix(x, y, 5.0), self.mix(y, x)
-
-
-class Zero(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mix = Mix()
-
-    def forward(self, x, y):
-        return self.mix(x, y, scale=0) + self.mix(x, 0.0)
 
 
 class ParameterGiven(nn.Module):
@@ -356,33 +268,6 @@ class NoneGiven(nn.Module):
         return self.clip(x), self.clip(x, -0.2), self.clip(x, low=0.0, high=None)
 
 
-class Named(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.part = KeywordOnly()
-
-    def forward(self, x):
-        return self.part(x, scale=2) - self.part(shift=0, scale=3.0, x=x.exp())
-
-
-class Crossed(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mix = Mix()
-
-    def forward(self, b, a):
-        return self.mix(b, a) + self.mix(b - a, b)
-
-
-class Listed(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.join = Join()
-
-    def forward(self, x, y):
-        return self.join([x, y, x + y]) + self.join((y, x, x), dim=1)
-
-
 class ListedByKeyword(nn.Module):
     def __init__(self):
         super().__init__()
@@ -402,45 +287,6 @@ class Unpacked(nn.Module):
 
     def forward(self, x):
         a, b = self.waves(x)
-        return a - b
-
-
-class Indexed(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.waves = Waves()
-
-    def forward(self, x):
-        both = self.waves(x)
-        return both[-1].cos() + both[0]
-
-
-class Whole(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.waves = Waves()
-
-    def forward(self, x):
-        return self.waves(x)
-
-
-class Joined(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.waves = Waves()
-
-    def forward(self, x):
-        return {"joined": torch.cat(self.waves(x)), "all": [x, self.waves(x.cos())]}
-
-
-class Swapped(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.swap = Swap()
-
-    def forward(self, x, y):
-        a, b = self.swap(x, y.exp())
-        a, b = self.swap(a * 2, b)
         return a - b
 
 
@@ -521,15 +367,6 @@ class WithSpare(nn.Module):
         return self.part(x) + 1
 
 
-class Moody(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.part = ByMode()
-
-    def forward(self, x):
-        return self.part(x) * 2
-
-
 class Counted(nn.Module):
     """The part creates a tensor."""
 
@@ -571,15 +408,6 @@ class NeverCalled(nn.Module):
         return self.scale(self.fc(x)).sin()
 
 
-class OneNoisy(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.noisy = Noisy()
-
-    def forward(self, x):
-        return self.noisy(x) + self.noisy(x * 2)
-
-
 class TwiceNoisy(nn.Module):
     def __init__(self):
         super().__init__()
@@ -589,23 +417,9 @@ class TwiceNoisy(nn.Module):
         return self.noisy(x) - self.noisy(x)
 
 
-class Scaled(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = Scale()
-
-    def forward(self, x, factor=2.0, *, shift=0.5):
-        return self.scale(x * factor) + shift
-
-
 def traced_layers() -> fx.GraphModule:
     """A model that is already a `GraphModule`."""
     return fx.symbolic_trace(TwoLayers())
-
-
-def traced_with_block() -> fx.GraphModule:
-    """A `GraphModule` in which a module of a course class is one node."""
-    return trace_keeping("block", Namesakes())
 
 
 # ------------------------------------------------------------------ random models

@@ -5,8 +5,7 @@ from __future__ import annotations
 from autograder.authoring.question import COMMON, Aspect, Exercise, RandomModels, T, Vocabulary, ops
 from autograder.exercises.ch06_interpreter.cases import KINDS, X, class_case
 from autograder.exercises.ch06_interpreter.NegSigmSwap import models
-from autograder.models import networks
-from autograder.models.running import NothingToSwap, on_a_trace
+from autograder.models.running import on_a_trace
 
 HINTS = (
     "Section 6.2 overrides one handler. You need two of them: functions and methods reach "
@@ -67,9 +66,6 @@ EXERCISE = Exercise(
         class_case("among others", "others", models.AmongOthers, (X, X), (X, T(3))),
         class_case("modules and a parameter", "others", models.WithModules, (X,)),
         class_case("a function of the same name", "others", models.Namesake, (X,), (T(4),)),
-        class_case("gates", "others", models.Gate, (X,), (T(4, 3), 0.25)),
-        class_case("nothing to exchange", "others", NothingToSwap, (X,)),
-        class_case("an encoder layer", "others", networks.EncoderLayer, (T(1, 3, 8),)),
     ),
     hints=HINTS,
     random=RandomModels(VOCABULARY, on_a_trace),

@@ -78,16 +78,3 @@ class WithModules(nn.Module):
 
     def forward(self, x):
         return self.block(x).neg() * self.gain
-
-
-class Gate(nn.Module):
-    """The gates of a small recurrent cell, which reads a default and returns a dictionary."""
-
-    def __init__(self):
-        super().__init__()
-        self.proj = nn.Linear(3, 8)
-
-    def forward(self, x, carry=0.5):
-        update, new = self.proj(x).chunk(2, dim=-1)
-        gate = torch.sigmoid(update)
-        return {"state": gate * carry + gate.neg().add(1) * new.tanh(), "parts": [gate, carry]}

@@ -24,24 +24,6 @@ class Overflow(nn.Module):
         return (big - big).relu()
 
 
-class LogOfZero(nn.Module):
-    """A negative infinity in one of many entries."""
-
-    def forward(self, x):
-        kept = torch.relu(x)
-        logs = kept.log()
-        return logs.exp().sum()
-
-
-class ZeroByZero(nn.Module):
-    """NaN without any infinity; a finite value comes after it."""
-
-    def forward(self, x, y):
-        total = x + y
-        ratio = x / y
-        return total.abs(), torch.where(ratio > 0, total, ratio)
-
-
 class WithLimit(nn.Module):
     """All computed values are finite, but the result contains the constant infinity."""
 
@@ -97,18 +79,6 @@ class TwoSources(nn.Module):
         right = y.exp()
         left = x.exp()
         return left + right
-
-
-class Reciprocal(nn.Module):
-    """An average over a mask that may be empty."""
-
-    def __init__(self):
-        super().__init__()
-        self.score = nn.Linear(3, 3)
-
-    def forward(self, x, mask):
-        weighted = self.score(x) * mask
-        return (weighted.sum() / mask.sum()).tanh()
 
 
 class WithParameter(nn.Module):
@@ -180,22 +150,6 @@ class AsFloat(nn.Module):
         return x * ratio
 
 
-class Starred(nn.Module):
-    """Further inputs of several shapes, one of them not finite."""
-
-    def forward(self, x, *rest):
-        return x + rest[0] + rest[1]
-
-
-class HalfPrecision(nn.Module):
-    """Finite in float32, too large for float16."""
-
-    def forward(self, x):
-        wide = x * 60_000
-        narrow = wide.half()
-        return narrow * 2
-
-
 # ------------------------------------------------------------------ values that are not finite
 
 
@@ -216,19 +170,9 @@ def spoil_weight(model: nn.Module) -> None:
     model.head[1].weight[0, 0] = INF
 
 
-def spoil_gain(model: nn.Module) -> None:
-    """Write a NaN into a parameter."""
-    model.gain[1] = NAN
-
-
 def spoil_mask(model: nn.Module) -> None:
     """Write an infinity into a buffer."""
     model.mask[0] = -INF
-
-
-def spoil_feed(model: nn.Module) -> None:
-    """Write a NaN into a bias, deep inside."""
-    model.feed[1][1].bias[0] = NAN
 
 
 def _spoiled(values: list[torch.Tensor], choice: int) -> None:

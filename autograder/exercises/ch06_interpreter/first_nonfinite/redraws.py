@@ -10,9 +10,6 @@ from autograder.exercises.ch06_interpreter.first_nonfinite.models import INF
 from autograder.models.running import Exactly
 
 REDRAWS = (
-    run_case("an overflow", "task", models.TwoSources, Exactly(-1.0, 999.0), Exactly(2.0)),
-    run_case("no logarithm of zero", "clean", models.LogOfZero, Exactly(2.0, 1.0)),
-    run_case("large numbers", "clean", models.Large, Exactly(3e38, 3e38, dtype=torch.float32)),
     run_case(
         "an infinite input, in bfloat16",
         "sources",
@@ -21,5 +18,4 @@ REDRAWS = (
     ),
     run_case("a text", "clean", models.WithText, X),
     run_case("a large integer", "clean", models.LargeInteger, X),
-    run_case("a Python float", "nested", models.AsFloat, Exactly(-INF)),
 )

@@ -19,27 +19,11 @@ class LinearClamp(nn.Module):
         return self.linear(x).clamp(min=0.0, max=1.0)
 
 
-class ReturnsEarlier(nn.Module):
-    """The model returns its input, not the last computed value."""
-
-    def forward(self, x):
-        y = x @ x.t()
-        torch.sum(y)
-        return x
-
-
 class Defaults(nn.Module):
     """Parameters with default values."""
 
     def forward(self, x, scale=2.0, shift=None, power=(1, 2)):
         return x * scale, shift, power
-
-
-class Star(nn.Module):
-    """Any number of further arguments."""
-
-    def forward(self, x, *rest):
-        return x + rest[0], rest[1].sum(dim=0)
 
 
 class OneMore(nn.Module):
@@ -84,40 +68,6 @@ class Containers(nn.Module):
         return {"pair": (x, total), "list": [{"deep": [y]}, "text", None], 3: 1.5, "empty": []}
 
 
-class NoItems(nn.Module):
-    """Tuples without items: an argument, and the rows of an empty tensor."""
-
-    def forward(self, x, skipped=()):
-        return x[:0].unbind(0), skipped, x
-
-
-class EmptyList(nn.Module):
-    """The model returns an empty list."""
-
-    def forward(self, x):
-        torch.relu(x)
-        return []
-
-
-class Recurrent(nn.Module):
-    """A leaf module whose value is a nested tuple."""
-
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(3, 4, num_layers=2, batch_first=True)
-
-    def forward(self, x):
-        out, state = self.lstm(x)
-        return out[:, -1], state
-
-
-class ListOfTensors(nn.Module):
-    """The input is a list and a dictionary of tensors."""
-
-    def forward(self, parts, options):
-        return torch.cat(parts) * options["scale"]
-
-
 class Shared(nn.Module):
     """A parameter, a buffer, and a nested module called on values of several shapes."""
 
@@ -142,14 +92,6 @@ class OwnParameters(nn.Module):
 
     def forward(self, x):
         return x * self.gain, self.gain, {"offset": [self.offset]}
-
-
-class OtherDtypes(nn.Module):
-    """Integers, booleans, an empty tensor and a tensor without elements."""
-
-    def forward(self, index, mask):
-        table = torch.nn.functional.one_hot(index, 4)
-        return table[mask], index[:0], ~mask
 
 
 class Arrays(nn.Module):

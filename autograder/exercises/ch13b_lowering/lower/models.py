@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 import random
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
@@ -159,16 +158,6 @@ class LateNeed(nn.Module):
         return d, b
 
 
-class NeitherEnd(nn.Module):
-    """A reader of the first member precedes an input of the last member."""
-
-    def forward(self, x, y):
-        a = torch.sin(x)
-        b = torch.exp(a)
-        c = torch.neg(y)
-        return torch.maximum(a, c) * b
-
-
 class Crossed(nn.Module):
     """Sets that read one another, without a cycle."""
 
@@ -243,15 +232,6 @@ class Parts(nn.Module):
     def forward(self, x):
         left, right = torch.chunk(x.exp(), 2, dim=0)
         return left * right.sin(), right.sum()
-
-
-class AnyNumber(nn.Module):
-    """Takes any number of inputs; one value is a tuple."""
-
-    def forward(self, x, *rest):
-        a = torch.sin(x)
-        b = a + rest[1]
-        return torch.cos(b) * rest[0]
 
 
 class Unread(nn.Module):
@@ -366,21 +346,6 @@ class Occupied(nn.Module):
         return torch.sin(y)
 
 
-class OccupiedByTensors(nn.Module):
-    """Parameters that are read outside of the sets have many of the likely names."""
-
-    def __init__(self):
-        super().__init__()
-        for name in TAKEN:
-            self.register_parameter(name, nn.Parameter(torch.ones(3)))
-
-    def forward(self, x):
-        y = torch.sin(x)
-        for value in self.parameters():
-            y = y + value
-        return torch.cos(y)
-
-
 class OccupiedByBuffers(nn.Module):
     """Buffers that are read outside of the sets have many of the likely names."""
 
@@ -394,19 +359,6 @@ class OccupiedByBuffers(nn.Module):
         for value in self.buffers():
             y = y + value
         return torch.cos(y)
-
-
-def foreign_names() -> fx.GraphModule:
-    """A graph unlike any trace: other names, and a container as one call."""
-    graph = fx.Graph()
-    x = graph.create_node("placeholder", "x", name="getitem")
-    first = graph.create_node("call_module", "block", (x,), name="step_7")
-    bias = graph.create_node("get_attr", "layer.bias", name="output_1")
-    second = graph.create_node("call_function", torch.sin, (first,), name="step_3")
-    third = graph.create_node("call_method", "mul", (second, first), name="sin")
-    last = graph.create_node("call_function", operator.add, (third, bias), name="x")
-    graph.output((last, first, second))
-    return fx.GraphModule(Layers(), graph)
 
 
 # ------------------------------------------------------------------ random models

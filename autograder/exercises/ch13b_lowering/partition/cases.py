@@ -60,7 +60,6 @@ def offered(
 
 
 takes, takes_all_but = models.Takes, models.TakesAllBut
-NOT_A_CALL = ("scale", "shift", "output", "x")
 
 EXERCISE = Exercise(
     number=1,
@@ -79,35 +78,17 @@ EXERCISE = Exercise(
     ),
     cases=(
         offered("one call between", "task", models.Around),
-        offered("everything is supported", "task", models.Around, takes((torch.relu, torch.sin))),
-        offered("a detour", "task", models.Past),
         offered("a long detour", "task", models.LongDetour),
-        offered("in turns", "task", models.OneAfterAnother),
         offered("two branches that cross", "between", models.Crosswise),
-        offered("two pairs", "between", models.Entangled),
-        offered("a braid", "between", models.Braid),
-        offered("stairs", "between", models.Stairs),
-        offered("stairs, other calls", "between", models.Stairs, takes_all_but((torch.relu,))),
-        offered("stairs, edited", "between", models.Stairs, edited=True),
         offered("two branches", "few", models.Apart),
-        offered("joined too early", "few", models.TooEarly),
-        offered("joined too early, twice", "few", models.TooEarlyAgain),
-        offered(
-            "calls that read nothing",
-            "few",
-            models.out_of_nothing,
-            takes((torch.ones, torch.full, torch.maximum)),
-        ),
         offered(
             "a call that reads nothing",
             "few",
             models.out_of_nothing,
             takes((torch.ones, torch.maximum)),
         ),
-        offered("an early call that is written last", "few", models.LateBranch),
         offered("of different depth", "few", models.ManyToOne),
         offered("keywords and lists", "kinds", models.Keywords),
-        offered("all but some", "kinds", models.Keywords, takes_all_but((torch.sin, torch.cat))),
         offered(
             "layers and methods",
             "kinds",
@@ -115,12 +96,6 @@ EXERCISE = Exercise(
             takes(("layer", "relu", "block.0", "neg", operator.mul)),
         ),
         offered("parts of a tuple", "kinds", models.Parts, takes((torch.relu, torch.chunk))),
-        offered(
-            "parts without the whole",
-            "kinds",
-            models.Parts,
-            takes((torch.relu, operator.getitem, operator.mul)),
-        ),
         offered(
             "one of several alike",
             "kinds",
@@ -139,14 +114,6 @@ EXERCISE = Exercise(
         ),
         offered("a dictionary", "kinds", models.InADictionary),
         offered("nothing is supported", "never", models.Around, takes(())),
-        offered("no call at all", "never", models.OnlyInputs, takes_all_but()),
-        offered("supported whatever it is", "never", models.Layers, takes_all_but()),
-        offered(
-            "names of nodes that are not calls",
-            "never",
-            models.Layers,
-            takes((operator.mul, operator.sub, "layer", *NOT_A_CALL)),
-        ),
         offered(
             "inputs and parameters leave nothing",
             "never",
@@ -154,17 +121,12 @@ EXERCISE = Exercise(
             takes_all_but((operator.sub,)),
         ),
         offered("1,500 calls in a row", "long", models.long_row),
-        offered("only those in the middle", "long", models.longer_row),
         offered("forty detours", "long", models.ManyDetours),
     ),
     fine_print={
         "A supported call that no node reads is in a set, too.": ("values that nobody reads",),
         "`supported` may say yes to inputs, parameters and the output.": (
-            "no call at all",
-            "supported whatever it is",
-            "names of nodes that are not calls",
             "inputs and parameters leave nothing",
-            "redraw: no call",
         ),
         "Unsupported `getitem` nodes are in no set.": ("parts of a tuple",),
         "No set is empty.": ("nothing is supported",),

@@ -183,75 +183,6 @@ class Crosswise(nn.Module):
         return c, d, torch.maximum(a, c), torch.maximum(b, d)
 
 
-class Entangled(nn.Module):
-    """Two pairs of neighbors: each could be a set, but not both."""
-
-    def forward(self, x, y):
-        a, b = torch.relu(x), torch.relu(y)
-        c = torch.maximum(a, torch.cos(b))
-        d = torch.maximum(b, torch.sin(a))
-        return c - d
-
-
-class Braid(nn.Module):
-    """Three strands, each reading the previous value of another one."""
-
-    def forward(self, x, y, z):
-        for _ in range(2):
-            x, y, z = (
-                torch.maximum(torch.relu(x), torch.sin(y)),
-                torch.maximum(torch.relu(y), torch.cos(z)),
-                torch.maximum(torch.relu(z), torch.neg(x)),
-            )
-        return x, y, z
-
-
-class TooEarly(nn.Module):
-    """Merging two neighbors as early as possible leaves too many sets."""
-
-    def forward(self, x, y):
-        e = torch.relu(x)
-        a = torch.relu(y)
-        b = torch.maximum(a, torch.sin(e))
-        f = torch.relu(torch.cos(a))
-        return b, f
-
-
-class LateBranch(nn.Module):
-    """A call that could run early comes last."""
-
-    def forward(self, x, y):
-        a = torch.relu(x)
-        b = torch.relu(torch.sin(a))
-        c = torch.relu(torch.sin(b))
-        d = torch.relu(y)
-        return c + torch.sin(d) + torch.relu(d)
-
-
-class TooEarlyAgain(nn.Module):
-    """As `TooEarly`, twice in a row."""
-
-    def forward(self, x, y):
-        for _ in range(2):
-            e = torch.relu(x)
-            a = torch.relu(y)
-            x, y = torch.maximum(a, torch.sin(e)), torch.relu(torch.cos(a))
-        return x, y
-
-
-class Stairs(nn.Module):
-    """Each step reads all earlier steps, some through detours."""
-
-    def forward(self, x):
-        a = torch.relu(x)
-        b = torch.relu(a)
-        c = torch.maximum(b, torch.sin(a))
-        d = torch.maximum(a, torch.relu(c))
-        e = torch.maximum(d, torch.cos(c))
-        f = torch.maximum(torch.sin(e), a)
-        return torch.relu(f) + torch.cos(b) + e
-
-
 class ManyToOne(nn.Module):
     """Calls of different depths join at the end."""
 
@@ -348,13 +279,6 @@ class Unread(nn.Module):
         return a
 
 
-class OnlyInputs(nn.Module):
-    """Without any call."""
-
-    def forward(self, x, y=None):
-        return x, y
-
-
 def with_foreign_names() -> fx.GraphModule:
     """A graph unlike any trace: other names, and a container as one call."""
     graph = fx.Graph()
@@ -394,16 +318,6 @@ def in_a_row(*calls: tuple[Callable[..., Any], int]) -> fx.GraphModule:
 def long_row() -> fx.GraphModule:
     """1,500 calls in a row."""
     return in_a_row((torch.relu, 30), (torch.sin, 740), (torch.relu, 30), (torch.cos, 700))
-
-
-def another_row() -> fx.GraphModule:
-    """1,550 calls in a row."""
-    return in_a_row((torch.sin, 500), (torch.relu, 45), (torch.cos, 990), (torch.relu, 15))
-
-
-def longer_row() -> fx.GraphModule:
-    """1,600 calls in a row; the backend supports those in the middle."""
-    return in_a_row((torch.cos, 700), (torch.relu, 40), (torch.sin, 860))
 
 
 class ManyDetours(nn.Module):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.authoring.models import Trial, arguments, fresh, renamed
@@ -36,11 +35,6 @@ class Weighted(nn.Module):
 
     def forward(self, x):
         return self.linear(self.linear(x) * self.weight) + self.shift
-
-
-class Below(nn.Module):
-    def forward(self, x):
-        return -torch.exp(x).neg().neg() - 3
 
 
 class ChangedLater(nn.Module):
@@ -80,18 +74,6 @@ class Default(nn.Module):
     def forward(self, x, y=2.0):
         z = y * 3
         return torch.tanh(x) + z
-
-
-class AnyNumber(nn.Module):
-    def forward(self, x, *rest):
-        return F.relu(x) * rest[0] * rest[-1]
-
-
-class Unread(nn.Module):
-    def forward(self, x):
-        torch.exp(x)
-        torch._assert(x.dim() > 0, "no dimensions")
-        return {"x": x}
 
 
 class Wide(nn.Module):

@@ -7,9 +7,6 @@ from autograder.exercises.ch14_quantization.Calibrator import models
 from autograder.exercises.ch14_quantization.Calibrator.cases import LARGE, NOTHING, X, case
 
 REDRAWS = (
-    case("one run", "task", models.Below, (T(7),)),
-    case("runs", "runs", models.Weighted, (X,), (X,), (T(1, 3),), turns=(0, 1, 0)),
     case("zeros and nothing in the end", "zeros", models.Chain, (LARGE,), (NOTHING,), (T(0),)),
     case("a buffer that changes", "computed", models.put_back, (X,), (T(5, 3),)),
-    case("kinds", "which", models.OtherKinds, (T(3, 3),)),
 )

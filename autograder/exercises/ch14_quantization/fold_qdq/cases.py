@@ -101,22 +101,15 @@ EXERCISE = Exercise(
     ),
     cases=(
         case("a pair after a pair", "task", models.Twice, (X,), (T(4),)),
-        case("four of them", "task", models.Often),
         case("values of eight bits come in", "task", models.IntegersIn, (EIGHT,)),
-        case("values of eight bits go out", "task", models.IntegersOut),
-        case("layers and parameters", "task", models.Layers, (X,), (X, 3.0)),
         case("several readers", "readers", models.ManyReaders),
-        case("the dequantized value is read elsewhere", "readers", models.DequantizedElsewhere),
         case("other scales", "scales", models.OtherScales),
         case("1 and 1.0", "scales", models.WholeNumbers),
-        case("two scales in one pair", "scales", models.MixedScales),
         case("the other order", "scales", models.OneWay),
         case("a reshape between", "moves", models.Reshaped),
         case("four methods between", "moves", models.Moved, (T(2, 3, 4),)),
-        case("each method by itself", "moves", models.EachMove, (T(2, 3, 4),)),
         case("somebody reads between", "moves", models.ReadBetween),
         case("somebody asks for a size", "moves", models.SizeBetween),
-        case("moves and pairs in turn", "moves", models.TwoStages),
         case("no such methods", "moves", models.NotOnTheList),
         case("an index and a layer", "moves", models.OtherWays),
         case("what nobody reads", "rest", models.Unread),
@@ -132,7 +125,7 @@ EXERCISE = Exercise(
         (
             "The rules hold for chains, for values with several readers, and for a `quantize` "
             "that no node reads."
-        ): ("four of them", "several readers", "redraw: pairs", "redraw: readers"),
+        ): ("several readers", "redraw: pairs"),
         "Nodes that no node reads stay, too.": ("what nobody reads", "unread moves"),
     },
     hints=HINTS,

@@ -41,12 +41,6 @@ class IntegersIn(nn.Module):
         return quantize(y, 0.1), quantize(y, 0.2)
 
 
-class IntegersOut(nn.Module):
-    def forward(self, x):
-        q = quantize(x, 0.1)
-        return {"q": [quantize(dequantize(q, 0.1), 0.1), q]}
-
-
 class ManyReaders(nn.Module):
     def forward(self, x):
         y = through(torch.sin(x), 0.1)
@@ -82,14 +76,6 @@ class OneWay(nn.Module):
         return dequantize(quantize(x, 0.5), 0.5).neg()
 
 
-class MixedScales(nn.Module):
-    """The two calls of a pair have different scales."""
-
-    def forward(self, x):
-        y = dequantize(quantize(x, 0.1), 0.2)
-        return dequantize(quantize(y, 0.2), 0.1)
-
-
 class Reshaped(nn.Module):
     def forward(self, x):
         y = through(torch.sin(x), 0.1).reshape(-1)
@@ -102,16 +88,6 @@ class Moved(nn.Module):
     def forward(self, x):
         y = through(x, 0.1).transpose(0, 1).flatten(1).permute(1, 0).reshape(-1, 2)
         return through(y, 0.1)
-
-
-class EachMove(nn.Module):
-    """Each of the four methods separately, after one value."""
-
-    def forward(self, x):
-        y = through(x, 0.1)
-        a, b = y.permute(2, 0, 1), y.transpose(0, 2)
-        c, d = y.reshape(4, -1), y.flatten(0, 1)
-        return [through(z, 0.1) for z in (a, b, c, d)]
 
 
 class ReadBetween(nn.Module):
@@ -128,24 +104,6 @@ class SizeBetween(nn.Module):
         z = y.transpose(0, 1)
         w = y.reshape(y.size(1), -1)
         return through(z, 0.1) * z.size(0), through(w, 0.1)
-
-
-class UnreadBetween(nn.Module):
-    """A value in between has another reader, whose result is unread."""
-
-    def forward(self, x):
-        y = through(x, 0.1).flatten()
-        y.exp()
-        return through(y, 0.1)
-
-
-class DequantizedElsewhere(nn.Module):
-    """The dequantized value has other readers, and must stay."""
-
-    def forward(self, x):
-        y = through(x, 0.1)
-        z = through(y.flatten(), 0.1)
-        return z.cos(), y.sin()
 
 
 class NotOnTheList(nn.Module):
@@ -177,15 +135,6 @@ class OtherWays(nn.Module):
     def forward(self, x):
         y = through(x, 0.1)
         return through(y[0], 0.1), through(self.flat(y), 0.1), through(self.flatten(y), 0.1)
-
-
-class TwoStages(nn.Module):
-    """A pair cancels, and then the next one does."""
-
-    def forward(self, x):
-        y = through(through(x, 0.1).reshape(-1), 0.1)
-        z = through(y.reshape(2, -1), 0.1)
-        return through(z, 0.1).transpose(0, 1)
 
 
 class Unread(nn.Module):
@@ -225,17 +174,6 @@ def odd_names() -> fx.GraphModule:
     end = graph.create_node("call_function", dequantize, (again, 0.1), name="last")
     graph.output((end, fn))
     return fx.GraphModule(nn.Module(), graph)
-
-
-class Layers(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
-        self.weight = nn.Parameter(torch.ones(4, 2))
-
-    def forward(self, x, factor=2.0):
-        y = through(through(self.first(through(x, 0.02)), 0.05), 0.05)
-        return torch.matmul(y, other=through(self.weight, 0.01)) * factor
 
 
 def with_pairs(trial: Trial, choice: int) -> Trial:

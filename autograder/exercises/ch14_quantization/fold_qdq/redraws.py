@@ -9,7 +9,4 @@ from autograder.exercises.ch14_quantization.fold_qdq.cases import case
 REDRAWS = (
     case("pairs", "task", models.Often, (T(5, 2),)),
     case("1.0 and 1", "scales", models.WholeScales),
-    case("readers", "readers", models.ManyReaders, (T(3),)),
-    case("an unread call reads between", "moves", models.UnreadBetween),
-    case("moves", "moves", models.TwoStages, (T(4, 3),)),
 )

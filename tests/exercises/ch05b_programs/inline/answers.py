@@ -6,7 +6,7 @@ import copy
 import inspect
 import operator
 
-from torch import fx, nn
+from torch import fx
 
 from tests.exercises import GRAPH, right, wrong
 
@@ -254,21 +254,10 @@ def among_named_modules(model, target):
 # ------------------------------------------------------------------ wrong: names
 
 
-@wrong("a tuple of nodes only", "crashed")
+@wrong("a tuple of nodes only", "crashed", clause="tuples")
 def tuple_of_nodes(model, target):
     def aggregate(value, fn):
         return tuple(fn(n) for n in value) if isinstance(value, tuple) else fn(value)
-
-    return open_calls(model, target, aggregate=aggregate)
-
-
-@wrong("a tuple, one level deep", "foreign-node")
-def one_level(model, target):
-    def one(value, fn):
-        return fn(value) if isinstance(value, fx.Node) else value
-
-    def aggregate(value, fn):
-        return tuple(one(v, fn) for v in value) if isinstance(value, tuple) else one(value, fn)
 
     return open_calls(model, target, aggregate=aggregate)
 
@@ -281,40 +270,12 @@ def dotted_left(model, target):
     return open_calls(model, target, rename=rename)
 
 
-@wrong("no prefix at all", "wrong-name")
-def no_prefix(model, target):
-    return open_calls(model, target, rename=lambda target, n: n.target)
-
-
-@wrong("parameters without a prefix", "wrong-name")
-def parameters_without(model, target):
-    return open_calls(model, target, renamed=("call_module",))
-
-
 @wrong("inner layers without a prefix", "wrong-name", clause="inner-leaves")
 def layers_without(model, target):
     return open_calls(model, target, renamed=("get_attr",))
 
 
-@wrong("a prefix where the name is missing from the model", "wrong-name")
-def prefix_if_missing(model, target):
-    def rename(target, node):
-        known = {name for name, _ in model.named_parameters()}
-        known |= {name for name, _ in model.named_modules()}
-        return node.target if node.target in known else f"{target}.{node.target}"
-
-    return open_calls(model, target, rename=rename)
-
-
-@wrong("no prefix where the name begins like the target's", "crashed")
-def prefix_unless_alike(model, target):
-    def rename(target, node):
-        return node.target if node.target.startswith(target) else f"{target}.{node.target}"
-
-    return open_calls(model, target, rename=rename)
-
-
-@wrong("the last part of the name as the prefix", "wrong-name")
+@wrong("the last part of the name as the prefix", "wrong-name", clause="dotted")
 def short_prefix(model, target):
     last = target.rpartition(".")[2]
     return open_calls(model, target, rename=lambda _, n: f"{last}.{n.target}")
@@ -336,21 +297,7 @@ def flat_names(model, target):
     return gm
 
 
-@wrong("registered under dotted keys", "dotted-name")
-def dotted_keys(model, target):
-    gm = open_calls(model, target)
-    for name, module in list(model.named_modules()):
-        if name.startswith(f"{target}.") and not list(module.children()):
-            gm._modules[name] = module
-    return gm
-
-
 # ------------------------------------------------------------------ wrong: sharing
-
-
-@wrong("a copy of the model", "not-shared")
-def copied_model(model, target):
-    return open_calls(copy.deepcopy(model), target)
 
 
 @wrong("a copy of the submodule", "not-shared", clause="shared")
@@ -361,30 +308,7 @@ def copied_submodule(model, target):
     return gm
 
 
-@wrong("copied parameters, shared layers", "not-shared")
-def copied_parameters(model, target):
-    gm = open_calls(model, target)
-    if isinstance(gm.get_submodule(target), nn.Module):
-        inner = gm.get_submodule(target)
-        for name, parameter in list(inner._parameters.items()):
-            if inner is not model.get_submodule(target) and parameter is not None:
-                inner._parameters[name] = nn.Parameter(parameter.detach().clone())
-    return gm
-
-
 # ------------------------------------------------------------------ wrong: calls to inline
-
-
-@wrong("only symbolic_trace", "missed-call")
-def only_traced(model, target):
-    model.get_submodule(target)
-    return fx.symbolic_trace(model)
-
-
-@wrong("only traced with a leaf", "missed-call")
-def only_leaf(model, target):
-    model.get_submodule(target)
-    return traced(model, target)
 
 
 @wrong("only the first call", "missed-call", clause="every-call")
@@ -398,119 +322,6 @@ def first_call(model, target):
     return open_calls(model, target, wanted=wanted)
 
 
-@wrong("only the last call", "missed-call")
-def last_call(model, target):
-    count = sum(n.target == target for n in traced(model, target).graph.nodes)
-    seen = []
-
-    def wanted(node):
-        seen.append(node)
-        return len(seen) == count
-
-    return open_calls(model, target, wanted=wanted)
-
-
-@wrong("calls that nobody reads left out", "missed-call")
-def read_calls(model, target):
-    return open_calls(model, target, wanted=lambda node: bool(node.users))
-
-
-@wrong("the call left beside its replacement", "missed-call")
-def call_left(model, target):
-    sub = model.get_submodule(target)
-    gm = traced(model, target)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and node.target == target:
-            inner = fx.Tracer().trace(sub)
-            values = by_name(inner, node.args, node.kwargs)
-            with gm.graph.inserting_before(node):
-                result = gm.graph.graph_copy(inner, values)
-            for n in inner.nodes:
-                if n.op in ("get_attr", "call_module"):
-                    values[n].target = f"{target}.{n.target}"
-            rewire(node, result)
-    gm.recompile()
-    return gm
-
-
-@wrong("every module opened", "wrong-name")
-def all_opened(model, target):
-    model.get_submodule(target)
-
-    class Through(fx.Tracer):
-        def is_leaf_module(self, m, qualname):
-            return False
-
-    return fx.GraphModule(model, Through().trace(model))
-
-
-@wrong("layers inside the target opened, too", "wrong-name")
-def opened_below(model, target):
-    model.get_submodule(target)
-
-    class Through(fx.Tracer):
-        def is_leaf_module(self, m, qualname):
-            inside = qualname == target or qualname.startswith(f"{target}.")
-            return not inside and super().is_leaf_module(m, qualname)
-
-    return fx.GraphModule(model, Through().trace(model))
-
-
-@wrong("all modules whose name begins alike", "wrong-name")
-def begins_alike(model, target):
-    model.get_submodule(target)
-
-    class Through(fx.Tracer):
-        def is_leaf_module(self, m, qualname):
-            return not qualname.startswith(target) and super().is_leaf_module(m, qualname)
-
-    return fx.GraphModule(model, Through().trace(model))
-
-
-@wrong("all modules of that class", "wrong-name")
-def same_class(model, target):
-    wanted = type(model.get_submodule(target))
-
-    class Through(fx.Tracer):
-        def is_leaf_module(self, m, qualname):
-            return type(m) is not wanted and super().is_leaf_module(m, qualname)
-
-    return fx.GraphModule(model, Through().trace(model))
-
-
-@wrong("user modules kept as leaves, too", "wrong-name")
-def all_leaves(model, target):
-    sub = model.get_submodule(target)
-
-    class Keep(fx.Tracer):
-        def is_leaf_module(self, m, qualname):
-            return m is not sub and not isinstance(m, nn.Sequential)
-
-    return fx.GraphModule(model, Keep().trace(model))
-
-
-@wrong("the target as a graph module of its own", "missed-call")
-def own_graph_module(model, target):
-    gm = traced(model, target)
-    if any(n.target == target for n in gm.graph.nodes):
-        gm.add_submodule(target, fx.symbolic_trace(model.get_submodule(target)))
-    else:
-        model.get_submodule(target)
-    return gm
-
-
-@wrong("a graph module under another name", "unknown-target")
-def renamed_graph_module(model, target):
-    gm = traced(model, target)
-    sub = model.get_submodule(target)
-    for node in gm.graph.nodes:
-        if node.op == "call_module" and node.target == target:
-            gm.add_submodule("inlined", fx.symbolic_trace(sub))
-            node.target = "inlined"
-    gm.recompile()
-    return gm
-
-
 # ------------------------------------------------------------------ wrong: values
 
 
@@ -519,19 +330,10 @@ def keywords_ignored(model, target):
     return open_calls(model, target, bind=lambda inner, args, kwargs: by_name(inner, args, {}))
 
 
-@wrong("keywords in the order of the call", "wrong-result")
+@wrong("keywords in the order of the call", "wrong-result", clause="keyword-calls")
 def keywords_in_order(model, target):
     def bind(inner, args, kwargs):
         return by_name(inner, [*args, *kwargs.values()], {})
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("keywords found by the node's name", "crashed")
-def by_node_name(model, target):
-    def bind(inner, args, kwargs):
-        named = {n.target: kwargs[n.name] for n in inner.nodes if n.name in kwargs}
-        return by_name(inner, args, named)
 
     return open_calls(model, target, bind=bind)
 
@@ -547,78 +349,11 @@ def no_defaults(model, target):
     return open_calls(model, target, bind=bind)
 
 
-@wrong("a default in place of zero", "wrong-result")
-def falsy(model, target):
-    def bind(inner, args, kwargs):
-        holders = [n for n in inner.nodes if n.op == "placeholder"]
-        given = {**dict(zip([n.target for n in holders], args, strict=False)), **kwargs}
-        return {n: given.get(n.target) or (n.args[0] if n.args else 0) for n in holders}
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("a default in place of None", "wrong-result")
+@wrong("a default in place of None", "wrong-result", clause="defaults")
 def none_is_missing(model, target):
     def bind(inner, args, kwargs):
         values = by_name(inner, args, kwargs)
         return {n: n.args[0] if v is None and n.args else v for n, v in values.items()}
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("the default in place of what is given", "wrong-result")
-def default_first(model, target):
-    def bind(inner, args, kwargs):
-        values = by_name(inner, args, kwargs)
-        return {n: n.args[0] if n.args else v for n, v in values.items()}
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("every placeholder is the first argument", "wrong-result")
-def first_argument(model, target):
-    def bind(inner, args, kwargs):
-        values = by_name(inner, args, kwargs)
-        first = next(iter(values.values()))
-        return {n: first if isinstance(v, fx.Node) else v for n, v in values.items()}
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("found by the same name outside", "wrong-result")
-def same_names(model, target):
-    sub = model.get_submodule(target)
-    gm = traced(model, target)
-    inner = fx.Tracer().trace(sub)
-    graph, env = fx.Graph(), {}
-
-    def outside(node):
-        return env[node.name]
-
-    for node in gm.graph.nodes:
-        if node.op != "call_module" or node.target != target:
-            env[node.name] = graph.node_copy(node, outside)
-            continue
-        args, kwargs = fx.node.map_arg((node.args, node.kwargs), outside)
-        env.update({n.name: v for n, v in by_name(inner, args, kwargs).items()})
-        for n in inner.nodes:
-            if n.op == "output":
-                env[node.name] = fx.node.map_arg(n.args[0], outside)
-            elif n.op != "placeholder":
-                env[n.name] = graph.node_copy(n, outside)
-                if n.op in ("get_attr", "call_module"):
-                    env[n.name].target = f"{target}.{n.target}"
-    return fx.GraphModule(gm, graph)
-
-
-@wrong("one set of values for all calls", "wrong-result")
-def values_kept(model, target):
-    kept = {}
-
-    def bind(inner, args, kwargs):
-        if not kept:
-            kept.update(by_name(inner, args, kwargs))
-        return kept
 
     return open_calls(model, target, bind=bind)
 
@@ -643,84 +378,6 @@ def no_tuples(model, target):
     return gm
 
 
-@wrong("a list in place of the tuple", "wrong-structure")
-def list_for_tuple(model, target):
-    gm = open_calls(model, target)
-    output = gm.graph.output_node()
-    if isinstance(output.args[0], tuple):
-        output.args = (list(output.args[0]),)
-    gm.recompile()
-    return gm
-
-
-@wrong("the first of a tuple", "wrong-structure")
-def first_of_tuple(model, target):
-    sub = model.get_submodule(target)
-    gm = traced(model, target)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and node.target == target:
-            inner = fx.Tracer().trace(sub)
-            values = by_name(inner, node.args, node.kwargs)
-            with gm.graph.inserting_before(node):
-                result = gm.graph.graph_copy(inner, values)
-            for n in inner.nodes:
-                if n.op in ("get_attr", "call_module"):
-                    values[n].target = f"{target}.{n.target}"
-            node.replace_all_uses_with(result[0] if isinstance(result, tuple) else result)
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("a tuple of one value is that value", "wrong-shape", clause="tuples")
-def one_unpacked(model, target):
-    def aggregate(value, fn):
-        alone = isinstance(value, tuple) and len(value) == 1
-        return fx.node.map_arg(value[0] if alone else value, fn)
-
-    return open_calls(model, target, aggregate=aggregate)
-
-
-@wrong("put behind everything else", "use-before-definition")
-def at_the_end(model, target):
-    sub = model.get_submodule(target)
-    gm = traced(model, target)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and node.target == target:
-            inner = fx.Tracer().trace(sub)
-            values = by_name(inner, node.args, node.kwargs)
-            with gm.graph.inserting_before(gm.graph.output_node()):
-                result = gm.graph.graph_copy(inner, values)
-            for n in inner.nodes:
-                if n.op in ("get_attr", "call_module"):
-                    values[n].target = f"{target}.{n.target}"
-            rewire(node, result)
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("put in front of its first reader", "wrong-result")
-def at_first_reader(model, target):
-    sub = model.get_submodule(target)
-    gm = traced(model, target)
-    for node in reversed(list(gm.graph.nodes)):
-        if node.op == "call_module" and node.target == target:
-            inner = fx.Tracer().trace(sub)
-            values = by_name(inner, node.args, node.kwargs)
-            order = {n: i for i, n in enumerate(gm.graph.nodes)}
-            place = min(node.users, key=order.get, default=gm.graph.output_node())
-            with gm.graph.inserting_before(place):
-                result = gm.graph.graph_copy(inner, values)
-            for n in inner.nodes:
-                if n.op in ("get_attr", "call_module"):
-                    values[n].target = f"{target}.{n.target}"
-            rewire(node, result)
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
 # ------------------------------------------------------------------ wrong: the rest
 
 
@@ -732,27 +389,6 @@ def missing_is_fine(model, target):
         return fx.symbolic_trace(model)
 
 
-@wrong("a KeyError", "wrong-exception")
-def key_error(model, target):
-    dict(model.named_modules())[target]
-    return open_calls(model, target)
-
-
-@wrong("looked up in the trace, where a module without calls is missing", "crashed")
-def looked_up_in_the_trace(model, target):
-    return copy_graphs(model, target, None)
-
-
-@wrong("only the first part of the name looked for", "wrong-exception")
-def first_part(model, target):
-    if not hasattr(model, target.split(".")[0]):
-        raise AttributeError(target)
-    module = model
-    for part in target.split("."):
-        module = module._modules[part]
-    return open_calls(model, target)
-
-
 @wrong("an AttributeError where there is no call", "crashed", clause="never-called")
 def never_called(model, target):
     if not any(n.target == target for n in traced(model, target).graph.nodes):
@@ -760,41 +396,7 @@ def never_called(model, target):
     return open_calls(model, target)
 
 
-@wrong("looked up among attributes, where a parameter is one, too", "should-raise")
-def among_attributes(model, target):
-    if not isinstance(operator.attrgetter(target)(model), nn.Module):
-        return traced(model, target)
-    return open_calls(model, target)
-
-
-@wrong("the model comes back where there is no call", "not-a-graph-module")
-def model_back(model, target):
-    if not any(n.target == target for n in traced(model, target).graph.nodes):
-        model.get_submodule(target)
-        return model
-    return open_calls(model, target)
-
-
-@wrong("a model without calls opened elsewhere", "changed-too-much")
-def opened_elsewhere(model, target):
-    gm = open_calls(model, target)
-    if not any(n.target == target for n in traced(model, target).graph.nodes):
-        for node in gm.graph.nodes:
-            if node.op == "call_method":
-                node.op, node.target = "call_function", getattr(__import__("torch"), node.target)
-        gm.recompile()
-    return gm
-
-
-@wrong("dead code eliminated", "wrong-result")
-def dead_code(model, target):
-    gm = open_calls(model, target)
-    gm.graph.eliminate_dead_code()
-    gm.recompile()
-    return gm
-
-
-@wrong("dead code of the submodule eliminated", "wrong-result")
+@wrong("dead code of the submodule eliminated", "wrong-result", clause="own-graph")
 def dead_code_inside(model, target):
     def trace(sub):
         graph = inner.setdefault(sub, fx.symbolic_trace(sub)).graph
@@ -806,15 +408,11 @@ def dead_code_inside(model, target):
     return open_calls(model, target, trace=trace)
 
 
-@wrong("a copy of the submodule traced in eval mode", "wrong-result")
-def traced_in_eval(model, target):
-    def trace(sub):
-        return fx.Tracer().trace(copy.deepcopy(sub).eval())
-
-    return open_calls(model, target, trace=trace)
-
-
-@wrong("unused modules deleted while the target is shared", "caller-changed")
+@wrong(
+    "unused modules deleted while the target is shared",
+    "caller-changed",
+    clause="common.caller-submodules",
+)
 def tidy_too_early(model, target):
     gm = copy_graphs(model, target, model.get_submodule)
     gm.delete_all_unused_submodules()
@@ -822,7 +420,7 @@ def tidy_too_early(model, target):
     return gm
 
 
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model, target):
     sub = model.get_submodule(target)
     gm = traced(model, target)
@@ -840,36 +438,18 @@ def stale(model, target):
     return gm
 
 
-@wrong("the caller's submodule replaced", "caller-changed")
-def caller_replaced(model, target):
-    parent, _, name = target.rpartition(".")
-    sub = fx.symbolic_trace(model.get_submodule(target))
-    setattr(model.get_submodule(parent), name, sub)
-    return fx.symbolic_trace(model)
-
-
-@wrong("the submodule put into eval mode", "caller-changed")
+@wrong("the submodule put into eval mode", "caller-changed", clause="common.caller-modes")
 def into_eval(model, target):
     model.get_submodule(target).eval()
     return open_calls(model, target)
 
 
-@wrong("a graph module edited in place", "caller-changed")
+@wrong("a graph module edited in place", "caller-changed", clause="common.fresh-trace")
 def edits_the_caller(model, target):
     if isinstance(model, fx.GraphModule):
         model.graph = open_calls(model, target).graph
         return model
     return open_calls(model, target)
-
-
-@wrong("defaults of the model lost", "lost-signature")
-def signature_lost(model, target):
-    gm = open_calls(model, target)
-    for node in gm.graph.nodes:
-        if node.op == "placeholder":
-            node.args = ()
-    gm.recompile()
-    return gm
 
 
 @wrong("the submodule's forward as a function", "unknown-target", clause="own-graph")
@@ -883,52 +463,12 @@ def forward_as_function(model, target):
     return gm
 
 
-@wrong("the submodule run on Proxies", "raw-tensor")
-def run_on_proxies(model, target):
-    sub = model.get_submodule(target)
-    gm = traced(model, target)
-    graph, env = fx.Graph(), {}
-    tracer = fx.proxy.GraphAppendingTracer(graph)
-    for node in gm.graph.nodes:
-        if node.op != "call_module" or node.target != target:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-            continue
-        args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda n: fx.Proxy(env[n], tracer))
-        env[node] = fx.node.map_aggregate(
-            sub.forward(*args, **kwargs), lambda p: p.node if isinstance(p, fx.Proxy) else p
-        )
-    return fx.GraphModule(gm, graph)
-
-
-@wrong("a method of the module", "wrong-name")
-def method_of_module(model, target):
-    gm = traced(model, target)
-    model.get_submodule(target)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and node.target == target:
-            with gm.graph.inserting_before(node):
-                module = gm.graph.get_attr(target)
-                new = gm.graph.call_method("forward", (module, *node.args), dict(node.kwargs))
-            node.replace_all_uses_with(new)
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("methods of the target's name are opened, too", "wrong-result")
+@wrong("methods of the target's name are opened, too", "wrong-result", clause="every-call")
 def methods_of_that_name(model, target):
     return open_calls(model, target, ops=("call_module", "call_method"))
 
 
-@wrong("inputs of the target's name are opened, too", "lost-signature")
-def inputs_of_that_name(model, target):
-    def bind(inner, args, kwargs):
-        return by_name(inner, args if args or kwargs else (2.0,), kwargs)
-
-    return open_calls(model, target, ops=("call_module", "placeholder"), bind=bind)
-
-
-@wrong("equal calls are opened once", "wrong-result")
+@wrong("equal calls are opened once", "wrong-result", clause="every-call")
 def equal_calls_once(model, target):
     def merged(model, target):
         gm, first = traced(model, target), {}
@@ -941,66 +481,6 @@ def equal_calls_once(model, target):
         return gm
 
     return open_calls(model, target, outer=merged)
-
-
-@wrong("a list by keyword is passed over", "crashed")
-def lists_by_keyword(model, target):
-    def bind(inner, args, kwargs):
-        alone = {k: v for k, v in kwargs.items() if not isinstance(v, (list, tuple))}
-        return by_name(inner, args, alone)
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("nothing returned", "returned-none")
-def none_returned(model, target):
-    open_calls(model, target)
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model, target):
-    raise NotImplementedError
-
-
-@wrong("the target's name is a leaf inside it, too", "wrong-name", clause="own-graph")
-def leaf_inside(model, target):
-    return open_calls(model, target, trace=keeping(target).trace)
-
-
-@wrong("traced from a shallow copy, which gets the constants", "crashed")
-def shallow_copy(model, target):
-    return open_calls(model, target, trace=lambda sub: fx.Tracer().trace(copy.copy(sub)))
-
-
-@wrong("parameters that are arguments get the prefix", "crashed")
-def prefixed_arguments(model, target):
-    def bind(inner, args, kwargs):
-        values = by_name(inner, args, kwargs)
-        for value in values.values():
-            if isinstance(value, fx.Node) and value.op == "get_attr":
-                value.target = prefixed(target, value)
-        return values
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("traced in the mode of the model", "wrong-result", clause="own-graph")
-def mode_of_the_model(model, target):
-    def trace(sub):
-        return fx.Tracer().trace(copy.deepcopy(sub).train(model.training))
-
-    return open_calls(model, target, trace=trace)
-
-
-BEYOND = {
-    "a tuple of one value is that value": "no part that is drawn returns a tuple of one value",
-    "traced in the mode of the model": "random models are in one mode",
-    "traced from a shallow copy, which gets the constants": "no part that is drawn makes tensors",
-    "the target's name is a leaf inside it, too": "no part that is drawn holds a namesake",
-    "a copy of the submodule traced in eval mode": (
-        "no submodule that is drawn branches on its mode"
-    ),
-}
 
 
 def is_outside_the_task(network):

@@ -124,9 +124,6 @@ class WithoutRunning(fx.Transformer):
 # ------------------------------------------------------------------ wrong
 
 
-wrong("no meta at all", "meta-lost")(Swap)
-
-
 @wrong("one dictionary for both nodes", "caller-changed", clause="meta-own")
 class SharedMeta(Swap):
     def run_node(self, n):
@@ -136,7 +133,7 @@ class SharedMeta(Swap):
         return result
 
 
-@wrong("the output's meta on the last value", "meta-wrong")
+@wrong("the output's meta on the last value", "meta-wrong", clause="meta")
 class OutputToo(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -154,7 +151,7 @@ class NoPlaceholders(Swap):
         return result
 
 
-@wrong("parameters lose theirs", "meta-lost")
+@wrong("parameters lose theirs", "meta-lost", clause="meta")
 class NoGetAttr(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -172,25 +169,7 @@ class OnlyChanged(Swap):
         return result
 
 
-@wrong("changed nodes lose theirs", "meta-lost")
-class NotTheChanged(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op != "output" and n.target not in (torch.add, operator.add, "add"):
-            result.node.meta.update(n.meta)
-        return result
-
-
-@wrong("modules lose theirs", "meta-lost")
-class NoModules(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op not in ("call_module", "output"):
-            result.node.meta.update(n.meta)
-        return result
-
-
-@wrong("one key only", "meta-lost")
+@wrong("one key only", "meta-lost", clause="meta-keys")
 class OneKey(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -199,64 +178,12 @@ class OneKey(Swap):
         return result
 
 
-@wrong("what the new node has in its meta wins", "meta-wrong", clause="meta")
+@wrong("what the new node has in its meta wins", "meta-wrong", clause="meta-keys")
 class NewMetaWins(Swap):
     def run_node(self, n):
         result = super().run_node(n)
         if n.op != "output":
             result.node.meta = {**n.meta, **result.node.meta}
-        return result
-
-
-@wrong("what tells of the old value is dropped where the operation is another", "meta-lost")
-class NoOldValues(Standard):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op != "output" and result.node.target != n.target:
-            for key in ("val", "tensor_meta"):
-                result.node.meta.pop(key, None)
-        return result
-
-
-@wrong("keys that begin with an underscore are dropped", "meta-lost")
-class PublicKeys(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op != "output":
-            public = {k: v for k, v in n.meta.items() if not k.startswith("_")}
-            result.node.meta.update(public)
-        return result
-
-
-@wrong("the meta of the node before", "meta-wrong")
-class Before(Standard):
-    last: dict = {}
-
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op == "call_function":
-            result.node.meta.update(n.prev.meta)
-        return result
-
-
-@wrong("the meta is moved, not copied", "caller-changed")
-class Moves(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op != "output":
-            result.node.meta.update(n.meta)
-            n.meta.clear()
-        return result
-
-
-@wrong("meta by name of node", "meta-lost")
-class ByName(Swap):
-    def transform(self):
-        result = super().transform()
-        names = {n.name: n for n in self.module.graph.nodes}
-        for new in result.graph.nodes:
-            if new.name in names:
-                new.meta.update(names[new.name].meta)
         return result
 
 
@@ -271,16 +198,7 @@ class NoMethods(Standard):
         return fx.Transformer.call_method(self, target, args, kwargs)
 
 
-@wrong("an addition of zero stays", "missed-spelling", clause="functions")
-class ZeroStays(Standard):
-    def call_function(self, target, args, kwargs):
-        numbers = [a for a in (*args, *kwargs.values()) if not isinstance(a, fx.Proxy)]
-        if target in self.functions and 0 in numbers:
-            return fx.Transformer.call_function(self, target, args, kwargs)
-        return super().call_function(target, args, kwargs)
-
-
-@wrong("alpha is handed on", "result-raises")
+@wrong("alpha is handed on", "result-raises", clause="alpha-gone")
 class KeepsAlpha(Standard):
     def call_function(self, target, args, kwargs):
         if target in self.functions and one(kwargs):
@@ -305,14 +223,6 @@ class ComputedAlpha(Standard):
         return super().call_function(target, args, kwargs)
 
 
-@wrong("an alpha is compared with 1, Proxy or not", "crashed")
-class ComparesProxies(Standard):
-    def call_function(self, target, args, kwargs):
-        if target in self.functions and kwargs.get("alpha", 1) == 1:
-            return super().call_function(target, args, kwargs)
-        return fx.Transformer.call_function(self, target, args, kwargs)
-
-
 @wrong("an alpha of 1.0 keeps the addition", "missed-spelling", clause="alpha-float")
 class FloatOne(Standard):
     def call_function(self, target, args, kwargs):
@@ -329,24 +239,7 @@ class AnyAlpha(Standard):
         return super().call_function(target, args, kwargs)
 
 
-@wrong("an alpha of zero counts as none", "changed-too-much")
-class FalseAlpha(Standard):
-    def call_function(self, target, args, kwargs):
-        if target is torch.add and not kwargs.get("alpha"):
-            return fx.Transformer.call_function(self, torch.mul, args, plain(kwargs))
-        return super().call_function(target, args, kwargs)
-
-
-@wrong("an alpha of 1.5 is cut to 1", "changed-too-much")
-class CutAlpha(Standard):
-    def call_function(self, target, args, kwargs):
-        alpha = kwargs.get("alpha", 1)
-        if target in self.functions and not isinstance(alpha, fx.Proxy) and int(alpha) == 1:
-            return fx.Transformer.call_function(self, self.functions[target], args, plain(kwargs))
-        return super().call_function(target, args, kwargs)
-
-
-@wrong("a transform of its own loses the output's meta", "meta-lost")
+@wrong("a transform of its own loses the output's meta", "meta-lost", clause="meta-output")
 class WithoutOutputsMeta(WithoutRunning):
     def transform(self):
         result = super().transform()
@@ -362,7 +255,7 @@ class InPlace(Standard):
         return super().call_method(target, args, kwargs)
 
 
-@wrong("found by the name of the function", "wrong-result")
+@wrong("found by the name of the function", "wrong-result", clause="rest")
 class ByNameOfFunction(Standard):
     def call_function(self, target, args, kwargs):
         if target.__name__ == "add" and one(kwargs):
@@ -370,48 +263,18 @@ class ByNameOfFunction(Standard):
         return fx.Transformer.call_function(self, target, args, kwargs)
 
 
-@wrong("goes into leaves that are not of torch.nn", "wrong-result")
-class GoesIntoLeaves(Standard):
-    def call_module(self, target, args, kwargs):
-        part = self.fetch_attr(target)
-        if type(part).__module__.startswith("torch.nn"):
-            return super().call_module(target, args, kwargs)
-        inner = fx.Interpreter(fx.symbolic_trace(part))
-        inner.call_function = self.call_function
-        return inner.run(*args, **kwargs)
-
-
-@wrong("iadd, too", "wrong-result")
+@wrong("iadd, too", "wrong-result", clause="iadd")
 class InPlaceOperator(Standard):
     functions = {**FUNCTIONS, operator.iadd: operator.mul}
 
 
-@wrong("keyword arguments lost", "result-raises")
+@wrong("keyword arguments lost", "result-raises", clause="keyword")
 class LosesKeywords(Standard):
     def call_function(self, target, args, kwargs):
         return super().call_function(target, args, {})
 
 
-@wrong("calls itself with the new target", "result-raises")
-class FromTheTutorial(Standard):
-    def call_function(self, target, args, kwargs):
-        if target in (torch.add, operator.add):
-            return self.call_function(FUNCTIONS[target], args, kwargs)
-        return fx.Transformer.call_function(self, target, args, kwargs)
-
-
-@wrong("no super() in the handler", "wrong-result")
-class NoSuper(Standard):
-    def call_method(self, target, args, kwargs):
-        if target == "add":
-            return super().call_method(target, args, kwargs)
-        return args[0]
-
-    def run_node(self, n):
-        return fx.Transformer.run_node(self, n)
-
-
-@wrong("the given module is edited", "caller-changed")
+@wrong("the given module is edited", "caller-changed", clause="common.caller-graph")
 class EditsTheModule(fx.Transformer):
     def transform(self):
         for node in self.module.graph.nodes:
@@ -421,40 +284,9 @@ class EditsTheModule(fx.Transformer):
         return self.module
 
 
-@wrong("an Interpreter", "wrong-kind")
-class OnlyInterprets(fx.Interpreter):
-    def transform(self):
-        return self.module
-
-
-@wrong("the graph is returned", "not-a-graph-module")
-class ReturnsGraph(Standard):
-    def transform(self):
-        return super().transform().graph
-
-
-@wrong("None is returned", "returned-none")
-class ReturnsNone(Standard):
-    def transform(self):
-        super().transform()
-
-
-@wrong("the stub", "not-attempted")
-class Stub(fx.Transformer):
-    def call_function(self, target, args, kwargs):
-        raise NotImplementedError
-
-    def run_node(self, n):
-        raise NotImplementedError
-
-
 BEYOND = {
     "found by the name of the function": (
         "random models have no function of their own called `add`"
-    ),
-    "goes into leaves that are not of torch.nn": "the leaves of random models are of `torch.nn`",
-    "what tells of the old value is dropped where the operation is another": (
-        "random models have no key that PyTorch writes"
     ),
     "what the new node has in its meta wins": "random models have no key that PyTorch writes",
     "iadd, too": (

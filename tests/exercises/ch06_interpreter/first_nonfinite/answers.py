@@ -165,30 +165,12 @@ wrong("infinities only", "missed", clause="nan")(finder(tensors(lambda t: not t.
 wrong("plus infinity only", "missed", clause="minus-infinity")(
     finder(tensors(lambda t: not (t.isnan() | (t == math.inf)).any()))
 )
-wrong("all entries must be bad", "missed")(finder(tensors(lambda t: bool(t.isfinite().any()) or not t.numel())))  # fmt: skip  # noqa: E501
-wrong("only the sum is looked at", "false-alarm")(
-    finder(tensors(lambda t: bool(t.isfinite().all()) and t.numel() > 0))
-)
-wrong("the sum of a tensor stands for its entries", "false-alarm")(
+wrong("all entries must be bad", "missed", clause="any-entry")(finder(tensors(lambda t: bool(t.isfinite().any()) or not t.numel())))  # fmt: skip  # noqa: E501
+wrong("the sum of a tensor stands for its entries", "false-alarm", clause="any-entry")(
     finder(tensors(lambda t: math.isfinite(t.sum().item())))
 )
-wrong("tensors only", "missed")(
-    finder(lambda v: is_finite(v) if isinstance(v, torch.Tensor) else True)
-)
 wrong("no Python floats", "wrong-node", clause="floats")(finder(without(float)))
-wrong("no dictionaries", "wrong-node")(finder(without(dict)))
-wrong("no lists and tuples", "missed")(finder(without(list, tuple)))
-
-
-def only_plain_tuples(value):
-    if type(value) in (list, tuple):
-        return all(map(only_plain_tuples, value))
-    if isinstance(value, dict):
-        return all(map(only_plain_tuples, value.values()))
-    return isinstance(value, (list, tuple)) or is_finite(value)
-
-
-wrong("a tuple with names is not looked into", "wrong-node")(finder(only_plain_tuples))
+wrong("no lists and tuples", "missed", clause="nested")(finder(without(list, tuple)))
 
 
 def one_value_is_enough(value):
@@ -197,36 +179,19 @@ def one_value_is_enough(value):
     return is_finite(value)
 
 
-wrong("one finite value of a dictionary is enough", "missed")(finder(one_value_is_enough))
+wrong("one finite value of a dictionary is enough", "missed", clause="nested")(
+    finder(one_value_is_enough)
+)
 
 
-def all_at_once(value):
-    if isinstance(value, (list, tuple)):
-        try:
-            return is_finite(torch.stack(list(value)))
-        except (RuntimeError, TypeError):
-            return True
-    return is_finite(value)
-
-
-wrong("a list is looked at as one tensor, if it can be one", "wrong-node")(finder(all_at_once))
 wrong("one level of nesting", "wrong-node", clause="nested")(finder(one_level))
-wrong("calls only", "wrong-node")(finder(is_finite, keep=lambda n: n.op.startswith("call")))
 wrong("no placeholders", "wrong-node", clause="inputs")(
     finder(is_finite, keep=lambda n: n.op != "placeholder")
 )
-wrong("no output", "missed")(finder(is_finite, keep=lambda n: n.op != "output"))
 wrong("no parameters", "wrong-node", clause="parameters")(
     finder(is_finite, keep=lambda n: n.op != "get_attr")
 )
-wrong("parameters and buffers of the state_dict only", "wrong-node")(
-    finder(
-        is_finite,
-        keep=lambda n: n.op != "get_attr" or n.target in n.graph.owning_module.state_dict(),
-    )
-)
-wrong("modules only", "missed")(finder(is_finite, keep=lambda n: n.op == "call_module"))
-wrong("nodes with readers only", "missed")(
+wrong("nodes with readers only", "missed", clause="first")(
     finder(is_finite, keep=lambda n: n.users or n.op == "output")
 )
 wrong("the last instead of the first", "wrong-node", clause="first")(last)
@@ -235,7 +200,7 @@ wrong("integers are looked at as floats", "false-alarm", clause="integers")(
 )
 
 
-@wrong("from the output backwards", "wrong-node")
+@wrong("from the output backwards", "wrong-node", clause="first")
 def backwards(model, *inputs):
     gm = fx.symbolic_trace(model)
     interpreter = fx.Interpreter(gm, garbage_collect_values=False)
@@ -247,21 +212,7 @@ def backwards(model, *inputs):
     return None
 
 
-@wrong("a node instead of its name", "wrong-kind")
-def as_node(model, *inputs):
-    gm = fx.symbolic_trace(model)
-    name = finder(is_finite)(model, *inputs)
-    return next((n for n in gm.graph.nodes if n.name == name), None)
-
-
-@wrong("the target instead of the name", "no-such-node")
-def as_target(model, *inputs):
-    gm = fx.symbolic_trace(model)
-    name = finder(is_finite)(model, *inputs)
-    return next((str(n.target) for n in gm.graph.nodes if n.name == name), None)
-
-
-@wrong("weights of layers are looked at, too", "no-such-node")
+@wrong("weights of layers are looked at, too", "no-such-node", clause="leaf-weights")
 def looks_into_layers(model, *inputs):
     for name, value in model.named_parameters():
         if not is_finite(value):
@@ -274,7 +225,7 @@ def empty_text(model, *inputs):
     return finder(is_finite)(model, *inputs) or ""
 
 
-@wrong("nan_to_num is applied to the model", "caller-changed")
+@wrong("nan_to_num is applied to the model", "caller-changed", clause="common.caller-values")
 def mends(model, *inputs):
     found = finder(is_finite)(model, *inputs)
     with torch.no_grad():
@@ -282,11 +233,6 @@ def mends(model, *inputs):
             if value.is_floating_point():
                 value.nan_to_num_()
     return found
-
-
-@wrong("math.isfinite for everything", "crashed")
-def only_math(model, *inputs):
-    return finder(lambda value: math.isfinite(value))(model, *inputs)
 
 
 def integers_as_floats(value):
@@ -300,41 +246,7 @@ wrong("math.isfinite for Python integers, too", "crashed", clause="integers")(
 )
 
 
-LISTED = (torch.float16, torch.float32, torch.float64)
-
-wrong("a list of dtypes that can hold a NaN, without bfloat16", "missed")(
-    finder(tensors(lambda t: t.dtype not in LISTED or is_finite(t)))
-)
-
-
-def whatever_float_takes(value):
-    try:
-        return is_finite(value) and (torch.is_tensor(value) or math.isfinite(float(value)))
-    except (TypeError, ValueError, OverflowError):
-        return True
-
-
-wrong("text that float() can read is a number", "false-alarm")(finder(whatever_float_takes))
-
-
-@wrong("the stub", "not-attempted")
-def stub(model, *inputs):
-    raise NotImplementedError
-
-
 BEYOND = {
-    "a list of dtypes that can hold a NaN, without bfloat16": (
-        "random models compute in float32 and float64"
-    ),
-    "text that float() can read is a number": "random models have no text among their values",
-    "a list is looked at as one tensor, if it can be one": (
-        "what is nested was computed before, and is found there"
-    ),
-    "parameters and buffers of the state_dict only": (
-        "buffers of random models are all in the `state_dict`"
-    ),
     "math.isfinite for Python integers, too": "random models have no integer beyond all floats",
-    "no output": "random models return values, and no constants beside them",
-    "no dictionaries": "what a dictionary holds was computed before, and is found there",
     "one level of nesting": "what is nested was computed before, and is found there",
 }

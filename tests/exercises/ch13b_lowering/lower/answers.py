@@ -41,13 +41,6 @@ def only_unknown(gm, parts):
     return {calls[name]: i for i, names in enumerate(parts) for name in names}
 
 
-def only_twice(gm, parts):
-    """Find names in two sets, but not names that are not call nodes."""
-    if sum(map(len, parts)) > len(set().union(*parts)):
-        raise ValueError("in two sets")
-    return unchecked(gm, parts)
-
-
 def reads_of(members):
     return list(dict.fromkeys(read for node in members for read in node.all_input_nodes))
 
@@ -116,7 +109,6 @@ def lowered(
     reads=reads_of,
     incoming=all_values,
     attributes=lambda node: node.op == "get_attr",
-    inside_attribute=lambda graph, node: graph.node_copy(node),
     members_of=lambda members: members,
     outgoing=read_outside,
     result=in_tuple,
@@ -132,8 +124,6 @@ def lowered(
     order=in_rounds,
     compiled=lambda compile, sub, given: compile(sub, given),
     root_of=lambda gm: fx.GraphModule(gm, copy.deepcopy(gm.graph)),
-    first_output=False,
-    recompile=True,
 ):
     """Groups in an executable order; each step can be replaced."""
     of = check(gm, parts)
@@ -161,7 +151,7 @@ def lowered(
             own[read] = inside.placeholder(read.name)
         for read in reads(members):
             if read not in members and attributes(read):
-                own[read] = inside_attribute(inside, read)
+                own[read] = inside.node_copy(read)
         for node in members_of(members):
             own[node] = inside.node_copy(node, own.__getitem__)
         out = outgoing(members)
@@ -180,10 +170,7 @@ def lowered(
         else:
             values[members[0]] = copy_node(graph, members[0], values)
     graph.output(fx.map_arg(output.args[0], values.__getitem__))
-    lowered = fx.GraphModule(root, graph)
-    if recompile:
-        lowered.recompile()
-    return lowered
+    return fx.GraphModule(root, graph)
 
 
 # ------------------------------------------------------------------ right
@@ -492,11 +479,6 @@ def calls_sub(gm, parts, compile):
     return lowered(gm, parts, compile, compiled=compiled)
 
 
-@wrong("compile is not called", "compile-count", clause="once-a-set")
-def never_compiled(gm, parts, compile):
-    return lowered(gm, parts, compile, compiled=lambda compile, sub, given: sub)
-
-
 @wrong("compiled twice, to see whether it works", "compile-count", clause="once-a-set")
 def compiled_twice(gm, parts, compile):
     def compiled(compile, sub, given):
@@ -504,12 +486,6 @@ def compiled_twice(gm, parts, compile):
         return compile(sub, given)
 
     return lowered(gm, parts, compile, compiled=compiled)
-
-
-@wrong("sets of one call are not worth it", "compile-count", clause="once-a-set")
-def not_alone(gm, parts, compile):
-    checked(gm, parts)
-    return lowered(gm, [names for names in parts if len(names) > 1], compile)
 
 
 @wrong("a graph in place of a module", "piece-kind", clause="graph-module")
@@ -530,28 +506,6 @@ def bare_value(gm, parts, compile):
     return lowered(gm, parts, compile, result=result)
 
 
-@wrong("a list of values", "no-tuple", clause="tuple")
-def in_a_list(gm, parts, compile):
-    return lowered(gm, parts, compile, result=list)
-
-
-@wrong("PyTorch's fuse_by_partitions, as it is", "no-tuple")
-def upstream_as_it_is(gm, parts, compile):
-    checked(gm, parts)
-    new = copy.deepcopy(gm)
-    groups = [{n: None for n in new.graph.nodes if n.name in names} for names in parts]
-    try:
-        fuse_by_partitions(new, groups)
-    except AssertionError:
-        raise ValueError("a cycle") from None
-    for node in new.graph.nodes:
-        if node.op == "call_module" and node.target.startswith("fused_"):
-            sub = getattr(new, node.target)
-            setattr(new, node.target, compile(sub, vals(node.args)))
-    new.recompile()
-    return new
-
-
 # ------------------------------------------------------------------ wrong: calls in the result
 
 
@@ -564,40 +518,12 @@ def a_call_for_each(gm, parts, compile):
     return lowered(gm, parts, compile, take=take)
 
 
-@wrong("the same name for any module", "crashed", clause="no-overwriting")
-def fixed_name(gm, parts, compile):
-    def name(root, i):
-        if hasattr(root, f"lowered_{i}"):
-            raise KeyError("there is such a name")
-        return f"lowered_{i}"
-
-    return lowered(gm, parts, compile, name=name)
-
-
 @wrong("a layer of that name is overwritten", "name-taken", clause="no-overwriting")
 def overwritten(gm, parts, compile):
     def name(root, i):
         if isinstance(getattr(root, f"fused_{i}", None), nn.Parameter):
             return free_name(root, i)
         return f"fused_{i}"
-
-    return lowered(gm, parts, compile, name=name)
-
-
-@wrong("layers and parameters are looked at, buffers are not", "crashed")
-def no_look_at_buffers(gm, parts, compile):
-    def name(root, i):
-        taken = dict(root.named_parameters()).keys() | dict(root.named_children()).keys()
-        return next(name for k in range(9999) if (name := f"compiled_{k}") not in taken)
-
-    return lowered(gm, parts, compile, name=name)
-
-
-@wrong("named after the first node, taken or not", "name-taken", clause="no-overwriting")
-def after_the_first_node(gm, parts, compile):
-    def name(root, i):
-        first = next(node for node in gm.graph.nodes if node.name in parts[i])
-        return f"compiled_{first.name}"
 
     return lowered(gm, parts, compile, name=name)
 
@@ -614,7 +540,7 @@ def only_children(gm, parts, compile):
 # ------------------------------------------------------------------ wrong: what comes in
 
 
-@wrong("parameters come in, too", "attribute-crosses", clause="never-crosses")
+@wrong("parameters come in, too", "attribute-crosses", clause="inside")
 def parameters_in(gm, parts, compile):
     return lowered(
         gm, parts, compile, attributes=lambda node: False,
@@ -655,18 +581,6 @@ def all_inputs(gm, parts, compile):
     return lowered(gm, parts, compile, incoming=incoming)
 
 
-@wrong("every parameter is read in each graph", "unread-input", clause="only-read-attributes")
-def all_parameters(gm, parts, compile):
-    everything = [node for node in gm.graph.nodes if node.op == "get_attr"]
-
-    def reads(members):
-        return list(dict.fromkeys([*reads_of(members), *everything]))
-
-    return lowered(
-        gm, parts, compile, reads=lambda m: reads(m) if len(m) > 1 else reads_of(m)
-    )  # fmt: skip
-
-
 @wrong("keywords are overlooked", "crashed", clause="all-incoming")
 def positional(gm, parts, compile):
     def reads(members):
@@ -674,22 +588,6 @@ def positional(gm, parts, compile):
         for node in members:
             fx.map_arg(node.args, found.append)
         return list(dict.fromkeys(found))
-
-    return lowered(gm, parts, compile, reads=lambda m: reads(m) if len(m) > 1 else reads_of(m))
-
-
-@wrong("dictionaries are overlooked", "crashed", clause="all-incoming")
-def no_dictionaries(gm, parts, compile):
-    def found(value):
-        if isinstance(value, fx.Node):
-            return [value]
-        if isinstance(value, slice):
-            value = (value.start, value.stop, value.step)
-        return [n for v in value for n in found(v)] if isinstance(value, (list, tuple)) else []
-
-    def reads(members):
-        every = [found([*node.args, *node.kwargs.values()]) for node in members]
-        return list(dict.fromkeys(node for nodes in every for node in nodes))
 
     return lowered(gm, parts, compile, reads=lambda m: reads(m) if len(m) > 1 else reads_of(m))
 
@@ -711,15 +609,6 @@ def only_needed(gm, parts, compile):
         return [node for node in members if node.users]
 
     return lowered(gm, parts, compile, members_of=members_of)
-
-
-@wrong("dead code is taken out of the pieces", "node-missing", clause="computes")
-def cleaned_pieces(gm, parts, compile):
-    def module(gm, graph):
-        graph.eliminate_dead_code()
-        return fx.GraphModule(gm, graph)
-
-    return lowered(gm, parts, compile, module=module)
 
 
 @wrong("each graph computes one value more", "wrong-place", clause="nothing-else-computed")
@@ -765,14 +654,6 @@ def left_behind(gm, parts, compile):
     return new
 
 
-@wrong("dead code is taken out of the result", "node-missing", clause="others-as-they-are")
-def cleaned(gm, parts, compile):
-    new = lowered(gm, parts, compile)
-    new.graph.eliminate_dead_code()
-    new.recompile()
-    return new
-
-
 # ------------------------------------------------------------------ wrong: what goes out
 
 
@@ -807,38 +688,6 @@ def output_is_no_reader(gm, parts, compile):
     return lowered(gm, parts, compile, outgoing=outgoing)
 
 
-@wrong("the last value goes out", "node-missing")
-def only_the_last(gm, parts, compile):
-    """Compute all other values that are read outside again, outside."""
-    of = checked(gm, parts)
-    lone = [n for i in range(len(parts)) for n in read_outside([m for m in of if of[m] == i])[:-1]]
-    again = set()
-    todo = list(lone)
-    while todo:
-        node = todo.pop()
-        if node in of:
-            again.add(node)
-            todo += node.all_input_nodes
-    fewer = [{name for name in names if name not in {n.name for n in again}} for names in parts]
-    return lowered(gm, [names for names in fewer if names], compile)
-
-
-@wrong("a call is returned as it is", "not-taken-out", clause="getitem")
-def returned_whole(gm, parts, compile):
-    new = lowered(gm, parts, compile)
-    (output,) = new.graph.find_nodes(op="output")
-    values = output.args[0]
-    if isinstance(values, tuple) and all(
-        isinstance(v, fx.Node) and v.target is operator.getitem and v.args[1] == i
-        and v.args[0] is values[0].args[0] and v.args[0].op == "call_module"
-        for i, v in enumerate(values)
-    ):  # fmt: skip
-        output.args = (values[0].args[0],)
-        new.graph.eliminate_dead_code(lambda node: node.target is not operator.getitem)
-        new.recompile()
-    return new
-
-
 @wrong("the wrong item is taken out", "reads-otherwise", clause="getitem")
 def wrong_item(gm, parts, compile):
     def outgoing(members):
@@ -869,31 +718,6 @@ def without_none(gm, parts, compile):
     return lowered(gm, parts, compile, examples=examples)
 
 
-@wrong("no examples without a val", "crashed", clause="examples-none")
-def must_have_val(gm, parts, compile):
-    def examples(nodes):
-        return tuple(node.meta["val"] for node in nodes)
-
-    return lowered(gm, parts, compile, examples=examples)
-
-
-@wrong("another key where there is no val", "wrong-examples", clause="examples-none")
-def another_key(gm, parts, compile):
-    def examples(nodes):
-        return tuple(node.meta.get("val", node.meta.get("example_value")) for node in nodes)
-
-    return lowered(gm, parts, compile, examples=examples)
-
-
-@wrong("a val that is zero is taken for none", "wrong-examples", clause="examples")
-def only_true_values(gm, parts, compile):
-    def examples(nodes):
-        found = vals(nodes)
-        return tuple(v if isinstance(v, torch.Tensor) else v or None for v in found)
-
-    return lowered(gm, parts, compile, examples=examples)
-
-
 @wrong("examples in the order of the graph", "wrong-examples", clause="examples-in-order")
 def sorted_examples(gm, parts, compile):
     place = {node: i for i, node in enumerate(gm.graph.nodes)}
@@ -909,25 +733,6 @@ def nodes_as_examples(gm, parts, compile):
     return lowered(gm, parts, compile, examples=tuple)
 
 
-@wrong("the shapes are the examples", "wrong-examples", clause="examples")
-def shapes_as_examples(gm, parts, compile):
-    def examples(nodes):
-        return tuple(getattr(node.meta.get("val"), "shape", None) for node in nodes)
-
-    return lowered(gm, parts, compile, examples=examples)
-
-
-@wrong("examples of the result's values", "wrong-examples", clause="examples-of-sets")
-def examples_of_inputs(gm, parts, compile):
-    """Leave out the examples of values from other sets."""
-    of = checked(gm, parts)
-
-    def examples(nodes):
-        return tuple(None if node in of else node.meta.get("val") for node in nodes)
-
-    return lowered(gm, parts, compile, examples=examples)
-
-
 # ------------------------------------------------------------------ wrong: attributes
 
 
@@ -936,11 +741,6 @@ def copied_parameters(gm, parts, compile):
     return lowered(
         gm, parts, compile, module=lambda gm, graph: copy.deepcopy(fx.GraphModule(gm, graph))
     )
-
-
-@wrong("a deep copy of the whole module", "not-shared", clause="shared")
-def deep_copy(gm, parts, compile):
-    return lowered(copy.deepcopy(gm), parts, compile)
 
 
 @wrong("get_attr nodes stay outside", "attribute-left", clause="gone-outside")
@@ -955,7 +755,7 @@ def attributes_gone(gm, parts, compile):
     )  # fmt: skip
 
 
-@wrong("parameters are written down as constants", "raw-tensor", clause="inside")
+@wrong("parameters are written down as constants", "raw-tensor", clause="common.no-raw-tensor")
 def constants(gm, parts, compile):
     def module(gm, graph):
         for node in list(graph.nodes):
@@ -978,39 +778,12 @@ def bare_getitem(gm, parts, compile):
     return lowered(gm, parts, compile, meta=lambda taken, node: None)
 
 
-@wrong("getitem nodes carry val alone", "meta-lost", clause="getitem-meta")
-def val_alone(gm, parts, compile):
-    def meta(taken, node):
-        if "val" in node.meta:
-            taken.meta["val"] = node.meta["val"]
-
-    return lowered(gm, parts, compile, meta=meta)
-
-
-@wrong("getitem nodes carry all but val", "meta-lost", clause="getitem-val")
-def all_but_val(gm, parts, compile):
-    def meta(taken, node):
-        taken.meta = {key: value for key, value in node.meta.items() if key != "val"}
-
-    return lowered(gm, parts, compile, meta=meta)
-
-
 @wrong("other nodes lose their meta", "meta-lost", clause="meta")
 def no_meta(gm, parts, compile):
     def copy_node(graph, node, values):
         new = graph.node_copy(node, values.__getitem__)
         new.meta = {}
         return new
-
-    return lowered(gm, parts, compile, copy_node=copy_node)
-
-
-@wrong("inputs lose their meta", "meta-lost", clause="meta")
-def bare_inputs(gm, parts, compile):
-    def copy_node(graph, node, values):
-        if node.op == "placeholder":
-            return graph.create_node("placeholder", node.target, node.args)
-        return graph.node_copy(node, values.__getitem__)
 
     return lowered(gm, parts, compile, copy_node=copy_node)
 
@@ -1024,17 +797,6 @@ def no_defaults(gm, parts, compile):
         return new
 
     return lowered(gm, parts, compile, copy_node=copy_node)
-
-
-@wrong("inputs that only sets read come late", "lost-signature", clause="signature")
-def inputs_when_needed(gm, parts, compile):
-    """Leave out unread inputs."""
-    new = lowered(gm, parts, compile)
-    for node in list(new.graph.nodes):
-        if node.op == "placeholder" and not node.users:
-            new.graph.erase_node(node)
-    new.recompile()
-    return new
 
 
 # ------------------------------------------------------------------ wrong: order
@@ -1059,11 +821,6 @@ def at_member(which):
 @wrong("at the place of the first member", "crashed", clause="in-time")
 def at_the_first(gm, parts, compile):
     return lowered(gm, parts, compile, order=at_member(0))
-
-
-@wrong("at the place of the last member", "crashed", clause="in-time")
-def at_the_last(gm, parts, compile):
-    return lowered(gm, parts, compile, order=at_member(-1))
 
 
 # ------------------------------------------------------------------ wrong: what is refused
@@ -1110,42 +867,9 @@ def alone(gm, parts, compile):
     return lowered(gm, parts, compile, order=stubborn)
 
 
-@wrong("pairs of sets are looked at", "wrong-exception", clause="wait-for-one-another")
-def in_pairs(gm, parts, compile):
-    checked(gm, parts)
-    for a in parts:
-        for b in parts:
-            try:
-                lowered(gm, [a] if a is b else [a, b], lambda sub, given: sub)
-            except ValueError:
-                raise ValueError("two sets wait") from None
-    return lowered(gm, parts, compile, order=stubborn)
-
-
-@wrong("circles are another error", "wrong-exception", clause="waits-for-itself")
-def other_error(gm, parts, compile):
-    checked(gm, parts)
-    try:
-        return lowered(gm, parts, compile)
-    except ValueError as error:
-        raise RuntimeError(str(error)) from None
-
-
 @wrong("a name in two sets", "should-raise", clause="two-sets")
 def twice(gm, parts, compile):
     return lowered(gm, parts, compile, check=only_unknown)
-
-
-@wrong("a name in two sets is computed twice", "should-raise", clause="two-sets")
-def in_both(gm, parts, compile):
-    of = only_unknown(gm, parts)
-    sets = [[node for node in gm.graph.nodes if node.name in names] for names in parts]
-
-    def order(groups, ready):
-        found = [sets[of[group[0]]] if group[0] in of else group for group in groups]
-        return in_rounds(found, ready)
-
-    return lowered(gm, parts, compile, check=only_unknown, order=order)
 
 
 @wrong("unknown names are skipped", "should-raise", clause="no-call")
@@ -1157,16 +881,6 @@ def unknown_skipped(gm, parts, compile):
         return {calls[n]: i for i, names in enumerate(parts) for n in names if n in calls}
 
     return lowered(gm, parts, compile, check=check)
-
-
-@wrong("a KeyError for unknown names", "wrong-exception", clause="no-call")
-def key_error(gm, parts, compile):
-    named = {node.name: node for node in gm.graph.nodes}
-    for names in parts:
-        for name in names:
-            if not named[name].op.startswith("call_"):
-                raise ValueError("no call")
-    return lowered(gm, parts, compile)
 
 
 @wrong("inputs and parameters may be in a set", "should-raise", clause="no-call")
@@ -1191,11 +905,6 @@ def itself(gm, parts, compile):
     return lowered(gm, parts, compile) if parts else gm
 
 
-@wrong("without sets, the same graph", "not-new", clause="no-sets")
-def same_graph(gm, parts, compile):
-    return lowered(gm, parts, compile) if parts else fx.GraphModule(gm, gm.graph)
-
-
 @wrong("traced anew", "crashed", clause="as-it-is")
 def traced_anew(gm, parts, compile):
     return lowered(fx.symbolic_trace(gm), parts, compile)
@@ -1206,27 +915,6 @@ def into_the_given(gm, parts, compile):
     return lowered(gm, parts, compile, root_of=lambda gm: gm)
 
 
-@wrong("compiled in eval mode", "caller-changed", clause="unchanged")
-def in_eval_mode(gm, parts, compile):
-    """Share the given module's layers with the compiled graph."""
-
-    def compiled(compile, sub, given):
-        return compile(sub.eval(), given)
-
-    return lowered(gm, parts, compile, compiled=compiled)
-
-
-@wrong("examples are taken away from the nodes", "caller-changed", clause="meta-unchanged")
-def popped(gm, parts, compile):
-    def examples(nodes):
-        found = vals(nodes)
-        for node in nodes:
-            node.meta.pop("val", None)
-        return found
-
-    return lowered(gm, parts, compile, examples=examples)
-
-
 @wrong("a set's number is written down in meta", "caller-changed", clause="meta-unchanged")
 def written_down(gm, parts, compile):
     for node, i in checked(gm, parts).items():
@@ -1234,7 +922,7 @@ def written_down(gm, parts, compile):
     return lowered(gm, parts, compile)
 
 
-@wrong("recompile is forgotten", "stale-code")
+@wrong("recompile is forgotten", "stale-code", clause="common.recompiled")
 def stale(gm, parts, compile):
     new = lowered(gm, parts, compile)
     for node in new.graph.nodes:
@@ -1249,43 +937,16 @@ def stale(gm, parts, compile):
     return new
 
 
-@wrong("the pieces", "not-a-graph-module")
-def pieces(gm, parts, compile):
-    made = []
-    lowered(gm, parts, lambda sub, given: made.append(compile(sub, given)) or made[-1])
-    return made
-
-
-@wrong("nothing", "returned-none")
-def returns_nothing(gm, parts, compile):
-    lowered(gm, parts, compile)
-
-
-@wrong("the stub", "not-attempted")
-def stub(gm, parts, compile):
-    raise NotImplementedError
-
-
 NAMES = "random models have no layers or parameters of such names"
 REFUSED = "the sets of random models can be lowered"
 BEYOND = {
-    "the same name for any module": NAMES,
     "a layer of that name is overwritten": NAMES,
-    "named after the first node, taken or not": NAMES,
     "only layers have names": NAMES,
-    "a val that is zero is taken for none": "random models take no numbers that are zero",
-    "dictionaries are overlooked": "no call of a random model reads a dictionary",
     "equal calls become one": "random models rarely have equal calls in one set",
-    "a call is returned as it is": "random models rarely return exactly what a set gives",
     "get_attr nodes are gone that are still read": "random models read each parameter once",
-    "compiled in eval mode": "random models are in eval mode",
     "each set is looked at alone": REFUSED,
-    "pairs of sets are looked at": REFUSED,
-    "circles are another error": REFUSED,
     "a name in two sets": REFUSED,
-    "a name in two sets is computed twice": REFUSED,
     "unknown names are skipped": REFUSED,
-    "a KeyError for unknown names": REFUSED,
     "inputs and parameters may be in a set": REFUSED,
 }
 

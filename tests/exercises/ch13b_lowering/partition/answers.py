@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cache
 
 from torch import fx
@@ -35,11 +34,10 @@ def by_levels(
     step=lambda node, read, taken: node not in taken and read in taken,
     most=lambda levels: max(levels, default=0),
     name=lambda node: node.name,
-    nodes_of=lambda gm: list(gm.graph.nodes),
 ):
     """The structure of the solution; each step can be replaced."""
     level, taken, sets = {}, set(), {}
-    for node in nodes_of(gm):
+    for node in gm.graph.nodes:
         if ours(node, supported):
             taken.add(node)
         level[node] = most([level[read] + step(node, read, taken) for read in inputs(node)])
@@ -208,12 +206,6 @@ def raised(gm, supported):
 # ------------------------------------------------------------------ wrong: sets that wait
 
 
-@wrong("all in one set", "cycle", clause="no-cycle")
-def all_in_one(gm, supported):
-    names = {node.name for node in gm.graph.nodes if is_ours(node, supported)}
-    return [names] if names else []
-
-
 @wrong("connected components", "cycle", clause="no-cycle")
 def components(gm, supported):
     sets = []
@@ -252,44 +244,12 @@ def one_node_detours(gm, supported):
     return first_fit(gm, supported, fits=fits)
 
 
-@wrong("the level of the last input decides", "cycle", clause="paths")
-def last_input(gm, supported):
-    return by_levels(gm, supported, most=lambda levels: levels[-1] if levels else 0)
-
-
-@wrong("two inputs are looked at", "cycle", clause="paths")
-def two_inputs(gm, supported):
-    return by_levels(gm, supported, most=lambda levels: max(levels[:2], default=0))
-
-
 @wrong("the shortest path counts", "cycle", clause="paths")
 def shortest(gm, supported):
     return by_levels(gm, supported, most=lambda levels: min(levels, default=0))
 
 
-@wrong("only direct readers leave the backend", "cycle", clause="paths")
-def one_step_ahead(gm, supported):
-    """Count leaving the backend on entry, by direct readers only."""
-    level, sets = {}, {}
-    for node in gm.graph.nodes:
-        ours = is_ours(node, supported)
-        reads = [level[read] for read in node.all_input_nodes if read in level]
-        if ours:
-            level[node] = max(reads, default=0)
-            sets.setdefault(level[node], set()).add(node.name)
-        elif any(is_ours(read, supported) for read in node.all_input_nodes):
-            level[node] = 1 + max(
-                level[read] for read in node.all_input_nodes if is_ours(read, supported)
-            )
-    return list(sets.values())
-
-
 # ------------------------------------------------------------------ wrong: too many sets
-
-
-@wrong("each call is a set", "too-many", clause="fewest")
-def one_each(gm, supported):
-    return [{node.name} for node in gm.graph.nodes if is_ours(node, supported)]
 
 
 @wrong("runs of neighbours in the order of the graph", "too-many", clause="fewest")
@@ -310,39 +270,9 @@ def joined_along_edges(gm, supported):
     return first_fit(gm, supported, joins=connected)
 
 
-@wrong("joined pairwise, last set first", "too-many", clause="fewest")
-def last_set_first(gm, supported):
-    sets = []
-    for node in gm.graph.nodes:
-        if is_ours(node, supported):
-            for i in reversed(range(len(sets))):
-                tried = [*sets]
-                tried[i] = sets[i] | {node.name}
-                if quotient_is_sound(gm, tried):
-                    sets = tried
-                    break
-            else:
-                sets.append({node.name})
-    return sets
-
-
 @wrong("a new set whenever the last one does not fit", "too-many", clause="fewest")
 def only_the_last(gm, supported):
     return first_fit(gm, supported, joins=lambda gm, sets, i, node: i == len(sets) - 1)
-
-
-@wrong("a step at each way in, too", "too-many", clause="fewest")
-def both_ways(gm, supported):
-    return by_levels(
-        gm, supported, step=lambda node, read, taken: (node in taken) != (read in taken)
-    )
-
-
-@wrong("a step at each way in, and none at the way out", "too-many", clause="fewest")
-def ways_in(gm, supported):
-    return by_levels(
-        gm, supported, step=lambda node, read, taken: node in taken and read not in taken
-    )
 
 
 @wrong("an input that is supported is left, too", "too-many", clause="not-asked")
@@ -354,31 +284,6 @@ def leaves_inputs(gm, supported):
             node not in taken and read.op != "get_attr" and supported(read)
         ),
     )
-
-
-@wrong("a parameter that is supported is left, too", "too-many", clause="not-asked")
-def leaves_parameters(gm, supported):
-    return by_levels(
-        gm,
-        supported,
-        step=lambda node, read, taken: (
-            node not in taken and read.op != "placeholder" and supported(read)
-        ),
-    )
-
-
-@wrong("the number of calls on the way is the level", "too-many", clause="fewest")
-def plain_depth(gm, supported):
-    return by_levels(gm, supported, step=lambda node, read, taken: 1)
-
-
-@wrong("the first level is counted twice", "too-many", clause="fewest")
-def inputs_count(gm, supported):
-    """Count nodes that read only inputs as one level, and their readers as another."""
-    found = by_levels(gm, supported)
-    inputs = {n for p in gm.graph.nodes if p.op == "placeholder" for n in p.users}
-    first = {node.name for node in inputs}
-    return [part for names in found for part in (names & first, names - first) if part]
 
 
 # ------------------------------------------------------------------ wrong: which nodes
@@ -393,15 +298,6 @@ def whatever_it_is(gm, supported):
     )
 
 
-@wrong("the output is asked for, too", "not-supported", clause="no-other-kinds")
-def output_too(gm, supported):
-    return by_levels(
-        gm,
-        supported,
-        ours=lambda node, supported: node.op not in ("placeholder", "get_attr") and supported(node),
-    )
-
-
 @wrong("parameters are asked for, too", "not-supported", clause="no-other-kinds")
 def parameters_too(gm, supported):
     return by_levels(
@@ -411,24 +307,9 @@ def parameters_too(gm, supported):
     )
 
 
-@wrong("parameters go where they are read", "not-supported", clause="no-other-kinds")
-def with_parameters(gm, supported):
-    found = by_levels(gm, supported)
-    for names in found:
-        for node in gm.graph.nodes:
-            if node.op == "get_attr" and any(user.name in names for user in node.users):
-                names.add(node.name)
-    return found
-
-
 @wrong("PyTorch's partitioner, which moves parts of tuples", "not-supported", clause="no-others")
 def upstream_as_it_is(gm, supported):
     return upstream(gm, supported)
-
-
-@wrong("PyTorch's partitioner, with its defaults", "missing", clause="alone")
-def upstream_defaults(gm, supported):
-    return upstream(gm, supported, single=False)
 
 
 @wrong("sets of one node are left out", "missing", clause="alone")
@@ -445,45 +326,10 @@ def functions_alone(gm, supported):
     )
 
 
-@wrong("no methods", "missing", clause="all-calls")
-def no_methods(gm, supported):
-    return by_levels(
-        gm,
-        supported,
-        ours=lambda node, supported: (
-            node.op in ("call_function", "call_module") and supported(node)
-        ),
-    )
-
-
-@wrong("no modules", "missing", clause="all-calls")
-def no_modules(gm, supported):
-    return by_levels(
-        gm,
-        supported,
-        ours=lambda node, supported: (
-            node.op in ("call_function", "call_method") and supported(node)
-        ),
-    )
-
-
 @wrong("what nobody reads is left out", "missing", clause="unread")
 def only_read(gm, supported):
     return by_levels(
         gm, supported, ours=lambda node, supported: is_ours(node, supported) and len(node.users) > 0
-    )
-
-
-@wrong("what does not reach the output is left out", "missing", clause="unread")
-def only_needed(gm, supported):
-    needed, todo = set(), [node for node in gm.graph.nodes if node.op == "output"]
-    while todo:
-        node = todo.pop()
-        if node not in needed:
-            needed.add(node)
-            todo += node.all_input_nodes
-    return by_levels(
-        gm, supported, ours=lambda node, supported: node in needed and is_ours(node, supported)
     )
 
 
@@ -497,20 +343,6 @@ def by_target(gm, supported):
     return by_levels(
         gm, supported, ours=lambda node, supported: said.get((node.op, node.target), False)
     )
-
-
-@wrong("named after their targets", "not-supported", clause="names")
-def by_target_name(gm, supported):
-    return by_levels(
-        gm, supported, name=lambda node: getattr(node.target, "__name__", str(node.target))
-    )
-
-
-@wrong("asked about nodes of a copy of the graph, in no module", "missing", clause="each-node")
-def copy_of_the_graph(gm, supported):
-    """Ask the backend about nodes of a copy, whose answers may differ."""
-    graph = copy.deepcopy(gm.graph)
-    return by_levels(gm, supported, nodes_of=lambda gm: list(graph.nodes))
 
 
 # ------------------------------------------------------------------ wrong: how they are read
@@ -529,23 +361,6 @@ def positional(gm, supported):
 @wrong("lists are overlooked", "cycle", clause="nested")
 def not_nested(gm, supported):
     return by_levels(gm, supported, inputs=flat_inputs)
-
-
-@wrong("dictionaries are overlooked", "cycle", clause="nested")
-def no_dictionaries(gm, supported):
-    def inputs(node):
-        found, todo = [], [*node.args, *node.kwargs.values()]
-        while todo:
-            value = todo.pop()
-            if isinstance(value, fx.Node):
-                found.append(value)
-            elif isinstance(value, slice):
-                todo += [value.start, value.stop, value.step]
-            elif isinstance(value, (list, tuple)):
-                todo += value
-        return found
-
-    return by_levels(gm, supported, inputs=inputs)
 
 
 # ------------------------------------------------------------------ wrong: form
@@ -572,19 +387,9 @@ def lists(gm, supported):
     return [sorted(names) for names in by_levels(gm, supported)]
 
 
-@wrong("a dictionary by level", "wrong-kind", clause="list")
-def a_dictionary(gm, supported):
-    return dict(enumerate(by_levels(gm, supported)))
-
-
 @wrong("the nodes themselves", "wrong-kind", clause="names")
 def nodes_themselves(gm, supported):
     return by_levels(gm, supported, name=lambda node: node)
-
-
-@wrong("nothing, but it is printed", "returned-none", clause="list")
-def printed(gm, supported):
-    print(by_levels(gm, supported))
 
 
 @wrong("traced anew", "not-supported", clause="as-it-is")
@@ -650,10 +455,6 @@ def recursive(gm, supported):
 
 
 BEYOND = {
-    "asked about nodes of a copy of the graph, in no module": "random backends ask for names",
-    "a step at each way in, too": "each call of a random model reads something",
-    "a step at each way in, and none at the way out": "each call of a random model reads something",
-    "dictionaries are overlooked": "no call of a random model reads a dictionary",
     "plain recursion, from the end": "random models are short",
     "each path is walked": "random models are short",
 }
