@@ -95,26 +95,11 @@ class TwoSlow(nn.Module):
         return second.neg()
 
 
-class BrieflySlow(nn.Module):
-    """A call that takes less than half a millisecond."""
-
-    def forward(self, x):
-        return slow(x, times=0.025).abs()
-
-
 class ManyQuick(nn.Module):
     """Enough equal calls for some of them to take the same time."""
 
     def forward(self, x):
         return [x.dim() for _ in range(200)]
-
-
-class StarNames(nn.Module):
-    """Any number of arguments; node names that differ from the called functions."""
-
-    def forward(self, sum, *rest):
-        relu = sum + rest[0]
-        return torch.stack([relu, rest[1]]).sum(0)
 
 
 class MayRefuse(nn.Module):
