@@ -23,20 +23,6 @@ class OneLinear(nn.Module):
         return self.layer(x)
 
 
-class Cheap(nn.Module):
-    """Operations that do not count, between two layers that count."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(3, 4, bias=False)
-        self.norm = nn.BatchNorm1d(4)
-        self.second = nn.Linear(4, 2)
-
-    def forward(self, x):
-        x = torch.softmax(self.norm(self.first(x)).relu(), dim=-1) * 2 + 1
-        return self.second(x).sum()
-
-
 def matmul(x, y):
     """A function in the notebook with the name of PyTorch's function."""
     return x * y
@@ -81,17 +67,6 @@ class TwoSizes(nn.Module):
 
 class OwnLinear(nn.Linear):
     """A layer class of the course, which tracing enters."""
-
-
-class Owned(nn.Module):
-    """A subclass of `nn.Linear`."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = OwnLinear(4, 3)
-
-    def forward(self, x):
-        return self.layer(x)
 
 
 class OfTorch(nn.Module):
@@ -140,19 +115,6 @@ class Grouped(nn.Module):
 
     def forward(self, x):
         return self.line(self.deep(self.wide(x)).flatten(2))
-
-
-class FunctionalConvs(nn.Module):
-    """Convolutions as functions, with keyword arguments."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.rand(4, 2, 3, 3))
-        self.line = nn.Parameter(torch.rand(3, 4, 2))
-
-    def forward(self, x):
-        y = F.conv2d(x, self.weight, stride=2, groups=2)
-        return torch.conv1d(input=y.flatten(2), weight=self.line, dilation=2)
 
 
 class PositionalConvs(nn.Module):
@@ -205,13 +167,6 @@ class Batches(nn.Module):
         a = torch.bmm(x, y)
         b = x.bmm(mat2=y)
         return a @ b.transpose(1, 2)
-
-
-class Broadcast(nn.Module):
-    """Products that broadcast the batch of either factor."""
-
-    def forward(self, x, y):
-        return x @ y, torch.matmul(y.transpose(1, 2), x.transpose(2, 3))
 
 
 class NotCounted(nn.Module):
