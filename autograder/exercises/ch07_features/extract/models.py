@@ -52,18 +52,6 @@ class Repeated(nn.Module):
         return self.act(self.turn(y)) * 2
 
 
-class BothNames(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.add = nn.Linear(3, 3)
-        self.act = nn.Tanh()
-        self.act_1 = nn.Linear(3, 3)
-
-    def forward(self, x):
-        y = self.add(x + 1)
-        return self.act_1(self.act(self.act(y)))
-
-
 class Weighted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -87,31 +75,6 @@ class Branches(nn.Module):
         x = self.stem(x)
         left, right = self.left(x), self.right(x) * self.scale
         return self.head(torch.cat([left, right], dim=-1))
-
-
-class BeginAlike(nn.Module):
-    """The name of one layer is a prefix of the other's."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(4, 2)
-        self.linear2 = nn.Linear(3, 4)
-
-    def forward(self, x):
-        return self.linear(self.linear2(x))
-
-
-class HalfNeeded(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.turn = nn.Linear(3, 3)
-        self.act = nn.Tanh()
-
-    def forward(self, x):
-        y = self.turn(x)
-        z = self.act(self.turn(y))
-        self.act(z).cos()
-        return torch.split(z.exp(), [1, 2], dim=-1)[1].sum()
 
 
 class Pairs(nn.Module):
