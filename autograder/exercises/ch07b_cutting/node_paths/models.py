@@ -122,20 +122,6 @@ class Sequentials(nn.Module):
         return self.body(x) + x
 
 
-class Reaching(nn.Module):
-    """The root calls modules of others: in a list, in a dictionary, inside a module."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(3, 3), Gate()])
-        self.acts = nn.ModuleDict({"relu": nn.ReLU()})
-        self.block = Pair()
-
-    def forward(self, x):
-        x = self.acts["relu"](self.layers[0](x))
-        return self.block.inner.lin(self.layers[1](x))
-
-
 class Borrower(nn.Module):
     """Calls a module that also belongs to another module."""
 
@@ -375,17 +361,6 @@ class Untraceable(nn.Module):
 def graph_module() -> fx.GraphModule:
     """A model that is already a graph module, and calls layers deep inside."""
     return fx.symbolic_trace(Deep())
-
-
-class AroundATrace(nn.Module):
-    """A submodule that is a graph module."""
-
-    def __init__(self):
-        super().__init__()
-        self.traced = graph_module()
-
-    def forward(self, x):
-        return self.traced(x) * 2
 
 
 @dataclass(frozen=True, eq=False)
