@@ -50,11 +50,6 @@ class Returned(nn.Module):
         return {"y": y, "more": [y.exp(), (x, y)]}
 
 
-class OnlyReturned(nn.Module):
-    def forward(self, x):
-        return torch.sin(x)
-
-
 class TwoInputs(nn.Module):
     def forward(self, x, y, scale=2.0):
         return x * y - x / scale
