@@ -37,15 +37,6 @@ class Straight(Pair):
         return self.go(z.exp(), 0.02) * 3
 
 
-class LargeAndSmall(Pair):
-    """The value with the largest difference is large as well."""
-
-    def forward(self, x):
-        big = torch.exp(self.go(x * 1000, 9.0) / 1000 + 9)
-        small = torch.tanh(self.go(x * 0.001, 0.0004))
-        return big, small + 1
-
-
 class OneNumberOff(Pair):
     """One tensor has a single number with a large error; another has small errors everywhere."""
 
@@ -73,11 +64,6 @@ class Equal(Pair):
         a = y.clone()
         b = a.clone()
         return b * 2, a * 4
-
-
-class NoDifference(Pair):
-    def forward(self, x):
-        return torch.relu(torch.neg(x)), self.go(x.sign(), 1.0)
 
 
 class ChangedLater(Pair):
@@ -115,18 +101,6 @@ class ChangesANestedInput(Pair):
         z = torch.cos(self.go(x + 1, 0.9))
         x.mul_(0)
         return y, z
-
-
-class ZerosAndKinds(Pair):
-    """Some values are zeros, integers, tuples and Python numbers."""
-
-    def forward(self, x):
-        y = self.go(x, 0.3)
-        zero = (y - x).round() * 0
-        parts = y.split(1)
-        where = (y > 0.1).sum()
-        top = y.amax().item()
-        return zero + y * 0, parts[0].exp(), where, (y.abs() * 3).cos(), top, self.go(zero, 2.0)
 
 
 class OnlyZeros(Pair):
