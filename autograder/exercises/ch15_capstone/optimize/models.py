@@ -91,21 +91,6 @@ class Branches(nn.Module):
 # ------------------------------------------------------------------ dropouts and identities
 
 
-class DropoutModules(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drops = nn.ModuleList(
-            [nn.Dropout(0.5), nn.Dropout2d(0.5), nn.AlphaDropout(0.2), nn.Dropout(inplace=True)]
-        )
-        self.feature = nn.FeatureAlphaDropout(0.5)
-
-    def forward(self, x):
-        y = torch.tanh(x)
-        for drop in self.drops:
-            y = drop(y) * 2
-        return self.feature(input=y)
-
-
 class DropoutFunctions(nn.Module):
     def forward(self, x):
         y = F.dropout(x, 0.5, self.training) + F.dropout(input=x, training=True)
@@ -161,17 +146,6 @@ class Identities(nn.Module):
 
     def forward(self, x):
         return self.last(self.layers(input=x))
-
-
-class SharedIdentity(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.same = nn.Identity()
-        self.inner = nn.Module()
-        self.inner.same = self.same
-
-    def forward(self, x, y):
-        return self.same(x) - self.inner.same(input=y)
 
 
 class InsideALeaf(nn.Module):
@@ -303,68 +277,12 @@ class WrittenTo(nn.Module):
         return y, z
 
 
-class WrittenByOperators(nn.Module):
-    """In-place operators as method calls, with unread results."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        y.__iadd__(1)
-        z = self.bn(y)
-        z.__imul__(x)
-        return z
-
-
-class WrittenByIntegerOperators(nn.Module):
-    """In-place operators of integers as method calls."""
-
-    def forward(self, x):
-        y = (x > 0).int()
-        y.__iand__(29)
-        y.__ior__(2)
-        y.__ixor__(5)
-        y.__ilshift__(2)
-        y.__irshift__(1)
-        y.__isub__(1)
-        return x * y
-
-
-class WrittenToABuffer(nn.Module):
-    """Writes one number of a buffer by a call with an unread result."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("table", torch.ones(4))
-
-    def forward(self, x):
-        self.table[0] = x.sum()
-        return x + self.table.expand_as(x.new_zeros(4)).sum()
-
-
 class Repeats(nn.Module):
     """Calls that seem to do nothing, or nothing new, but have readers."""
 
     def forward(self, x):
         y = torch.relu(torch.relu(x)) * 1 + 0
         return y.clone(), y + torch.relu(x), y.reshape(y.shape)
-
-
-class EffectOnADropped(nn.Module):
-    """The value after a dropout and an identity is changed in place."""
-
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-        self.same = nn.Identity()
-
-    def forward(self, x):
-        y = self.same(self.drop(x * 2))
-        y.mul_(3)
-        return torch.relu_(y)
 
 
 # ------------------------------------------------------------------ pairs
@@ -391,18 +309,6 @@ class LineAndSpace(nn.Module):
 
     def forward(self, x, y):
         return self.line(x), self.space(y)
-
-
-class SharedConv(nn.Module):
-    """One convolution: a BatchNorm after the first of its calls only."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.conv(torch.relu(self.bn(self.conv(x))))
 
 
 class PairForEachCall(nn.Module):
@@ -610,47 +516,6 @@ class MeetAfterIdentity(nn.Module):
         return torch.relu(self.layers(x))
 
 
-class MeetAfterDropout(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.drop = nn.Dropout(0.5)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(F.dropout(self.drop(self.conv(x)), 0.5, True))
-
-
-class DeadSecondReader(nn.Module):
-    """The convolution's second reader is dead."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        z = torch.relu(y) + 1
-        torch.sigmoid(z)
-        return self.bn(y)
-
-
-class DeadBehindADropout(nn.Module):
-    """The second reader is a dropout whose reader is dead."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        y = self.conv(x)
-        torch.neg(self.drop(y))
-        return self.bn(y)
-
-
 class TwoNorms(nn.Module):
     """Two BatchNorms in a row: the second one forms a pair after the first is fused."""
 
@@ -662,34 +527,6 @@ class TwoNorms(nn.Module):
 
     def forward(self, x):
         return self.layers(x)
-
-
-class DeadNormBeside(nn.Module):
-    """Two BatchNorms read one convolution; one of them is dead."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.dead = nn.BatchNorm2d(2)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        self.dead(y)
-        return self.bn(y)
-
-
-class SameNormTwice(nn.Module):
-    """One BatchNorm after two convolutions; an identity separates one of them from it."""
-
-    def __init__(self):
-        super().__init__()
-        self.left = nn.Conv2d(2, 2, 1)
-        self.right = nn.Sequential(nn.Conv2d(2, 2, 1), nn.Identity())
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(self.left(x)) + self.bn(self.right(x))
 
 
 # ------------------------------------------------------------------ networks
@@ -718,17 +555,3 @@ def squeezenet() -> nn.Module:
     import torchvision
 
     return torchvision.models.squeezenet1_1(num_classes=4)
-
-
-def mnasnet() -> nn.Module:
-    """Torchvision's MNASNet, half as wide, with four classes."""
-    import torchvision
-
-    return torchvision.models.mnasnet0_5(num_classes=4)
-
-
-def shufflenet() -> nn.Module:
-    """Torchvision's ShuffleNetV2, half as wide, with four classes."""
-    import torchvision
-
-    return torchvision.models.shufflenet_v2_x0_5(num_classes=4)
