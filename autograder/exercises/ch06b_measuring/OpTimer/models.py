@@ -125,17 +125,6 @@ class SlowThenRefuses(nn.Module):
         return slow(first, times=2)
 
 
-class NeedsThree(nn.Module):
-    """A module that raises for inputs with another width."""
-
-    def __init__(self):
-        super().__init__()
-        self.block = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
-
-    def forward(self, x):
-        return self.block(torch.sin(x)).abs()
-
-
 def timed(trial: Trial, choice: int) -> Trial:
     """The trial with several runs of one trace, some on an input that may not fit."""
     trial = on_a_trace(trial, choice)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
@@ -63,10 +61,6 @@ class TwoSizes(nn.Module):
         layers = self.layer(x), self.layer(x[:1])
         convs = self.conv(image), self.conv(image[:, :, 1:])
         return layers, convs, F.linear(x[:2], self.weight), F.linear(x, self.weight)
-
-
-class OwnLinear(nn.Linear):
-    """A layer class of the course, which tracing enters."""
 
 
 class OfTorch(nn.Module):
@@ -160,15 +154,6 @@ class MatmulSpellings(nn.Module):
         return self.square @ a.t(), b + c
 
 
-class Batches(nn.Module):
-    """Products of batches of matrices."""
-
-    def forward(self, x, y):
-        a = torch.bmm(x, y)
-        b = x.bmm(mat2=y)
-        return a @ b.transpose(1, 2)
-
-
 class NotCounted(nn.Module):
     """One layer that counts, and operations that also multiply, but are not listed."""
 
@@ -220,13 +205,3 @@ class Upwards(nn.Module):
 
     def forward(self, x):
         return F.conv_transpose2d(self.up(self.conv(x)), self.weight)
-
-
-def by_hand() -> fx.GraphModule:
-    """A graph module with a dead product and misleading names."""
-    graph = fx.Graph()
-    x, y = graph.placeholder("linear"), graph.placeholder("matmul")
-    product = graph.create_node("call_function", operator.matmul, (x, y), name="add")
-    graph.create_node("call_method", "matmul", (y, x), name="unused")
-    graph.output(graph.create_node("call_function", operator.add, (product, 1), name="conv"))
-    return fx.GraphModule(nn.Module(), graph)

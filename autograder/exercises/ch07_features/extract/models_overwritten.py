@@ -45,15 +45,6 @@ class OverInput(nn.Module):
         return self.linear(y)
 
 
-class Chained(nn.Module):
-    def forward(self, x):
-        y = x * 3
-        z = y.relu_()
-        w = torch.relu_(z - 1)
-        z.mul_(5)
-        return w + z
-
-
 class FromAnother(nn.Module):
     def forward(self, x):
         y = torch.sin(x)

@@ -121,30 +121,6 @@ class InEightBits(Pair):
         return torch.sigmoid(z)
 
 
-class Weighted(Pair):
-    """A parameter and an input differ in the quantized graph."""
-
-    def __init__(self, quantized):
-        super().__init__(quantized)
-        self.layer = nn.Linear(3, 3)
-        self.weight = nn.Parameter(torch.ones(3))
-
-    def forward(self, x, y=2.0):
-        z = self.layer(self.layer(self.go(x, 0.1)))
-        return torch.sigmoid(z * self.weight) + y
-
-
-class OtherNames(Pair):
-    """Each graph has nodes that the other one lacks."""
-
-    def forward(self, x):
-        if self.quantized:
-            x = torch.neg(torch.neg(self.go(x, 0.5))).abs()
-        else:
-            x = x.abs() + 0
-        return torch.cos(x) + 3
-
-
 class WorstLayer(Pair):
     """The worst value is that of a layer."""
 
@@ -195,15 +171,6 @@ class UnreadWorst(Pair):
         y = self.go(x, 0.4)
         y.pow(3)
         return y * 0.001 + 1
-
-
-class Wide(Pair):
-    """The worst value is a float64 tensor."""
-
-    def forward(self, x):
-        y = self.go(x, 0.4)
-        z = y.double() * 3 - x.double() * 2.9
-        return z.sum() * 0, y + 1
 
 
 class RowsApart(Pair):

@@ -37,30 +37,6 @@ class Small(nn.Module):
         return self.drop(torch.relu(self.same(y)))
 
 
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.conv = nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False)
-        self.norm = nn.BatchNorm2d(width)
-        self.act = nn.ReLU(inplace=True)
-        self.skip = nn.Identity()
-        self.drop = nn.Dropout2d(0.1)
-
-    def forward(self, x):
-        return self.skip(x) + self.drop(self.act(self.norm(self.conv(x))))
-
-
-class Nested(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2), nn.Identity())
-        self.blocks = nn.Sequential(Block(2), Block(2))
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(0.3), nn.Linear(2, 2))
-
-    def forward(self, x):
-        return self.head(self.blocks(self.stem(x)).mean((2, 3)))
-
-
 class Stages(nn.Module):
     """Two models of this class need not have the same graph."""
 
@@ -74,18 +50,6 @@ class Stages(nn.Module):
 
     def forward(self, x):
         return torch.tanh(self.stages(x))
-
-
-class Branches(nn.Module):
-    """Two branches through blocks."""
-
-    def __init__(self):
-        super().__init__()
-        self.left = Block(2)
-        self.right = nn.Sequential(Block(2), nn.Identity())
-
-    def forward(self, x):
-        return torch.cat([self.left(x), self.right(x)], 1).mean((2, 3))
 
 
 # ------------------------------------------------------------------ dropouts and identities
@@ -125,17 +89,6 @@ class DropoutAsTold(nn.Module):
         return self.bn(F.dropout(self.conv(x), rate, training=training))
 
 
-class AsOutput(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-        self.same = nn.Identity()
-
-    def forward(self, x):
-        y = self.drop(torch.cos(x))
-        return {"both": (y, [self.same(y)]), "drop": F.dropout(y)}
-
-
 class Identities(nn.Module):
     """Only identities."""
 
@@ -161,19 +114,6 @@ class InsideALeaf(nn.Module):
 
 
 # ------------------------------------------------------------------ dead code
-
-
-class DeadChain(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.dead = nn.Sequential(nn.Conv2d(2, 2, 1), nn.ReLU(), nn.Linear(3, 3))
-
-    def forward(self, x, unread=1):
-        y = self.dead(x)
-        y.size()
-        torch.add(y, 1)
-        return self.conv(x)
 
 
 class DeadNorm(nn.Module):
@@ -323,16 +263,6 @@ class PairForEachCall(nn.Module):
         return self.second(self.conv(torch.relu(self.first(self.conv(x)))))
 
 
-class ReadWeight(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(self.conv(x)) * self.conv.weight.sum() + self.bn.bias.sum()
-
-
 class TiedWeight(nn.Module):
     """Two convolutions share a weight, and one of them has a BatchNorm."""
 
@@ -409,22 +339,6 @@ class OtherNorms(nn.Module):
         return self.second(self.first(x))
 
 
-class NamesTaken(nn.Module):
-    """Names that an answer might give to new layers exist already."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-        for name in ("fused", "conv_fused", "conv_bn", "fused_0", "fused_conv", "conv_1"):
-            self.add_module(name, nn.PReLU())
-
-    def forward(self, x):
-        y = self.fused(self.conv_fused(self.conv_bn(x)))
-        y = self.fused_0(self.fused_conv(self.conv_1(y)))
-        return self.bn(self.conv(x)) + y
-
-
 class NamesOfOthers(nn.Module):
     """Parameters, buffers and containers have names that an answer might give to new layers."""
 
@@ -487,21 +401,6 @@ class WrittenBetween(nn.Module):
         y = self.conv(x)
         x.add_(1)
         return self.bn(y) + x
-
-
-class ChangedOutput(nn.Module):
-    """The convolution's output is changed, through an identity, before the BatchNorm reads it."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-        self.same = nn.Identity()
-
-    def forward(self, x):
-        y = self.conv(x)
-        self.same(y).add_(1)
-        return self.bn(y)
 
 
 # ------------------------------------------------------------------ pairs that meet
