@@ -1114,6 +1114,7 @@ drill("07.4b", needed_calls)
 #   called `add`, `sub`, `mul`, `neg`, `exp`, `sin`, `cos`, `tanh`, `sigmoid`, `relu`, `where`, `maximum`, `matmul`, `sum`, `mean`, `cat`, `stack` and `clone`;
 #   `nn.Linear`, and activations of `torch.nn` that are not in place.
 # * The signature stays, and with it every placeholder.
+# * Gradients flow through every returned value as they do in the model.
 # * An unknown name: `ValueError`, with the name in its message.
 # * All wanted values are tensors. The output node is never wanted. You may insert copies anywhere.
 #   The only code of your own in the graph is a function or module that returns a copy of its one argument.

@@ -95,26 +95,11 @@ class TwoSlow(nn.Module):
         return second.neg()
 
 
-class BrieflySlow(nn.Module):
-    """A call that takes less than half a millisecond."""
-
-    def forward(self, x):
-        return slow(x, times=0.025).abs()
-
-
 class ManyQuick(nn.Module):
     """Enough equal calls for some of them to take the same time."""
 
     def forward(self, x):
         return [x.dim() for _ in range(200)]
-
-
-class StarNames(nn.Module):
-    """Any number of arguments; node names that differ from the called functions."""
-
-    def forward(self, sum, *rest):
-        relu = sum + rest[0]
-        return torch.stack([relu, rest[1]]).sum(0)
 
 
 class MayRefuse(nn.Module):
@@ -138,17 +123,6 @@ class SlowThenRefuses(nn.Module):
     def forward(self, x):
         first = refuse_negative(slow(x))
         return slow(first, times=2)
-
-
-class NeedsThree(nn.Module):
-    """A module that raises for inputs with another width."""
-
-    def __init__(self):
-        super().__init__()
-        self.block = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
-
-    def forward(self, x):
-        return self.block(torch.sin(x)).abs()
 
 
 def timed(trial: Trial, choice: int) -> Trial:

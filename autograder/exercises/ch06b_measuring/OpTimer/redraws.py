@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.authoring.question import T
 from autograder.exercises.ch06_interpreter.cases import X, class_case
 from autograder.exercises.ch06b_measuring.OpTimer import models
 from autograder.exercises.ch06b_measuring.OpTimer.cases import BAD, GOOD, TWICE, Timing
 
 REDRAWS = (
-    class_case("a slow function", "task", models.OneSlow, (T(2, 2),), (X,)),
-    class_case(
-        "a short time",
-        "task",
-        models.BrieflySlow,
-        *[(X,)] * 20,
-        expect=Timing(slow={"slow": 0.025}),
-    ),
     class_case(
         "many quick calls", "slowest", models.ManyQuick, (X,), (X,), expect=Timing(ranked=True)
-    ),
-    class_case(
-        "a module that raises",
-        "errors",
-        models.NeedsThree,
-        (T(1, 3),),
-        (T(3, 3),),
-        (T(2),),
-        (T(3),),
     ),
     class_case(
         "work that is lost", "errors", models.RefusesLate, (BAD,), (GOOD,), (BAD,), (TWICE,)

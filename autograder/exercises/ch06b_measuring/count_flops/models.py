@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
@@ -21,20 +19,6 @@ class OneLinear(nn.Module):
 
     def forward(self, x):
         return self.layer(x)
-
-
-class Cheap(nn.Module):
-    """Operations that do not count, between two layers that count."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(3, 4, bias=False)
-        self.norm = nn.BatchNorm1d(4)
-        self.second = nn.Linear(4, 2)
-
-    def forward(self, x):
-        x = torch.softmax(self.norm(self.first(x)).relu(), dim=-1) * 2 + 1
-        return self.second(x).sum()
 
 
 def matmul(x, y):
@@ -77,21 +61,6 @@ class TwoSizes(nn.Module):
         layers = self.layer(x), self.layer(x[:1])
         convs = self.conv(image), self.conv(image[:, :, 1:])
         return layers, convs, F.linear(x[:2], self.weight), F.linear(x, self.weight)
-
-
-class OwnLinear(nn.Linear):
-    """A layer class of the course, which tracing enters."""
-
-
-class Owned(nn.Module):
-    """A subclass of `nn.Linear`."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = OwnLinear(4, 3)
-
-    def forward(self, x):
-        return self.layer(x)
 
 
 class OfTorch(nn.Module):
@@ -142,19 +111,6 @@ class Grouped(nn.Module):
         return self.line(self.deep(self.wide(x)).flatten(2))
 
 
-class FunctionalConvs(nn.Module):
-    """Convolutions as functions, with keyword arguments."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.rand(4, 2, 3, 3))
-        self.line = nn.Parameter(torch.rand(3, 4, 2))
-
-    def forward(self, x):
-        y = F.conv2d(x, self.weight, stride=2, groups=2)
-        return torch.conv1d(input=y.flatten(2), weight=self.line, dilation=2)
-
-
 class PositionalConvs(nn.Module):
     """Convolutions as functions with only positional arguments; groups are last."""
 
@@ -196,22 +152,6 @@ class MatmulSpellings(nn.Module):
         b = torch.matmul(a, other=y.t()).matmul(y)
         c = torch.mm(x, mat2=y).mm(self.square)
         return self.square @ a.t(), b + c
-
-
-class Batches(nn.Module):
-    """Products of batches of matrices."""
-
-    def forward(self, x, y):
-        a = torch.bmm(x, y)
-        b = x.bmm(mat2=y)
-        return a @ b.transpose(1, 2)
-
-
-class Broadcast(nn.Module):
-    """Products that broadcast the batch of either factor."""
-
-    def forward(self, x, y):
-        return x @ y, torch.matmul(y.transpose(1, 2), x.transpose(2, 3))
 
 
 class NotCounted(nn.Module):
@@ -265,13 +205,3 @@ class Upwards(nn.Module):
 
     def forward(self, x):
         return F.conv_transpose2d(self.up(self.conv(x)), self.weight)
-
-
-def by_hand() -> fx.GraphModule:
-    """A graph module with a dead product and misleading names."""
-    graph = fx.Graph()
-    x, y = graph.placeholder("linear"), graph.placeholder("matmul")
-    product = graph.create_node("call_function", operator.matmul, (x, y), name="add")
-    graph.create_node("call_method", "matmul", (y, x), name="unused")
-    graph.output(graph.create_node("call_function", operator.add, (product, 1), name="conv"))
-    return fx.GraphModule(nn.Module(), graph)

@@ -56,10 +56,8 @@ EXERCISE = Exercise(
     cases=(
         resnet_case("one block in each stage", "task", resnets.one_block_each, IMAGE),
         resnet_case("many blocks", "depth", resnets.many_blocks, IMAGE),
-        resnet_case("bottlenecks", "depth", resnets.bottlenecks, IMAGE),
         resnet_case("in training mode", "mode", resnets.one_block_each, PAIR, training=True),
         resnet_case("groups and dilation", "kinds", resnets.grouped, IMAGE),
-        resnet_case("another normalization", "kinds", resnets.Headless, IMAGE),
     ),
     hints=HINTS,
     not_random="it is about torchvision's ResNets, whose stages have fixed names",

@@ -7,7 +7,5 @@ from autograder.models import resnets
 
 REDRAWS = (
     resnet_case("one block", "task", resnets.one_block_each, WIDE),
-    resnet_case("blocks", "depth", resnets.many_blocks, WIDE),
     resnet_case("training mode", "mode", resnets.bottlenecks, PAIR, training=True),
-    resnet_case("kinds", "kinds", resnets.grouped, WIDE),
 )

@@ -10,17 +10,6 @@ import torch.nn.functional as F
 from torch import nn
 
 
-class MethodAfter(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        y.relu_()
-        return y * 2
-
-
 class ShapeAfter(nn.Module):
     def __init__(self):
         super().__init__()
@@ -30,26 +19,6 @@ class ShapeAfter(nn.Module):
         y = self.linear(x)
         y.unsqueeze_(0)
         return y.sum(0) * 2
-
-
-class FunctionAfter(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        return torch.sin(F.relu(y, inplace=True))
-
-
-class ModuleAfter(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-        self.act = nn.ReLU(inplace=True)
-
-    def forward(self, x):
-        return self.act(self.linear(x)).exp()
 
 
 class Several(nn.Module):
@@ -76,15 +45,6 @@ class OverInput(nn.Module):
         return self.linear(y)
 
 
-class Chained(nn.Module):
-    def forward(self, x):
-        y = x * 3
-        z = y.relu_()
-        w = torch.relu_(z - 1)
-        z.mul_(5)
-        return w + z
-
-
 class FromAnother(nn.Module):
     def forward(self, x):
         y = torch.sin(x)
@@ -92,36 +52,6 @@ class FromAnother(nn.Module):
         z.mul_(-3)
         y.add_(z)
         return y * 2
-
-
-class WriteUnread(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        before = y + 1
-        y.relu_()
-        after = y + 2
-        return before * after
-
-
-class OwnMemory(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-        self.act = nn.ReLU(inplace=True)
-
-    def forward(self, x):
-        y = self.linear(x)
-        copy = torch.sin(y)
-        self.act(copy)
-        (y * 2).relu_()
-        other = self.linear(y)
-        F.relu(other, inplace=True)
-        z = y.exp()
-        return z + copy + other
 
 
 class SwitchedOff(nn.Module):
@@ -189,42 +119,6 @@ class ByKeyword(nn.Module):
 
 
 # ------------------------------------------------------------------ through an alias
-
-
-class ThroughView(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        flat = y.view(-1)
-        flat.relu_()
-        return y * 2
-
-
-class ViewOfBase(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        row = y[0]
-        y.relu_()
-        return row * 2
-
-
-class ThroughChunk(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        left, right = y.chunk(2, dim=-1)
-        F.relu(left, inplace=True)
-        return y.sum(dim=-1) + right.sum(dim=-1)
 
 
 class ThroughTranspose(nn.Module):
@@ -311,20 +205,6 @@ class ThroughSwap(nn.Module):
         return y * 2
 
 
-class ThroughCasts(nn.Module):
-    """A cast to the current dtype returns the tensor itself."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        y = self.linear(x)
-        z = y.cpu().double().type_as(y)
-        z.relu_()
-        return y * 2
-
-
 class CastsOneByOne(nn.Module):
     """Each of these calls returns an alias of its input."""
 
@@ -379,19 +259,6 @@ class PureLogic(nn.Module):
         positive, small = y > 0, y < 1
         positive & small
         return (positive | small) * y
-
-
-class ThroughResult(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-        self.act = nn.ReLU(inplace=True)
-
-    def forward(self, x):
-        y = self.linear(x)
-        z = self.act(y)
-        z.sub_(1)
-        return y * 2
 
 
 class AliasThenMore(nn.Module):

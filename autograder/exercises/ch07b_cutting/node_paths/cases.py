@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from torch import nn
 
@@ -17,7 +16,6 @@ from autograder.authoring.question import (
     ops,
 )
 from autograder.exercises.ch07b_cutting.node_paths import models
-from autograder.models import networks, resnets
 
 HINTS = (
     """**Where to look.** `LogTracer` in section 7b.1 sees every call and every node.
@@ -106,42 +104,16 @@ EXERCISE = Exercise(
     ),
     cases=(
         path_case("only the root", "task", models.Flat),
-        path_case("before, inside and after", "task", models.OneChild),
-        path_case("two levels down", "task", models.Deep),
         path_case("Sequentials", "task", models.Sequentials),
-        path_case("functions that modules call", "task", models.Helpers),
         path_case("called twice", "calls", models.CalledTwice),
         path_case("a layer called by two", "calls", models.LeafTwice),
-        path_case("called from elsewhere", "calls", models.Reaching),
-        path_case("two names", "calls", models.Shared),
         path_case("misleading names", "calls", models.Namesakes),
         path_case("parameters", "tensors", models.Parameters),
-        path_case("buffers", "tensors", models.Buffers),
         path_case("a buffer for a layer", "tensors", models.Positions),
-        path_case("a buffer of a submodule for a layer", "tensors", models.Encoded),
         path_case("after another model", "state", models.OneChild, after=(models.Deep,)),
-        path_case("after the same kind of model", "state", models.Flat, after=(models.Flat,)),
-        path_case(
-            "after a smaller model of its class",
-            "state",
-            models.CalledAgain,
-            after=(partial(models.CalledAgain, 1),),
-        ),
         path_case("after a trace that raised", "state", models.Flat, after=(models.Untraceable,)),
-        path_case(
-            "before and after a trace that raised",
-            "state",
-            models.Deep,
-            after=(models.OneChild, models.Untraceable),
-        ),
         path_case("parameters of every kind", "rest", models.Signature),
-        path_case("a named tuple", "rest", models.NamedTuple),
-        path_case("a subclass of nn.Linear", "rest", models.Subclassed),
         path_case("a model in training mode", "rest", models.Moody, training=True),
-        path_case("a graph module", "rest", models.graph_module),
-        path_case("a graph module inside", "rest", models.AroundATrace),
-        path_case("an encoder", "rest", networks.Encoder),
-        path_case("a ResNet", "rest", resnets.one_block_each),
     ),
     hints=HINTS,
     random=RandomModels(VOCABULARY, models.after_others),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import fx, nn
+from torch import nn
 
 from autograder.authoring.models import Trial, fresh
 
@@ -85,20 +84,6 @@ class CalledTwice(nn.Module):
         return self.block(torch.relu(first)) + first
 
 
-class CalledAgain(nn.Module):
-    """Two models of this class can have different graphs."""
-
-    def __init__(self, times=2):
-        super().__init__()
-        self.gate = Gate()
-        self.times = times
-
-    def forward(self, x):
-        for _ in range(self.times):
-            x = self.gate(x)
-        return x
-
-
 class LeafTwice(nn.Module):
     """Two modules call one layer, and one of them twice."""
 
@@ -120,20 +105,6 @@ class Sequentials(nn.Module):
 
     def forward(self, x):
         return self.body(x) + x
-
-
-class Reaching(nn.Module):
-    """The root calls modules of others: in a list, in a dictionary, inside a module."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(3, 3), Gate()])
-        self.acts = nn.ModuleDict({"relu": nn.ReLU()})
-        self.block = Pair()
-
-    def forward(self, x):
-        x = self.acts["relu"](self.layers[0](x))
-        return self.block.inner.lin(self.layers[1](x))
 
 
 class Borrower(nn.Module):
@@ -201,29 +172,6 @@ class Parameters(nn.Module):
         return F.linear(x, self.gate.lin.weight) + self.scale.weight
 
 
-class Centre(nn.Module):
-    """A module with a buffer."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", torch.rand(3))
-
-    def forward(self, x):
-        return (x - self.mean).abs()
-
-
-class Buffers(nn.Module):
-    """Buffers read by their own modules and elsewhere."""
-
-    def __init__(self):
-        super().__init__()
-        self.centre = Centre()
-        self.register_buffer("shift", torch.rand(3))
-
-    def forward(self, x):
-        return self.centre(x) + self.shift + self.centre.mean, self.shift
-
-
 class Positions(nn.Module):
     """The model passes a buffer to a layer."""
 
@@ -248,27 +196,6 @@ class Encoded(nn.Module):
         return self.embed(x) + self.proj(input=self.embed.places)
 
 
-Ends = namedtuple("Ends", "low high")
-
-
-class NamedTuple(nn.Module):
-    """A named tuple among the arguments also becomes a node."""
-
-    def __init__(self):
-        super().__init__()
-        self.inner = Stacked()
-
-    def forward(self, x):
-        return self.inner(x) + 1
-
-
-class Stacked(nn.Module):
-    """Stacks a named tuple of tensors."""
-
-    def forward(self, x):
-        return torch.stack(Ends(x, x.neg()))
-
-
 class Signature(nn.Module):
     """Parameters of every kind, and a submodule called with keyword arguments."""
 
@@ -285,11 +212,6 @@ class Mix(nn.Module):
 
     def forward(self, x, y):
         return {"sum": operator.add(x, y), "dead": x.exp(), "items": [x - y, x]}
-
-
-def helper(x):
-    """Not a module, so its nodes belong to the module that calls it."""
-    return torch.sin(x).cos()
 
 
 class ByMode(nn.Module):
@@ -309,44 +231,6 @@ class Moody(nn.Module):
     def forward(self, x):
         x = self.part(x)
         return self.part(x * 2) if self.training else x
-
-
-class Helpers(nn.Module):
-    """Nodes of functions and methods, even another module's, belong to the calling module."""
-
-    def __init__(self):
-        super().__init__()
-        self.gate = Gate()
-        self.user = HelperUser()
-
-    def forward(self, x):
-        return helper(self.gate(helper(x))) + self.user(x) + self.user.step(x)
-
-
-class HelperUser(nn.Module):
-    """Calls a function, and one of its own methods."""
-
-    def step(self, x):
-        return x.abs() + 1
-
-    def forward(self, x):
-        return self.step(helper(x))
-
-
-class OwnLinear(nn.Linear):
-    """A subclass of `nn.Linear`; tracing enters it, because only classes in torch.nn are leaves."""
-
-
-class Subclassed(nn.Module):
-    """A layer that tracing enters, next to a leaf."""
-
-    def __init__(self):
-        super().__init__()
-        self.own = OwnLinear(3, 3)
-        self.plain = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.plain(self.own(x))
 
 
 class Branches(nn.Module):
@@ -370,22 +254,6 @@ class Untraceable(nn.Module):
 
     def forward(self, x):
         return self.block(x + 1) * 2
-
-
-def graph_module() -> fx.GraphModule:
-    """A model that is already a graph module, and calls layers deep inside."""
-    return fx.symbolic_trace(Deep())
-
-
-class AroundATrace(nn.Module):
-    """A submodule that is a graph module."""
-
-    def __init__(self):
-        super().__init__()
-        self.traced = graph_module()
-
-    def forward(self, x):
-        return self.traced(x) * 2
 
 
 @dataclass(frozen=True, eq=False)

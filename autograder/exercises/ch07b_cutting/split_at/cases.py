@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import nn
 
 from autograder.authoring.question import (
@@ -135,39 +134,19 @@ EXERCISE = Exercise(
     ),
     cases=(
         cut("a chain", "task", models.Straight, "tanh", (X,), (T(5, 3),)),
-        cut("after the first node", "task", models.Straight, "first"),
-        cut("before the output", "task", models.Straight, "second"),
-        cut("names with underscores", "task", models.Nested, "body_0_1"),
         cut("an early value", "crossing", models.Skips, "linear"),
-        cut("after the last use of one", "crossing", models.Skips, "mul"),
-        cut("all in one place", "crossing", models.Skips, "sum_1"),
-        cut("two inputs", "crossing", models.Several, "cos", (X, X)),
-        cut("an input that is done with", "crossing", models.Several, "mul", (X, X)),
         cut("read by keyword", "crossing", models.ByKeyword, "exp"),
         cut("read in a slice", "crossing", models.Sliced, "sin"),
         cut("the named value is not read", "crossing", models.Unread, "cos"),
         cut("between two that are dead", "sides", models.Unread, "exp"),
-        cut("the first of two calls", "sides", models.Twice, "act"),
-        cut("the second of two calls", "sides", models.Twice, "turn_1"),
-        cut("independent nodes", "sides", models.Several, "exp", (X, X)),
         cut("a parameter on both sides", "shared", models.Weighted, "mul"),
-        cut("a module's weight", "shared", models.Weighted, "linear"),
         cut("at a parameter", "shared", models.Weighted, "linear_weight"),
         cut("a default in the tail", "signature", models.Defaults, "sin", (X,), (X, X, 3.0)),
-        cut("a default in the head", "signature", models.Defaults, "mul", (X,), (X, X, 3.0, 1.0)),
-        cut("any number of inputs", "signature", models.Rest, "sin", (X, X, X)),
-        cut("in both parts", "signature", models.Rest, "mul", (X, X, X)),
         cut("a view crosses", "in place", models.InPlace, "getitem"),
-        cut("changed before the cut", "in place", models.InPlace, "mul_"),
-        cut("a module in place after it", "in place", models.InPlace, "add"),
-        cut("inputs that change", "in place", models.OverInput, "add", (X, X)),
-        cut("and have changed", "in place", models.OverInput, "relu", (X, X)),
         refuse("no such name", models.Straight, "third"),
         refuse("a placeholder", models.Straight, "x"),
         refuse("the output", models.Straight, "output"),
         refuse("a layer's name with dots", models.Nested, "body.0.1"),
-        cut("a number and a tuple cross", "rest", models.Parts, "chunk"),
-        cut("parts of a tuple cross", "rest", models.Parts, "stack"),
         cut("inputs are results", "rest", models.Passes, "sin", (X, X)),
         cut(
             "a model in training mode",
@@ -178,7 +157,6 @@ EXERCISE = Exercise(
             training=True,
             prepare=InEvaluation("last"),
         ),
-        cut("single precision", "rest", models.Twice, "turn_1", dtype=torch.float32),
         cut("a graph module", "rest", renumbered, "add_1"),
     ),
     fine_print={

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.authoring.models import Trial, renamed
@@ -34,15 +33,6 @@ class Skips(nn.Module):
         y = self.linear(early)
         z = torch.relu(y)
         return z * early + x - early.sum()
-
-
-class Several(nn.Module):
-    def forward(self, x, y):
-        a = torch.sin(x)
-        b = torch.cos(y)
-        c = a.exp()
-        d = b * y
-        return c + d + a
 
 
 class ByKeyword(nn.Module):
@@ -79,17 +69,6 @@ class Nested(nn.Module):
         return {"scores": self.body(x), "input": [x, None, 1]}
 
 
-class Twice(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.turn = nn.Linear(3, 3)
-        self.act = nn.Tanh()
-
-    def forward(self, x):
-        y = self.act(self.turn(x))
-        return self.act(self.turn(y)) + y
-
-
 class Weighted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -110,12 +89,6 @@ class Defaults(nn.Module):
         return y * scale + shift
 
 
-class Rest(nn.Module):
-    def forward(self, x, *rest):
-        y = torch.sin(x)
-        return y * rest[0] + rest[1]
-
-
 class NamedOutput(nn.Module):
     """A layer is called `output`, so the output node gets another name."""
 
@@ -125,18 +98,6 @@ class NamedOutput(nn.Module):
 
     def forward(self, x):
         return self.output(torch.sin(x)).exp()
-
-
-class Parts(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 4)
-
-    def forward(self, x):
-        rows = x.size(0)
-        left, right = torch.chunk(self.linear(input=x), 2, dim=-1)
-        both = torch.stack([right, left])
-        return (both.view(2, rows, 2), left.sum()), right.mean() / rows
 
 
 class Passes(nn.Module):
@@ -159,15 +120,6 @@ class InPlace(nn.Module):
         self.act(row)
         z.relu_()
         return y * z + row
-
-
-class OverInput(nn.Module):
-    def forward(self, x, y):
-        a = x + y
-        F.relu(x, inplace=True)
-        b = a * x
-        y.add_(1)
-        return b + y
 
 
 class Normed(nn.Module):

@@ -38,31 +38,9 @@ class TwoReaders(nn.Module):
         return y.neg() + torch.cos(y)
 
 
-class ReadTwice(nn.Module):
-    def forward(self, x):
-        y = torch.sin(x)
-        return torch.cat([y, x, y]), torch.add(y, other=y)
-
-
-class Returned(nn.Module):
-    def forward(self, x):
-        y = torch.sin(x)
-        return {"y": y, "more": [y.exp(), (x, y)]}
-
-
-class OnlyReturned(nn.Module):
-    def forward(self, x):
-        return torch.sin(x)
-
-
 class TwoInputs(nn.Module):
     def forward(self, x, y, scale=2.0):
         return x * y - x / scale
-
-
-class AnyNumber(nn.Module):
-    def forward(self, x, *rest):
-        return x.exp() + rest[1]
 
 
 class Weighted(nn.Module):

@@ -37,15 +37,6 @@ class Straight(Pair):
         return self.go(z.exp(), 0.02) * 3
 
 
-class LargeAndSmall(Pair):
-    """The value with the largest difference is large as well."""
-
-    def forward(self, x):
-        big = torch.exp(self.go(x * 1000, 9.0) / 1000 + 9)
-        small = torch.tanh(self.go(x * 0.001, 0.0004))
-        return big, small + 1
-
-
 class OneNumberOff(Pair):
     """One tensor has a single number with a large error; another has small errors everywhere."""
 
@@ -73,11 +64,6 @@ class Equal(Pair):
         a = y.clone()
         b = a.clone()
         return b * 2, a * 4
-
-
-class NoDifference(Pair):
-    def forward(self, x):
-        return torch.relu(torch.neg(x)), self.go(x.sign(), 1.0)
 
 
 class ChangedLater(Pair):
@@ -117,18 +103,6 @@ class ChangesANestedInput(Pair):
         return y, z
 
 
-class ZerosAndKinds(Pair):
-    """Some values are zeros, integers, tuples and Python numbers."""
-
-    def forward(self, x):
-        y = self.go(x, 0.3)
-        zero = (y - x).round() * 0
-        parts = y.split(1)
-        where = (y > 0.1).sum()
-        top = y.amax().item()
-        return zero + y * 0, parts[0].exp(), where, (y.abs() * 3).cos(), top, self.go(zero, 2.0)
-
-
 class OnlyZeros(Pair):
     """The values are zero in the float graph only."""
 
@@ -145,30 +119,6 @@ class InEightBits(Pair):
         z = y.reshape(-1)
         z = dequantize(z, 0.4) if self.quantized else z
         return torch.sigmoid(z)
-
-
-class Weighted(Pair):
-    """A parameter and an input differ in the quantized graph."""
-
-    def __init__(self, quantized):
-        super().__init__(quantized)
-        self.layer = nn.Linear(3, 3)
-        self.weight = nn.Parameter(torch.ones(3))
-
-    def forward(self, x, y=2.0):
-        z = self.layer(self.layer(self.go(x, 0.1)))
-        return torch.sigmoid(z * self.weight) + y
-
-
-class OtherNames(Pair):
-    """Each graph has nodes that the other one lacks."""
-
-    def forward(self, x):
-        if self.quantized:
-            x = torch.neg(torch.neg(self.go(x, 0.5))).abs()
-        else:
-            x = x.abs() + 0
-        return torch.cos(x) + 3
 
 
 class WorstLayer(Pair):
@@ -221,15 +171,6 @@ class UnreadWorst(Pair):
         y = self.go(x, 0.4)
         y.pow(3)
         return y * 0.001 + 1
-
-
-class Wide(Pair):
-    """The worst value is a float64 tensor."""
-
-    def forward(self, x):
-        y = self.go(x, 0.4)
-        z = y.double() * 3 - x.double() * 2.9
-        return z.sum() * 0, y + 1
 
 
 class RowsApart(Pair):

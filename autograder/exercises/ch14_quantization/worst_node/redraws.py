@@ -20,6 +20,4 @@ REDRAWS = (
     case("numbers that add up to zero", "which", models.RowsApart, CENTRED),
     case("a call in one graph alone", "which", models.CallOrParameter),
     case("small errors", "which", models.NearlyRight, Exactly(1.0, 1.0)),
-    case("one after the other", "task", models.Straight, X),
-    case("layers", "task", models.Weighted, X),
 )

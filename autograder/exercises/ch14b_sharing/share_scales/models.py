@@ -42,18 +42,6 @@ class Joined(nn.Module):
         return through(torch.cat([a, b], dim=1), 0.02).neg()
 
 
-class ResultIsLargest(nn.Module):
-    def forward(self, x):
-        a, b = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02)
-        return through(torch.cat((a, b)), 0.05)
-
-
-class FirstIsLargest(nn.Module):
-    def forward(self, x):
-        a, b, c = through(torch.exp(x), 0.07), through(torch.cos(x), 0.02), through(x, 0.03)
-        return through(torch.cat([a, b, c], -1), 0.05)
-
-
 class Pooled(nn.Module):
     def forward(self, x):
         y = F.max_pool2d(through(x, 0.02), 2)
@@ -93,28 +81,6 @@ class CloseScales(nn.Module):
         return through(torch.cat([a, b]), 0.1), through(through(x, 0.3).flatten(), 0.1 + 0.2)
 
 
-class Repeated(nn.Module):
-    """One value is joined with itself, and another one is joined alone."""
-
-    def forward(self, x):
-        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
-        return through(torch.cat([a, a]), 0.02), through(torch.cat([b]), 0.03)
-
-
-class EqualScales(nn.Module):
-    """Nothing changes."""
-
-    def forward(self, x):
-        a, b = through(torch.sin(x), 0.02), through(torch.exp(x), 0.02)
-        return through(torch.cat([a, b]), 0.02) * 2
-
-
-class WholeNumbers(nn.Module):
-    def forward(self, x):
-        a, b = through(x * 9, 1), through(x * 90, 2.0)
-        return through(torch.cat([a, b]), 1.0), through(through(x * 20, 3).flatten(), 3.0)
-
-
 # ------------------------------------------------------------------ every call of a pair
 
 
@@ -145,13 +111,6 @@ class QuantizedTwice(nn.Module):
         return through(y, 0.03).neg(), through(y, 0.05).exp(), y.sum()
 
 
-class NobodyDequantizes(nn.Module):
-    """The result is returned in eight bits."""
-
-    def forward(self, x):
-        return quantize(through(torch.sin(x), 0.04).reshape(-1), 0.01)
-
-
 # ------------------------------------------------------------------ groups
 
 
@@ -163,26 +122,6 @@ class InARow(nn.Module):
         y = F.max_pool2d(through(y, 0.03), 2)
         y = through(y, 0.04).flatten(1)
         return through(y, 0.015) + 1
-
-
-class LargestInFront(nn.Module):
-    """The largest scale is at the beginning or at the end."""
-
-    def forward(self, x):
-        y = through(through(torch.exp(x), 0.09).flatten(), 0.01)
-        y = through(y.reshape(2, -1), 0.02)
-        z = through(through(torch.sin(x), 0.01).flatten(), 0.02)
-        return y, through(z.reshape(2, -1), 0.08)
-
-
-class CommonInput(nn.Module):
-    """Two operations share an input; a third one does not."""
-
-    def forward(self, x):
-        a, b, c = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02), through(x, 0.05)
-        d, e = through(torch.cat([a, b]), 0.03), through(torch.cat([b, c]), 0.04)
-        f = through(torch.cat([through(torch.exp(x), 0.06), through(torch.tanh(x), 0.07)]), 0.01)
-        return d, e, f
 
 
 class CommonQuantize(nn.Module):
@@ -209,24 +148,6 @@ class LongComb(nn.Module):
     def forward(self, x):
         v = [through(x * n, 0.01 * n) for n in range(1, 14)]
         return [through(torch.cat([v[i], v[i + 1]]), 0.01) for i in range(12)]
-
-
-class Inception(nn.Module):
-    """Two blocks: each joins two branches, one of which begins with a pool."""
-
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = nn.Conv2d(2, 2, 1), nn.Conv2d(2, 3, 1)
-        self.third, self.fourth = nn.Conv2d(5, 2, 1), nn.Conv2d(5, 1, 1)
-
-    def forward(self, x, factor=2.0):
-        x = through(x, 0.02)
-        a = through(self.first(x), 0.03)
-        b = through(self.second(through(F.max_pool2d(x, 3, 1, 1), 0.01)), 0.05)
-        y = through(torch.cat([a, b], 1), 0.04)
-        c = through(self.third(y), 0.06)
-        d = through(self.fourth(through(F.max_pool2d(y, 3, 1, 1), 0.08)), 0.07)
-        return through(torch.cat([c, d], 1), 0.01) * factor
 
 
 # ------------------------------------------------------------------ not shared
@@ -283,27 +204,6 @@ class Relatives(nn.Module):
         d = through(torch.reshape(a, (-1,)), 0.06), through(torch.permute(b, (1, 0, 2, 3)), 0.02)
         e = through(torch.transpose(a, 0, 1), 0.05), through(F.max_pool3d(b, 2), 0.07)
         return c, d, e, through(F.adaptive_max_pool2d(a, 1), 0.04)
-
-
-class OnlySome(nn.Module):
-    """Some pairs belong to a group, others do not."""
-
-    def forward(self, x):
-        a, b, c = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02), through(x, 0.05)
-        d = through(torch.cat([a, b]), 0.03)
-        e = through(torch.cat([b, torch.relu(c)]), 0.06)
-        return through(torch.tanh(d), 0.04), e, through(c, 0.05)
-
-
-class Unread(nn.Module):
-    """Some values are not read."""
-
-    def forward(self, x):
-        y = through(torch.sin(x), 0.01)
-        quantize(y.flatten(), 0.04)
-        torch.exp(x)
-        dequantize(quantize(torch.cos(x), 0.1), 0.1)
-        return y.neg()
 
 
 def odd_names() -> fx.GraphModule:

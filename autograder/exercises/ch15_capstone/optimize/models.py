@@ -37,30 +37,6 @@ class Small(nn.Module):
         return self.drop(torch.relu(self.same(y)))
 
 
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.conv = nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False)
-        self.norm = nn.BatchNorm2d(width)
-        self.act = nn.ReLU(inplace=True)
-        self.skip = nn.Identity()
-        self.drop = nn.Dropout2d(0.1)
-
-    def forward(self, x):
-        return self.skip(x) + self.drop(self.act(self.norm(self.conv(x))))
-
-
-class Nested(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2), nn.Identity())
-        self.blocks = nn.Sequential(Block(2), Block(2))
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(0.3), nn.Linear(2, 2))
-
-    def forward(self, x):
-        return self.head(self.blocks(self.stem(x)).mean((2, 3)))
-
-
 class Stages(nn.Module):
     """Two models of this class need not have the same graph."""
 
@@ -76,34 +52,7 @@ class Stages(nn.Module):
         return torch.tanh(self.stages(x))
 
 
-class Branches(nn.Module):
-    """Two branches through blocks."""
-
-    def __init__(self):
-        super().__init__()
-        self.left = Block(2)
-        self.right = nn.Sequential(Block(2), nn.Identity())
-
-    def forward(self, x):
-        return torch.cat([self.left(x), self.right(x)], 1).mean((2, 3))
-
-
 # ------------------------------------------------------------------ dropouts and identities
-
-
-class DropoutModules(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drops = nn.ModuleList(
-            [nn.Dropout(0.5), nn.Dropout2d(0.5), nn.AlphaDropout(0.2), nn.Dropout(inplace=True)]
-        )
-        self.feature = nn.FeatureAlphaDropout(0.5)
-
-    def forward(self, x):
-        y = torch.tanh(x)
-        for drop in self.drops:
-            y = drop(y) * 2
-        return self.feature(input=y)
 
 
 class DropoutFunctions(nn.Module):
@@ -140,17 +89,6 @@ class DropoutAsTold(nn.Module):
         return self.bn(F.dropout(self.conv(x), rate, training=training))
 
 
-class AsOutput(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-        self.same = nn.Identity()
-
-    def forward(self, x):
-        y = self.drop(torch.cos(x))
-        return {"both": (y, [self.same(y)]), "drop": F.dropout(y)}
-
-
 class Identities(nn.Module):
     """Only identities."""
 
@@ -161,17 +99,6 @@ class Identities(nn.Module):
 
     def forward(self, x):
         return self.last(self.layers(input=x))
-
-
-class SharedIdentity(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.same = nn.Identity()
-        self.inner = nn.Module()
-        self.inner.same = self.same
-
-    def forward(self, x, y):
-        return self.same(x) - self.inner.same(input=y)
 
 
 class InsideALeaf(nn.Module):
@@ -187,19 +114,6 @@ class InsideALeaf(nn.Module):
 
 
 # ------------------------------------------------------------------ dead code
-
-
-class DeadChain(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.dead = nn.Sequential(nn.Conv2d(2, 2, 1), nn.ReLU(), nn.Linear(3, 3))
-
-    def forward(self, x, unread=1):
-        y = self.dead(x)
-        y.size()
-        torch.add(y, 1)
-        return self.conv(x)
 
 
 class DeadNorm(nn.Module):
@@ -303,68 +217,12 @@ class WrittenTo(nn.Module):
         return y, z
 
 
-class WrittenByOperators(nn.Module):
-    """In-place operators as method calls, with unread results."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        y.__iadd__(1)
-        z = self.bn(y)
-        z.__imul__(x)
-        return z
-
-
-class WrittenByIntegerOperators(nn.Module):
-    """In-place operators of integers as method calls."""
-
-    def forward(self, x):
-        y = (x > 0).int()
-        y.__iand__(29)
-        y.__ior__(2)
-        y.__ixor__(5)
-        y.__ilshift__(2)
-        y.__irshift__(1)
-        y.__isub__(1)
-        return x * y
-
-
-class WrittenToABuffer(nn.Module):
-    """Writes one number of a buffer by a call with an unread result."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("table", torch.ones(4))
-
-    def forward(self, x):
-        self.table[0] = x.sum()
-        return x + self.table.expand_as(x.new_zeros(4)).sum()
-
-
 class Repeats(nn.Module):
     """Calls that seem to do nothing, or nothing new, but have readers."""
 
     def forward(self, x):
         y = torch.relu(torch.relu(x)) * 1 + 0
         return y.clone(), y + torch.relu(x), y.reshape(y.shape)
-
-
-class EffectOnADropped(nn.Module):
-    """The value after a dropout and an identity is changed in place."""
-
-    def __init__(self):
-        super().__init__()
-        self.drop = nn.Dropout(0.5)
-        self.same = nn.Identity()
-
-    def forward(self, x):
-        y = self.same(self.drop(x * 2))
-        y.mul_(3)
-        return torch.relu_(y)
 
 
 # ------------------------------------------------------------------ pairs
@@ -393,18 +251,6 @@ class LineAndSpace(nn.Module):
         return self.line(x), self.space(y)
 
 
-class SharedConv(nn.Module):
-    """One convolution: a BatchNorm after the first of its calls only."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.conv(torch.relu(self.bn(self.conv(x))))
-
-
 class PairForEachCall(nn.Module):
     """One convolution, with a separate BatchNorm after each call."""
 
@@ -415,16 +261,6 @@ class PairForEachCall(nn.Module):
 
     def forward(self, x):
         return self.second(self.conv(torch.relu(self.first(self.conv(x)))))
-
-
-class ReadWeight(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(self.conv(x)) * self.conv.weight.sum() + self.bn.bias.sum()
 
 
 class TiedWeight(nn.Module):
@@ -503,22 +339,6 @@ class OtherNorms(nn.Module):
         return self.second(self.first(x))
 
 
-class NamesTaken(nn.Module):
-    """Names that an answer might give to new layers exist already."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-        for name in ("fused", "conv_fused", "conv_bn", "fused_0", "fused_conv", "conv_1"):
-            self.add_module(name, nn.PReLU())
-
-    def forward(self, x):
-        y = self.fused(self.conv_fused(self.conv_bn(x)))
-        y = self.fused_0(self.fused_conv(self.conv_1(y)))
-        return self.bn(self.conv(x)) + y
-
-
 class NamesOfOthers(nn.Module):
     """Parameters, buffers and containers have names that an answer might give to new layers."""
 
@@ -583,21 +403,6 @@ class WrittenBetween(nn.Module):
         return self.bn(y) + x
 
 
-class ChangedOutput(nn.Module):
-    """The convolution's output is changed, through an identity, before the BatchNorm reads it."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-        self.same = nn.Identity()
-
-    def forward(self, x):
-        y = self.conv(x)
-        self.same(y).add_(1)
-        return self.bn(y)
-
-
 # ------------------------------------------------------------------ pairs that meet
 
 
@@ -608,47 +413,6 @@ class MeetAfterIdentity(nn.Module):
 
     def forward(self, x):
         return torch.relu(self.layers(x))
-
-
-class MeetAfterDropout(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.drop = nn.Dropout(0.5)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(F.dropout(self.drop(self.conv(x)), 0.5, True))
-
-
-class DeadSecondReader(nn.Module):
-    """The convolution's second reader is dead."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        z = torch.relu(y) + 1
-        torch.sigmoid(z)
-        return self.bn(y)
-
-
-class DeadBehindADropout(nn.Module):
-    """The second reader is a dropout whose reader is dead."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-        y = self.conv(x)
-        torch.neg(self.drop(y))
-        return self.bn(y)
 
 
 class TwoNorms(nn.Module):
@@ -662,34 +426,6 @@ class TwoNorms(nn.Module):
 
     def forward(self, x):
         return self.layers(x)
-
-
-class DeadNormBeside(nn.Module):
-    """Two BatchNorms read one convolution; one of them is dead."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.dead = nn.BatchNorm2d(2)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        self.dead(y)
-        return self.bn(y)
-
-
-class SameNormTwice(nn.Module):
-    """One BatchNorm after two convolutions; an identity separates one of them from it."""
-
-    def __init__(self):
-        super().__init__()
-        self.left = nn.Conv2d(2, 2, 1)
-        self.right = nn.Sequential(nn.Conv2d(2, 2, 1), nn.Identity())
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(self.left(x)) + self.bn(self.right(x))
 
 
 # ------------------------------------------------------------------ networks
@@ -718,17 +454,3 @@ def squeezenet() -> nn.Module:
     import torchvision
 
     return torchvision.models.squeezenet1_1(num_classes=4)
-
-
-def mnasnet() -> nn.Module:
-    """Torchvision's MNASNet, half as wide, with four classes."""
-    import torchvision
-
-    return torchvision.models.mnasnet0_5(num_classes=4)
-
-
-def shufflenet() -> nn.Module:
-    """Torchvision's ShuffleNetV2, half as wide, with four classes."""
-    import torchvision
-
-    return torchvision.models.shufflenet_v2_x0_5(num_classes=4)

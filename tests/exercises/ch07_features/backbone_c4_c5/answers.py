@@ -7,7 +7,6 @@ from functools import partial
 
 import torch
 from torch import fx, nn
-from torchvision.models._utils import IntermediateLayerGetter
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
@@ -163,33 +162,9 @@ def interpreted(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("another stage in training mode", "wrong-shape")
-def other_in_training(model):
-    return create_feature_extractor(
-        model,
-        train_return_nodes={"layer2": "C4", "layer3": "C5"},
-        eval_return_nodes=NODES,
-    )
-
-
-@wrong("names tried until one works", "caller-changed")
-def tried(model):
-    for i in reversed(range(12)):
-        try:
-            last = len(model.layer4) - 1
-            return create_feature_extractor(model, {f"layer3.{i}": "C4", f"layer4.{last}": "C5"})
-        except ValueError:
-            pass
-
-
 @wrong("one stage too early", "wrong-shape", clause="c4")
 def too_early(model):
     return create_feature_extractor(model, {"layer2": "C4", "layer3": "C5"})
-
-
-@wrong("keys exchanged", "wrong-shape")
-def exchanged(model):
-    return create_feature_extractor(model, {"layer3": "C5", "layer4": "C4"})
 
 
 @wrong("names of ResNet-50", "crashed", clause="any-resnet")
@@ -197,30 +172,9 @@ def of_resnet50(model):
     return create_feature_extractor(model, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
 
 
-NODES_OF: dict = {}
-
-
-@wrong("nodes are remembered by the class of the model", "wrong-result", clause="any-resnet")
-def remembered(model):
-    nodes = last_nodes(model)
-    # Keep the nodes of the smallest model, so that the order of the models does not matter.
-    NODES_OF[type(model)] = min(NODES_OF.get(type(model), nodes), nodes, key=str)
-    return create_feature_extractor(model, NODES_OF[type(model)])
-
-
-@wrong("the first block", "wrong-result")
+@wrong("the first block", "wrong-result", clause="any-resnet")
 def first_block(model):
     return create_feature_extractor(model, {"layer3.0": "C4", "layer4.0": "C5"})
-
-
-@wrong("the second block", "crashed")
-def second_block(model):
-    return create_feature_extractor(model, {"layer3.1": "C4", "layer4.1": "C5"})
-
-
-@wrong("the keys are the nodes", "wrong-structure")
-def node_keys(model):
-    return create_feature_extractor(model, ["layer3", "layer4"])
 
 
 @wrong("keys in small letters", "wrong-structure", clause="keys")
@@ -228,107 +182,37 @@ def small_letters(model):
     return create_feature_extractor(model, {"layer3": "c4", "layer4": "c5"})
 
 
-@wrong("only C5", "wrong-structure", clause="both")
+@wrong("only C5", "wrong-structure", clause="keys")
 def only_c5(model):
     return create_feature_extractor(model, {"layer4": "C5"})
 
 
-@wrong("one feature too many", "wrong-structure")
-def too_many(model):
-    return create_feature_extractor(model, NODES | {"fc": "scores"})
-
-
-@wrong("a tuple of features", "wrong-structure")
-def as_tuple(model):
-    class Listed(Renamed):
-        def forward(self, x):
-            return tuple(super().forward(x).values())
-
-    return Listed(create_feature_extractor(model, ["layer3", "layer4"]), NODES)
-
-
-@wrong("the relu of basic blocks", "wrong-shape")
+@wrong("the relu of basic blocks", "wrong-shape", clause="any-resnet")
 def basic_relu(model):
     nodes = {f"{s}.{len(getattr(model, s)) - 1}.relu_1": key for s, key in NODES.items()}
     return create_feature_extractor(model, nodes)
 
 
-@wrong("the sum before the last relu", "wrong-result")
-def before_relu(model):
-    nodes = {f"{s}.{len(getattr(model, s)) - 1}.add": key for s, key in NODES.items()}
-    return create_feature_extractor(model, nodes)
-
-
-@wrong("the last normalization", "crashed")
-def last_norm(model):
-    nodes = {f"{s}.{len(getattr(model, s)) - 1}.bn3": key for s, key in NODES.items()}
-    return create_feature_extractor(model, nodes)
-
-
-@wrong("the last name of the alphabet", "wrong-result")
-def alphabet(model):
-    return create_feature_extractor(
-        model, last_nodes(model, order=lambda ns: sorted(n.rsplit(".", 1)[0] for n in ns))
-    )
-
-
-@wrong("features in place of the module", "wrong-kind")
-def features(model):
-    size = next(model.parameters())
-    x = torch.zeros(2, 3, 32, 32, dtype=size.dtype)
-    return create_feature_extractor(copy.deepcopy(model), NODES)(x)
-
-
-@wrong("returns nothing", "returned-none")
-def nothing(model):
-    create_feature_extractor(model, NODES)
-
-
-@wrong("the graph in place of the module", "wrong-kind")
-def graph(model):
-    return create_feature_extractor(model, NODES).graph
-
-
-@wrong("in eval mode, whatever the model was", "caller-changed")
+@wrong("in eval mode, whatever the model was", "caller-changed", clause="common.caller-modes")
 def always_eval(model):
     return create_feature_extractor(model, NODES).eval()
 
 
-@wrong("the model switched to eval before", "caller-changed")
-def eval_before(model):
-    return create_feature_extractor(model.eval(), NODES)
-
-
-@wrong("a copy in eval mode", "wrong-result")
-def copy_in_eval(model):
-    return create_feature_extractor(copy.deepcopy(model).eval(), NODES)
-
-
-@wrong("a copy of the extractor", "wrong-result")
-def copied(model):
-    return copy.deepcopy(create_feature_extractor(model, NODES))
-
-
-@wrong("tried out first", "caller-changed")
+@wrong("tried out first", "caller-changed", clause="common.caller-values")
 def tried_out(model):
     extractor = create_feature_extractor(model, NODES)
     extractor(torch.randn(2, 3, 32, 32, dtype=next(model.parameters()).dtype))
     return extractor
 
 
-@wrong("the classifier taken off", "caller-changed")
+@wrong("the classifier taken off", "caller-changed", clause="common.caller-submodules")
 def beheaded(model):
     model.fc = nn.Identity()
     model.avgpool = nn.Identity()
     return create_feature_extractor(model, NODES)
 
 
-@wrong("parameters frozen", "caller-changed")
-def frozen(model):
-    return create_feature_extractor(model, NODES).requires_grad_(False)
-
-
-@wrong("hooks around the whole model", "not-torchvision")
+@wrong("hooks around the whole model", "not-torchvision", clause="extractor")
 def hooks(model):
     class Hooked(nn.Module):
         def __init__(self):
@@ -347,138 +231,7 @@ def hooks(model):
     return Hooked()
 
 
-@wrong("an extractor is made and thrown away", "not-torchvision")
-def thrown_away(model):
-    create_feature_extractor(model, NODES)
-    return hooks(model)
-
-
-@wrong("an extractor of one feature stands beside hooks", "not-torchvision")
-def beside_hooks(model):
-    whole = hooks(model)
-    whole.extractor = create_feature_extractor(model, {"layer4": "C5"})
-    return whole
-
-
-@wrong("an extractor is thrown away, and a graph calls the whole model", "unknown-target")
-def in_a_graph(model):
-    create_feature_extractor(model, NODES)
-    whole, graph = hooks(model), fx.Graph()
-
-    def features(x):
-        return whole(x)
-
-    graph.output(graph.call_function(features, (graph.placeholder("x"),)))
-    return fx.GraphModule(nn.Module(), graph)
-
-
-@wrong("an extractor is thrown away, and a graph asks the whole model twice", "unknown-target")
-def in_a_graph_twice(model):
-    create_feature_extractor(model, NODES)
-    whole, graph = hooks(model), fx.Graph()
-    x = graph.placeholder("x")
-
-    def c4(x):
-        return whole(x)["C4"]
-
-    def c5(x):
-        return whole(x)["C5"]
-
-    graph.output({"C4": graph.call_function(c4, (x,)), "C5": graph.call_function(c5, (x,))})
-    return fx.GraphModule(nn.Module(), graph)
-
-
-@wrong("the extractor stands beside hooks, and is not called", "not-torchvision")
-def kept_unused(model):
-    whole = hooks(model)
-    whole.extractor = create_feature_extractor(model, NODES)
-    return whole
-
-
-@wrong("the extractor is called, and hooks give the features", "not-torchvision")
-def called_unused(model):
-    whole, extractor = hooks(model), create_feature_extractor(model, NODES)
-
-    class Both(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.whole, self.extractor = whole, extractor
-
-        def forward(self, x):
-            self.extractor(x)
-            return self.whole(x)
-
-    return Both()
-
-
-@wrong("the extractor has a forward of its own, which uses hooks", "not-torchvision")
-def forward_replaced(model):
-    extractor = create_feature_extractor(model, NODES)
-    extractor.__dict__["forward"] = hooks(model).forward
-    return extractor
-
-
-@wrong("the class of the extractor has another forward, which uses hooks", "not-torchvision")
-def class_forward_replaced(model):
-    extractor, whole = create_feature_extractor(model, NODES), hooks(model)
-    type(extractor).forward = lambda self, x: whole(x)
-    return extractor
-
-
-@wrong("a hook gives other features than the extractor", "not-torchvision")
-def hooked_extractor(model):
-    extractor, whole = create_feature_extractor(model, NODES), hooks(model)
-    extractor.register_forward_hook(lambda module, args, result: whole(*args))
-    return extractor
-
-
-@wrong("torchvision's older way", "not-torchvision")
-def older(model):
-    return IntermediateLayerGetter(model, NODES)
-
-
-@wrong("the stages by hand", "not-torchvision", clause="extractor")
-def by_hand(model):
-    class Stages(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.model = model
-
-        def forward(self, x):
-            m = self.model
-            x = m.maxpool(m.relu(m.bn1(m.conv1(x))))
-            c4 = m.layer3(m.layer2(m.layer1(x)))
-            return {"C4": c4, "C5": m.layer4(c4)}
-
-    return Stages()
-
-
-@wrong("features of another size", "wrong-shape")
-def pooled(model):
-    class Pooled(Renamed):
-        def forward(self, x):
-            found = super().forward(x)
-            return {key: value.mean(dim=(2, 3)) for key, value in found.items()}
-
-    return Pooled(create_feature_extractor(model, ["layer3", "layer4"]), NODES)
-
-
-@wrong("another parameter name", "lost-signature")
-def renamed_parameter(model):
-    extractor = create_feature_extractor(model, NODES)
-
-    class Outer(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.body = extractor
-
-        def forward(self, images):
-            return self.body(images)
-
-    return fx.symbolic_trace(Outer())
-
-
-@wrong("an edit without recompile", "stale-code")
+@wrong("an edit without recompile", "stale-code", clause="common.recompiled")
 def stale(model):
     extractor = create_feature_extractor(model, ["layer3", "layer4"])
     output = next(iter(reversed(extractor.graph.nodes)))

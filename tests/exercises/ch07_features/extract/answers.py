@@ -319,16 +319,6 @@ def first_call(model, wanted):
     return take(model, wanted, meanings=other)
 
 
-@wrong("dots become underscores", "wrong-result")
-def underscores(model, wanted):
-    def look(meant, wanted):
-        names = {name: name.replace(".", "_") for name in wanted}
-        found = look_up(meant, names.values())
-        return {name: found[names[name]] for name in wanted}
-
-    return take(model, wanted, meanings=lambda nodes: {n.name: n for n in nodes}, look_up=look)
-
-
 @wrong("names of nodes only", "crashed", clause="module-names")
 def nodes_only(model, wanted):
     return take(model, wanted, meanings=lambda nodes: {n.name: n for n in nodes})
@@ -340,13 +330,6 @@ def modules_only(model, wanted):
     return take(model, wanted, meanings=lambda nodes: {n.target: n for n in nodes if n.op == calls})
 
 
-@wrong("inputs are not looked up", "crashed")
-def no_inputs(model, wanted):
-    return take(
-        model, wanted, meanings=lambda ns: meanings([n for n in ns if n.op.startswith("call")])
-    )
-
-
 @wrong("in the graph's order", "wrong-order", clause="order")
 def graph_order(model, wanted):
     gm = fx.symbolic_trace(model)
@@ -356,27 +339,9 @@ def graph_order(model, wanted):
     return take(model, {name: wanted[name] for name in ordered})
 
 
-@wrong("keys in alphabetical order", "wrong-order")
-def sorted_keys(model, wanted):
-    return take(model, wanted, output=lambda values: dict(sorted(values.items())))
-
-
-@wrong("names for keys", "wrong-structure")
-def names_for_keys(model, wanted):
-    return take(model, {name: name for name in wanted})
-
-
 @wrong("a tuple of values", "wrong-structure", clause="dict")
 def a_tuple(model, wanted):
     return take(model, wanted, output=lambda values: tuple(values.values()))
-
-
-@wrong("one key for each node", "wrong-structure")
-def one_key_each(model, wanted):
-    gm = fx.symbolic_trace(model)
-    meant = look_up(meanings(list(gm.graph.nodes)), wanted)
-    by_node = {meant[name]: name for name in wanted}
-    return take(model, {n: k for n, k in wanted.items() if n in by_node.values()})
 
 
 @wrong("KeyError for an unknown name", "wrong-exception", clause="unknown")
@@ -384,13 +349,7 @@ def key_error(model, wanted):
     return take(model, wanted, look_up=lambda meant, wanted: {n: meant[n] for n in wanted})
 
 
-@wrong("unknown names are passed over", "should-raise")
-def passed_over(model, wanted):
-    known = meanings(list(fx.symbolic_trace(model).graph.nodes))
-    return take(model, {name: key for name, key in wanted.items() if name in known})
-
-
-@wrong("the name of any module", "should-raise")
+@wrong("the name of any module", "should-raise", clause="unknown")
 def any_module(model, wanted):
     def last_inside(nodes):
         calls = [node for node in nodes if node.op == "call_module"]
@@ -398,25 +357,6 @@ def any_module(model, wanted):
         return {**meanings(nodes), **dict(parts), **{n.target: n for n in calls}}
 
     return take(model, wanted, meanings=last_inside)
-
-
-@wrong("a dot for an underscore in any name", "should-raise")
-def dots_too(model, wanted):
-    def look(meant, wanted):
-        spelled = {n: n.replace(".", "_") for n in wanted}
-        names = {n: n if n in meant or s not in meant else s for n, s in spelled.items()}
-        found = look_up(meant, names.values())
-        return {name: found[names[name]] for name in wanted}
-
-    return take(model, wanted, look_up=look)
-
-
-@wrong("the target of any node", "should-raise")
-def any_target(model, wanted):
-    def targets(nodes):
-        return {n.target: n for n in nodes if isinstance(n.target, str)} | meanings(nodes)
-
-    return take(model, wanted, meanings=targets)
 
 
 @wrong("the message names nothing", "name-not-told", clause="named")
@@ -427,18 +367,10 @@ def no_name(model, wanted):
         raise ValueError("unknown name") from None
 
 
-@wrong("the message names the first name", "name-not-told")
-def first_name(model, wanted):
-    try:
-        return take(model, wanted)
-    except ValueError:
-        raise ValueError(f"unknown: {next(iter(wanted))!r}") from None
-
-
 # ------------------------------------------------------------------ wrong: remaining nodes
 
 
-@wrong("every call in place is kept", "node-left")
+@wrong("every call in place is kept", "node-left", clause="nodes-gone")
 def keeps_writes(model, wanted):
     def keep(gm, nodes, chosen, memory, writes):
         needed, overwritten = sweep(gm, nodes, chosen, memory, writes)
@@ -448,26 +380,6 @@ def keeps_writes(model, wanted):
         return needed, overwritten
 
     return take(model, wanted, sweep=keep, always=True)
-
-
-@wrong("calls in place on anything that is needed, whenever", "node-left")
-def no_order(model, wanted):
-    def anytime(gm, nodes, chosen, memory, writes):
-        needed, _ = sweep(gm, nodes, chosen, memory, writes)
-        owned = {memory[node] for node in needed}
-        for node in reversed(nodes):
-            if (writes(gm, node) and memory[node] in owned) or needed & set(node.users):
-                needed.add(node)
-        return needed, list(chosen)
-
-    return take(model, wanted, sweep=anytime)
-
-
-@wrong("a value may lie in the memory of the first input only", "wrong-result")
-def first_input_only(model, wanted):
-    return take(
-        model, wanted, source=lambda node: node.all_input_nodes[0] if node.all_input_nodes else None
-    )
 
 
 @wrong("and_ and or_ are taken for calls in place", "node-left", clause="pure-logic")
@@ -490,60 +402,9 @@ def detached_snapshots(model, wanted):
     return take(model, wanted, clone=clone)
 
 
-@wrong("copy.deepcopy for a copy", "gradient-lost")
-def deep_copies(model, wanted):
-    return take(model, wanted, clone=clone_by(copy.deepcopy))
-
-
-@wrong("the data of a copy", "gradient-lost")
-def data_of_copies(model, wanted):
-    def clone(gm, node):
-        new = clone_after(gm, node)
-        with gm.graph.inserting_after(new):
-            return gm.graph.call_function(getattr, (new, "data"))
-
-    return take(model, wanted, clone=clone)
-
-
-@wrong("an inplace keyword, whatever it says", "node-left")
+@wrong("an inplace keyword, whatever it says", "node-left", clause="in-place-calls")
 def any_inplace_keyword(model, wanted):
     return take(model, wanted, writes=lambda gm, n: "inplace" in n.kwargs or writes(gm, n))
-
-
-@wrong("modules with an inplace, whatever it says", "node-left")
-def any_inplace_module(model, wanted):
-    def some(gm, node):
-        if node.op == "call_module":
-            return hasattr(gm.get_submodule(node.target), "inplace")
-        return writes(gm, node)
-
-    return take(model, wanted, writes=some)
-
-
-@wrong("calls in place that keep the numbers and change the shape are passed over", "wrong-shape")
-def shapes_stay(model, wanted):
-    shaping = {"squeeze_", "unsqueeze_", "t_", "transpose_"}
-    return take(model, wanted, writes=lambda gm, n: called(n) not in shaping and writes(gm, n))
-
-
-@wrong("a call in place overwrites all that it reads", "node-left")
-def writes_all_it_reads(model, wanted):
-    def broad(gm, nodes, chosen, memory, writes):
-        needed, read = set(), set()
-        for node in reversed(nodes):
-            seen = {memory[other] for other in (node, *node.all_input_nodes)}
-            matters = writes(gm, node) and seen & read
-            if node in chosen or matters or needed & set(node.users):
-                needed.add(node)
-                read |= seen
-        return needed, list(chosen)
-
-    return take(model, wanted, sweep=broad)
-
-
-@wrong("every value may lie in its input's memory", "node-left")
-def all_alias(model, wanted):
-    return take(model, wanted, passes_on=lambda gm, node: node.op.startswith("call"))
 
 
 @wrong("cut off after the last wanted node", "node-left", clause="nodes-gone")
@@ -555,93 +416,9 @@ def cut_off(model, wanted):
     return take(model, wanted, sweep=until)
 
 
-@wrong("nothing is erased", "node-left")
-def erases_nothing(model, wanted):
-    return take(model, wanted, sweep=lambda gm, ns, chosen, *rest: (set(ns), list(chosen)))
-
-
-@wrong("erased once, not in chains", "node-left")
-def one_layer(model, wanted):
-    gm = fx.symbolic_trace(model)
-    nodes = [node for node in gm.graph.nodes if node.op != "output"]
-    chosen = look_up(meanings(nodes), wanted)
-    needed, _ = sweep(gm, nodes, set(chosen.values()), memories(gm, nodes))
-    value = {node: clone_after(gm, node) for node in dict.fromkeys(chosen.values())}
-    next(reversed(gm.graph.nodes)).args = ({k: value[chosen[n]] for n, k in wanted.items()},)
-    for node in nodes:
-        if node not in needed and not node.users and node.op != "placeholder":
-            gm.graph.erase_node(node)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("cut off, with a function of its own for copies", "node-left")
-def cut_off_own_code(model, wanted):
-    def until(gm, nodes, chosen, memory, writes):
-        last = max(nodes.index(node) for node in chosen)
-        return set(nodes[: last + 1]), list(chosen)
-
-    return take(model, wanted, sweep=until, clone=clone_by(snapshot))
-
-
-def cut_off_copy(value):
-    return value.detach().clone()
-
-
-def deep_copy(value):
-    return copy.deepcopy(value)
-
-
-def begun_anew(value):
-    new = value.detach().clone()
-    return new.requires_grad_(value.requires_grad)
-
-
-@wrong("a function of its own copies without gradients", "gradient-lost", clause="gradients")
-def own_function_detaches(model, wanted):
-    return take(model, wanted, clone=clone_by(cut_off_copy))
-
-
-@wrong("a function of its own for deep copies", "gradient-lost", clause="gradients")
-def own_function_copies_deep(model, wanted):
-    return take(model, wanted, clone=clone_by(deep_copy))
-
-
-@wrong("a function of its own begins a new gradient", "gradient-lost", clause="gradients")
-def own_function_begins_anew(model, wanted):
-    return take(model, wanted, clone=clone_by(begun_anew))
-
-
-class KeepNumbers(nn.Module):
-    @torch.no_grad()
-    def forward(self, value):
-        return value.clone()
-
-
-@wrong("a module of its own copies without gradients", "gradient-lost", clause="gradients")
-def own_module_detaches(model, wanted):
-    def clone(gm, node):
-        gm.add_submodule("keep", KeepNumbers())
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_module("keep", (node,))
-
-    return take(model, wanted, always=True, clone=clone)
-
-
 @wrong("unused modules stay", "unused-module", clause="modules-gone")
 def modules_stay(model, wanted):
     return take(model, wanted, modules=False)
-
-
-@wrong("modules stay whose name another one begins with", "unused-module", clause="modules-gone")
-def begin_alike_stay(model, wanted):
-    gm = take(model, wanted)
-    used = [node.target for node in gm.graph.nodes if node.op == "call_module"]
-    for name, child in model.named_children():
-        if any(target.startswith(name) for target in used):
-            gm.add_submodule(name, child)
-    return gm
 
 
 @wrong("unread placeholders go", "lost-signature", clause="signature")
@@ -654,21 +431,11 @@ def no_placeholders(model, wanted):
     return gm
 
 
-@wrong("no recompile", "stale-code")
+@wrong("no recompile", "stale-code", clause="common.recompiled")
 def stale(model, wanted):
     gm = take(model, wanted)
     with gm.graph.inserting_before(next(reversed(gm.graph.nodes))):
         gm.graph.call_function(torch.sin, (next(iter(gm.graph.nodes)),))
-    return gm
-
-
-@wrong("a second output", "several-outputs")
-def second_output(model, wanted):
-    gm = fx.symbolic_trace(model)
-    nodes = [node for node in gm.graph.nodes if node.op != "output"]
-    chosen = look_up(meanings(nodes), wanted)
-    gm.graph.output({key: chosen[name] for name, key in wanted.items()})
-    gm.recompile()
     return gm
 
 
@@ -680,44 +447,7 @@ def no_copies(model, wanted):
     return take(model, wanted, clone=no_clone)
 
 
-@wrong("copies at the end", "overwritten")
-def copies_at_end(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_before(next(reversed(gm.graph.nodes))):
-            return gm.graph.call_method("clone", (node,))
-
-    return take(model, wanted, clone=clone)
-
-
-@wrong("detach for a copy", "overwritten")
-def detached(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_method("detach", (node,))
-
-    return take(model, wanted, clone=clone)
-
-
-@wrong("contiguous for a copy", "overwritten")
-def contiguous(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_method("contiguous", (node,))
-
-    return take(model, wanted, clone=clone)
-
-
-@wrong("the readers read the copy", "wrong-result")
-def readers_rewired(model, wanted):
-    def clone(gm, node):
-        new = clone_after(gm, node)
-        node.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
-        return new
-
-    return take(model, wanted, clone=clone, always=True)
-
-
-@wrong("dead code elimination of FX", "wrong-result")
+@wrong("dead code elimination of FX", "wrong-result", clause="writes-stay")
 def eliminated(model, wanted):
     def fx_style(gm, nodes, chosen, memory, writes):
         needed = set(chosen)
@@ -729,193 +459,22 @@ def eliminated(model, wanted):
     return take(model, wanted, sweep=fx_style)
 
 
-def sweep_by(seen):
-    """A backward sweep; `seen` returns the nodes whose memory a needed node reads."""
-
-    def sweep(gm, nodes, chosen, memory, writes):
-        needed, read = set(), set()
-        for node in reversed(nodes):
-            matters = writes(gm, node) and memory[node] in read
-            if node in chosen or matters or needed & set(node.users):
-                needed.add(node)
-                read |= {memory[other] for other in (node, *seen(node, writes(gm, node)))}
-        return needed, list(chosen)
-
-    return sweep
+def passes_on_but(*names):
+    """A `passes_on` that takes the results of these operations for new values."""
+    return lambda gm, node: passes_on(gm, node) and called(node) not in names
 
 
-@wrong("what a needed call in place takes from elsewhere", "wrong-result")
-def only_what_it_writes(model, wanted):
-    def seen(node, writes):
-        return () if writes else node.all_input_nodes
-
-    return take(model, wanted, sweep=sweep_by(seen))
+@wrong("does not know getitem view", "wrong-result", clause="aliases")
+def no_views(model, wanted):
+    return take(model, wanted, passes_on=passes_on_but("getitem", "view"))
 
 
-@wrong("what is read in a list is overlooked", "wrong-result")
-def only_direct_reads(model, wanted):
-    def seen(node, writes):
-        return [n for n in (*node.args, *node.kwargs.values()) if isinstance(n, fx.Node)]
-
-    return take(model, wanted, sweep=sweep_by(seen))
+@wrong("does not know einsum", "wrong-result", clause="unknown-is-shared")
+def no_einsum(model, wanted):
+    return take(model, wanted, passes_on=passes_on_but("einsum"))
 
 
-def without_alias(name, finding, *, modules=MODULES_PASS_ON):
-    """A wrong answer that does not know that `name` returns an alias."""
-
-    def answer(model, wanted):
-        def some(gm, node):
-            if node.op == "call_module":
-                return isinstance(gm.get_submodule(node.target), modules)
-            return passes_on(gm, node) and called(node) not in name.split()
-
-        return take(model, wanted, passes_on=some)
-
-    answer.__module__ = __name__
-    return wrong(f"does not know {name}", finding)(answer)
-
-
-def only_modules(*kinds):
-    return tuple(kind for kind in MODULES_PASS_ON if kind not in kinds)
-
-
-blind = without_alias("getitem view", "wrong-result")
-no_getitem = without_alias("getitem", "wrong-result")
-no_chunk = without_alias("chunk split", "wrong-result")
-no_getattr = without_alias("getattr", "wrong-result")
-no_reshape = without_alias("reshape", "wrong-result")
-no_narrow = without_alias("narrow", "wrong-result")
-no_detach = without_alias("detach", "wrong-result")
-no_dropout = without_alias("dropout", "wrong-result")
-no_swapaxes = without_alias("swapaxes moveaxis", "wrong-result")
-no_casts = without_alias("cpu double type_as", "wrong-result")
-no_to = without_alias("to", "wrong-result")
-no_contiguous = without_alias("contiguous", "wrong-result")
-no_view_as = without_alias("view_as", "wrong-result")
-no_einsum = without_alias("einsum", "wrong-result")
-no_hsplit = without_alias("hsplit", "wrong-result")
-no_broadcast = without_alias("broadcast_tensors", "wrong-result")
-no_identity = without_alias("nn.Identity", "wrong-result", modules=only_modules(nn.Identity))
-no_flatten = without_alias("nn.Flatten", "wrong-result", modules=only_modules(nn.Flatten))
-no_drop_module = without_alias(
-    "nn.Dropout", "wrong-result", modules=only_modules(nn.modules.dropout._DropoutNd)
-)
-no_alpha_dropout = without_alias(
-    "nn.AlphaDropout",
-    "wrong-result",
-    modules=(*only_modules(nn.modules.dropout._DropoutNd), nn.Dropout),
-)
-
-
-@wrong("the result of a call in place is taken for a new value", "wrong-result")
-def new_value(model, wanted):
-    gm = fx.symbolic_trace(model)
-    nodes = [node for node in gm.graph.nodes if node.op != "output"]
-    chosen = look_up(meanings(nodes), wanted)
-    memory = {}
-    for node in nodes:
-        memory[node] = memory[source(node)] if passes_on(gm, node) else node
-    needed, read, changed, copies = set(), set(), set(), {}
-    for node in reversed(nodes):
-        if node in chosen.values() and memory[node] in changed:
-            copies[node] = None
-        matters = writes(gm, node) and memory[source(node)] in read
-        if node in chosen.values() or matters or needed & set(node.users):
-            needed.add(node)
-            read |= {memory[other] for other in (node, *node.all_input_nodes)}
-            if writes(gm, node):
-                changed.add(memory[source(node)])
-    copies = {node: clone_after(gm, node) for node in copies}
-    result = {key: copies.get(chosen[name], chosen[name]) for name, key in wanted.items()}
-    return finish(gm, nodes, needed, result)
-
-
-@wrong("only nn.ReLU is known to be in place", "overwritten")
-def only_relu(model, wanted):
-    def some(gm, node):
-        module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        return writes(gm, node) and (module is None or type(module) is nn.ReLU)
-
-    return take(model, wanted, writes=some)
-
-
-@wrong("functions by keyword are not known to be in place", "overwritten")
-def no_keyword(model, wanted):
-    return take(
-        model, wanted, writes=lambda gm, n: writes(gm, n) and n.kwargs.get("inplace") is None
-    )
-
-
-@wrong("functions with an underscore are not known", "wrong-result")
-def no_functions(model, wanted):
-    def some(gm, node):
-        named = node.op == "call_function" and called(node).endswith("_")
-        return writes(gm, node) and not named
-
-    return take(model, wanted, writes=some)
-
-
-@wrong("methods are not known to be in place", "wrong-result")
-def no_methods(model, wanted):
-    return take(model, wanted, writes=lambda gm, n: writes(gm, n) and n.op != "call_method")
-
-
-@wrong("inputs by keyword are overlooked", "overwritten")
-def no_keyword_input(model, wanted):
-    def first(node):
-        return node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
-
-    return take(model, wanted, source=first)
-
-
-def by_place(kind):
-    """A wrong answer that assumes that one kind of call changes its first positional argument."""
-
-    def answer(model, wanted):
-        def first(node):
-            if node.op != kind or called(node) in PASS_ON:
-                return source(node)
-            return node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
-
-        return take(model, wanted, always=True, source=first)
-
-    answer.__module__ = __name__
-    return wrong(f"what a {kind} changes is its first positional argument", "wrong-result")(answer)
-
-
-function_by_place, module_by_place = by_place("call_function"), by_place("call_module")
-
-
-@wrong("only calls are cloned, not inputs", "overwritten")
-def inputs_uncloned(model, wanted):
-    return take(
-        model, wanted, clone=lambda gm, n: n if n.op == "placeholder" else clone_after(gm, n)
-    )
-
-
-@wrong("parameters are taken for constants", "overwritten", clause="snapshot")
-def parameters_uncloned(model, wanted):
-    return take(model, wanted, clone=lambda gm, n: n if n.op == "get_attr" else clone_after(gm, n))
-
-
-@wrong("calls in place become ordinary ones", "wrong-result")
-def functional(model, wanted):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if node.op == "call_method" and node.target.endswith("_"):
-            node.target = node.target[:-1]
-        elif node.op == "call_function" and "inplace" in node.kwargs:
-            node.update_kwarg("inplace", False)
-        elif node.op == "call_function" and node.target is torch.relu_:
-            node.target = torch.relu
-        elif node.op == "call_module" and writes(gm, node):
-            module = copy.deepcopy(gm.get_submodule(node.target))
-            module.inplace = False
-            gm.add_submodule(node.target, module)
-    return take(gm, wanted, trace=lambda gm: gm)
-
-
-@wrong("modules are made to copy", "caller-changed")
+@wrong("modules are made to copy", "caller-changed", clause="common.caller-attributes")
 def changes_modules(model, wanted):
     gm = fx.symbolic_trace(model)
     for module in gm.modules():
@@ -924,7 +483,7 @@ def changes_modules(model, wanted):
     return take(gm, wanted, trace=lambda gm: gm)
 
 
-@wrong("a graph module is not traced again", "caller-changed")
+@wrong("a graph module is not traced again", "caller-changed", clause="common.fresh-trace")
 def not_traced(model, wanted):
     def trace(model):
         return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
@@ -935,29 +494,9 @@ def not_traced(model, wanted):
         return take(model, {name.replace("_1", "_2"): key for name, key in wanted.items()})
 
 
-@wrong("a copy of a graph module is not traced again", "wrong-result")
-def copied_not_traced(model, wanted):
-    def trace(model):
-        if isinstance(model, fx.GraphModule):
-            return copy.deepcopy(model)
-        return fx.symbolic_trace(model)
-
-    return take(model, wanted, trace=trace)
-
-
-@wrong("always in eval mode", "caller-changed")
+@wrong("always in eval mode", "caller-changed", clause="common.caller-modes")
 def to_eval(model, wanted):
     return take(model, wanted).eval()
-
-
-@wrong("in the mode of the whole model", "caller-changed", clause="common.caller-modes")
-def mode_of_the_root(model, wanted):
-    return take(model, wanted).train(model.training)
-
-
-@wrong("the graph alone", "not-a-graph-module")
-def graph_alone(model, wanted):
-    return take(model, wanted).graph
 
 
 NAMED = set(
@@ -998,12 +537,7 @@ def named_on_the_card(model, wanted):
 
 
 BEYOND = {
-    "calls in place that keep the numbers and change the shape are passed over": (
-        "random models have no such call"
-    ),
     "the name of any module": "random models are asked for names that exist",
-    "a dot for an underscore in any name": "random models are asked for names that exist",
-    "the target of any node": "random models are asked for names that exist",
 }
 
 
@@ -1047,45 +581,9 @@ def found(gm, name):
     return calls.get(name) or nodes[name]
 
 
-@wrong("one call of a function that runs the whole model", "unknown-target")
+@wrong("one call of a function that runs the whole model", "unknown-target", clause="own-code")
 def own_function_runs_all(model, wanted):
     return one_node(model, wanted)
-
-
-@wrong("one call of a module that runs the whole model", "unknown-target")
-def own_module_runs_all(model, wanted):
-    gm = one_node(model, wanted)
-    (call,) = (node for node in gm.graph.nodes if node.op == "call_function")
-
-    class Everything(nn.Module):
-        def forward(self, *given):
-            return call.target(*given)
-
-    result = nn.Module()
-    result.everything = Everything()
-    call.op, call.target = "call_module", "everything"
-    return fx.GraphModule(result, gm.graph)
-
-
-@wrong("one call of a function of one argument that runs the whole model", "wrong-structure")
-def own_function_of_one_argument(model, wanted):
-    gm = one_node(model, wanted)
-    (call,) = (node for node in gm.graph.nodes if node.op == "call_function")
-    everything, given = call.target, call.args
-
-    def of_all(values):
-        return everything(*values)
-
-    call.target, call.args = of_all, (given,)
-    gm.recompile()
-    return gm
-
-
-CLAUSES = {
-    "does not know swapaxes moveaxis": "aliases",
-    "does not know einsum": "unknown-is-shared",
-}
-"""Clauses that answers break, if the answers are marked in a loop."""
 
 
 DECIDES_NOTHING = [

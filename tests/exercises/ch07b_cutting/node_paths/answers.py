@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import copy
-import sys
-import weakref
 from collections import OrderedDict, defaultdict
 
-import torch
-from torch import fx, nn
+from torch import fx
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import right, wrong
 
 
 class PathTracer(fx.Tracer):
@@ -213,17 +209,6 @@ def leaf_owns(model):
     return traced_with(Leafy(), model)
 
 
-@wrong("the leaf's path cut off", "wrong-path")
-def cut_off(model):
-    class Cut(PathTracer):
-        def note(self, node):
-            super().note(node)
-            if node.op == "call_module":
-                self.paths[node.name] = node.target.rpartition(".")[0]
-
-    return traced_with(Cut(), model)
-
-
 @wrong("the path of the target", "wrong-path", clause="where-created")
 def of_target(model):
     class Targets(PathTracer):
@@ -235,18 +220,7 @@ def of_target(model):
     return traced_with(Targets(), model)
 
 
-@wrong("parameters belong to their module", "wrong-path")
-def parameters_at_home(model):
-    class Home(PathTracer):
-        def note(self, node):
-            super().note(node)
-            if node.op == "get_attr":
-                self.paths[node.name] = node.target.rpartition(".")[0]
-
-    return traced_with(Home(), model)
-
-
-@wrong("only create_proxy", "missing-node")
+@wrong("only create_proxy", "missing-node", clause="every-node")
 def only_proxies(model):
     class Proxies(PathTracer):
         def create_proxy(self, *args, **kwargs):
@@ -260,7 +234,7 @@ def only_proxies(model):
     return traced_with(Proxies(), model)
 
 
-@wrong("FX's stack of modules", "wrong-path")
+@wrong("FX's stack of modules", "wrong-path", clause="leaf-buffer")
 def module_stack(model):
     gm = fx.symbolic_trace(model)
     found = {}
@@ -271,52 +245,6 @@ def module_stack(model):
         if node.op != "output":
             found[node.name] = stack[-1] if stack else ""
     return found
-
-
-@wrong("the keys of FX's stack", "wrong-path")
-def stack_keys(model):
-    class Keys(PathTracer):
-        def call_module(self, m, forward, args, kwargs):
-            def inside(*a, **k):
-                outer, self.path = self.path, next(reversed(self.module_stack))
-                try:
-                    return forward(*a, **k)
-                finally:
-                    self.path = outer
-
-            return fx.Tracer.call_module(self, m, inside, args, kwargs)
-
-    return traced_with(Keys(), model)
-
-
-@wrong("FX's scope as it is", "wrong-path")
-def scope_as_it_is(model):
-    tracer = fx.Tracer()
-    graph = tracer.trace(model)
-    return {n.name: tracer.node_name_to_scope[n.name][0] for n in graph.nodes if n.op != "output"}
-
-
-@wrong("FX's scope, one level up for leaves", "wrong-path")
-def scope_up(model):
-    class Up(fx.Tracer):
-        def __init__(self):
-            super().__init__()
-            self.paths, self.callers = {}, [""]
-
-        def call_module(self, m, forward, args, kwargs):
-            self.callers.append(self.path_of_module(m))
-            try:
-                return super().call_module(m, forward, args, kwargs)
-            finally:
-                self.callers.pop()
-
-        def create_node(self, kind, *args, **kwargs):
-            node = super().create_node(kind, *args, **kwargs)
-            if kind != "output":
-                self.paths[node.name] = self.callers[-2 if kind == "call_module" else -1]
-            return node
-
-    return traced_with(Up(), model)
 
 
 class NotPutBack(PathTracer):
@@ -330,28 +258,12 @@ class NotPutBack(PathTracer):
         return fx.Tracer.call_module(self, m, inside, args, kwargs)
 
 
-@wrong("the path is not put back", "wrong-path")
+@wrong("the path is not put back", "wrong-path", clause="where-created")
 def not_put_back(model):
     return traced_with(NotPutBack(), model)
 
 
-@wrong("back to the root at once", "wrong-path")
-def back_to_root(model):
-    class ToRoot(PathTracer):
-        def call_module(self, m, forward, args, kwargs):
-            def inside(*a, **k):
-                self.path = self.path_of_module(m)
-                try:
-                    return forward(*a, **k)
-                finally:
-                    self.path = ""
-
-            return fx.Tracer.call_module(self, m, inside, args, kwargs)
-
-    return traced_with(ToRoot(), model)
-
-
-@wrong("one dictionary for all tracers", "extra-key")
+@wrong("one dictionary for all tracers", "extra-key", clause="two-models")
 def class_dictionary(model):
     return traced_with(OneDictionary(), model)
 
@@ -362,12 +274,6 @@ class OneDictionary(PathTracer):
     def __init__(self):
         super().__init__()
         self.paths = self.kept
-
-
-@wrong("one dictionary, cleared and handed out", "stale-state")
-def handed_out(model):
-    OneDictionary.kept.clear()
-    return traced_with(OneDictionary(), model)
 
 
 class Careless(PathTracer):
@@ -392,32 +298,6 @@ def left_inside(model):
     return traced_with(CARELESS, model)
 
 
-@wrong("one stack for all tracers", "wrong-path", clause="two-models")
-def one_stack(model):
-    class Stacked(fx.Tracer):
-        def call_module(self, m, forward, args, kwargs):
-            path = self.path_of_module(m)
-            if self.is_leaf_module(m, path):
-                return super().call_module(m, forward, args, kwargs)
-            STACK.append(path)
-            result = super().call_module(m, forward, args, kwargs)
-            STACK.pop()
-            return result
-
-        def create_node(self, *args, **kwargs):
-            node = super().create_node(*args, **kwargs)
-            found[node.name] = STACK[-1]
-            return node
-
-    found = {}
-    Stacked().trace(model)
-    found.pop("output")
-    return found
-
-
-STACK = [""]
-
-
 @wrong("the output too", "lists-output", clause="output")
 def with_output(model):
     class All(PathTracer):
@@ -437,110 +317,9 @@ def output_by_name(model):
     return traced_with(ByName(), model)
 
 
-@wrong("the module whose method runs, whatever it is called", "wrong-path", clause="where-created")
-def by_frames(model):
-    names = {id(m): name for name, m in model.named_modules()}
-
-    class Frames(PathTracer):
-        def note(self, node):
-            super().note(node)
-            at = sys._getframe()
-            while node.op != "output" and at is not None:
-                own, its = names.get(id(at.f_locals.get("self"))), at.f_code.co_filename
-                if own is not None and "/torch/" not in its:
-                    self.paths[node.name] = own
-                    return
-                at = at.f_back
-
-    return traced_with(Frames(), model)
-
-
-@wrong("without placeholders", "missing-node")
-def no_placeholders(model):
-    class Fewer(PathTracer):
-        def note(self, node):
-            if node.op != "placeholder":
-                super().note(node)
-
-    return traced_with(Fewer(), model)
-
-
-@wrong("without get_attr nodes", "missing-node")
-def no_attributes(model):
-    class Fewer(PathTracer):
-        def note(self, node):
-            if node.op != "get_attr":
-                super().note(node)
-
-    return traced_with(Fewer(), model)
-
-
-@wrong("only calls of leaves", "missing-node")
-def only_leaves(model):
-    class Fewer(PathTracer):
-        def note(self, node):
-            if node.op == "call_module":
-                super().note(node)
-
-    return traced_with(Fewer(), model)
-
-
-@wrong("nodes as keys", "wrong-kind")
-def node_keys(model):
-    class Nodes(PathTracer):
-        def note(self, node):
-            if node.op != "output":
-                self.paths[node] = self.path
-
-    return traced_with(Nodes(), model)
-
-
-@wrong("targets as keys", "missing-node")
-def target_keys(model):
-    class Targets(PathTracer):
-        def note(self, node):
-            if node.op != "output":
-                self.paths[str(node.target)] = self.path
-
-    return traced_with(Targets(), model)
-
-
 @wrong("None for the root", "wrong-path", clause="root")
 def none_for_root(model):
     return {name: path or None for name, path in inside(model).items()}
-
-
-@wrong("the class of the root", "wrong-path")
-def class_of_root(model):
-    return {name: path or type(model).__name__ for name, path in inside(model).items()}
-
-
-@wrong("classes in place of paths", "wrong-path")
-def classes(model):
-    modules = dict(model.named_modules())
-    return {name: path and type(modules[path]).__name__ for name, path in inside(model).items()}
-
-
-@wrong("only the last part of a path", "wrong-path")
-def last_part(model):
-    return {name: path.rpartition(".")[2] for name, path in inside(model).items()}
-
-
-@wrong("only the first part of a path", "wrong-path")
-def first_part(model):
-    return {name: path.partition(".")[0] for name, path in inside(model).items()}
-
-
-@wrong("guessed from the names", "wrong-path")
-def guessed(model):
-    paths = sorted((name for name, _ in model.named_modules()), key=len)
-    return {
-        node.name: next(
-            (p for p in reversed(paths) if p and node.name.startswith(p.replace(".", "_"))), ""
-        )
-        for node in fx.Tracer().trace(model).nodes
-        if node.op != "output"
-    }
 
 
 @wrong("only the first call counts", "wrong-path", clause="called-twice")
@@ -557,69 +336,15 @@ def first_call(model):
     return traced_with(Once(), model)
 
 
-@wrong("every module a leaf", "missing-node")
-def all_leaves(model):
-    class Leaves(PathTracer):
-        def is_leaf_module(self, m, path):
-            return True
-
-    return traced_with(Leaves(), model)
-
-
-@wrong("no module a leaf", "missing-node")
-def no_leaves(model):
-    class Opened(PathTracer):
-        def is_leaf_module(self, m, path):
-            return isinstance(m, (nn.TransformerEncoderLayer,))
-
-    return traced_with(Opened(), model)
-
-
-@wrong("paths written on the modules", "caller-changed")
+@wrong("paths written on the modules", "caller-changed", clause="common.caller-attributes")
 def on_modules(model):
     for name, module in model.named_modules():
         module.path = name
     return inside(model)
 
 
-@wrong("a copy in eval mode traced", "missing-node")
-def copy_in_eval(model):
-    return inside(copy.deepcopy(model).eval())
-
-
-@wrong("returns pairs", "wrong-kind")
-def pairs(model):
-    return list(inside(model).items())
-
-
-@wrong("returns the tracer's notes and the graph", "wrong-kind")
-def with_graph(model):
-    tracer = PathTracer()
-    graph = tracer.trace(model)
-    return tracer.paths, torch.fx.GraphModule(model, graph)
-
-
-@wrong("returns nothing", "returned-none")
-def nothing(model):
-    PathTracer().trace(model)
-
-
-wrong("kept by the class of the model", "missing-node")(kept_by_class(inside))
-
-
-@wrong("kept for each model", "missing-node", clause="two-models")
-def kept_for_each_model(model):
-    return KEPT.setdefault(model, inside(model))
-
-
-KEPT: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
 BEYOND = {
     "the output is known by its usual name": "nothing in a random model is called `output`",
-    "kept for each model": "no random model is given twice",
-    "kept by the class of the model": ONE_CLASS_EACH,
-    "a copy in eval mode traced": "no module that is drawn branches on its mode",
 }
 
 

@@ -6,7 +6,7 @@ import copy
 import operator
 
 import torch
-from torch import fx, nn
+from torch import fx
 from torch.fx.node import map_arg
 
 from tests.exercises import GRAPH, right, wrong
@@ -183,40 +183,12 @@ def whole_tree(model, name):
 # ------------------------------------------------------------------ wrong: crossing values
 
 
-@wrong("inputs do not cross", "node-extra", clause="inputs")
-def recomputes(model, name):
-    gm = fx.symbolic_trace(model)
-    nodes = list(gm.graph.nodes)
-    cut = place_of(nodes, name) + 1
-    first, rest = nodes[:cut], nodes[cut:]
-    passed = [n for n in crossing_of(first, rest, name) if n.op == "placeholder" or n is first[-1]]
-    need = set(crossing_of(first, rest, name)) - set(passed)
-    again = set()
-    for node in reversed(first):
-        if node in need or any(user in again for user in node.users):
-            if node not in passed:
-                again.add(node)
-    for node in first:
-        if node.op == "placeholder" and any(user in again for user in node.users):
-            passed = list(dict.fromkeys([*passed, node]))
-    head, new = fx.Graph(), {}
-    for node in first:
-        new[node] = head.node_copy(node, new.__getitem__)
-    head.output(tuple(new[node] for node in passed))
-    tail = fx.Graph()
-    new = placeholders(tail, passed)
-    for node in nodes:
-        if (node in again or node in rest) and node not in new:
-            new[node] = tail.node_copy(node, new.__getitem__)
-    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
-
-
 @wrong("only the named value crosses", "crashed", clause="earlier-values")
 def only_named(model, name):
     return split(model, name, crossing=lambda first, rest, name: [first[-1]])
 
 
-@wrong("only values of calls cross", "crashed")
+@wrong("only values of calls cross", "crashed", clause="inputs")
 def no_inputs(model, name):
     return split(
         model,
@@ -225,54 +197,9 @@ def no_inputs(model, name):
     )
 
 
-def read_in(values, deep):
-    """The nodes in some arguments: in lists, tuples and dictionaries, and in slices if `deep`."""
-    if isinstance(values, fx.Node):
-        return {values}
-    if isinstance(values, dict):
-        values = list(values.values())
-    if deep and isinstance(values, slice):
-        values = [values.start, values.stop, values.step]
-    if not isinstance(values, (list, tuple)):
-        return set()
-    return {node for value in values for node in read_in(value, deep)}
-
-
-@wrong("only values read by position cross", "crashed")
-def by_position(model, name):
-    def crossing(first, rest, name):
-        read = read_in([node.args for node in rest], deep=True)
-        return [node for node in first if node in read]
-
-    return split(model, name, crossing=crossing)
-
-
-@wrong("values read in slices do not cross", "crashed")
-def no_slices(model, name):
-    def crossing(first, rest, name):
-        read = read_in([(node.args, dict(node.kwargs)) for node in rest], deep=False)
-        return [node for node in first if node in read]
-
-    return split(model, name, crossing=crossing)
-
-
 @wrong("every value crosses", "crosses-too-much", clause="nothing-else")
 def everything(model, name):
     return split(model, name, crossing=lambda first, rest, name: list(first))
-
-
-@wrong("every input crosses", "crosses-too-much")
-def every_input(model, name):
-    def crossing(first, rest, name):
-        inputs = [node for node in first if node.op == "placeholder"]
-        return list(dict.fromkeys([*inputs, *crossing_of(first, rest, name)]))
-
-    return split(model, name, crossing=crossing)
-
-
-@wrong("every value with a reader crosses", "crosses-too-much")
-def any_reader(model, name):
-    return split(model, name, crossing=lambda first, rest, name: [n for n in first if n.users])
 
 
 @wrong("once for each reader", "crosses-twice", clause="each-once")
@@ -297,23 +224,6 @@ def each_reader(model, name):
     return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
 
 
-@wrong("the named value crosses twice", "crosses-twice")
-def named_twice(model, name):
-    def crossing(first, rest, name):
-        return [*crossing_of(first, rest, name), first[-1]]
-
-    def enter(graph, nodes):
-        new = placeholders(graph, nodes)
-        graph.placeholder("again")
-        return new
-
-    gm = fx.symbolic_trace(model)
-    nodes = list(gm.graph.nodes)
-    if nodes[place_of(nodes, name)] in crossing_of(nodes[: place_of(nodes, name) + 1], nodes, name):
-        return split(model, name, crossing=crossing, enter=enter)
-    return split(model, name)
-
-
 @wrong("a lone value without a tuple", "not-a-tuple", clause="tuple")
 def lone(model, name):
     return split(
@@ -321,12 +231,7 @@ def lone(model, name):
     )
 
 
-@wrong("a list of values", "not-a-tuple")
-def a_list(model, name):
-    return split(model, name, result=list)
-
-
-@wrong("the two in another order", "wrong-result")
+@wrong("the two in another order", "wrong-result", clause="result")
 def other_order(model, name):
     def enter(graph, nodes):
         return placeholders(graph, sorted(nodes, key=lambda node: node.name))
@@ -342,29 +247,6 @@ def before_it(model, name):
     return split(model, name, place=lambda nodes, name: place_of(nodes, name) - 1)
 
 
-@wrong("only what the named node needs is in the head", "wrong-side")
-def ancestors(model, name):
-    gm = fx.symbolic_trace(model)
-    nodes = list(gm.graph.nodes)
-    named = nodes[place_of(nodes, name)]
-    need = {named}
-    for node in reversed(nodes):
-        if set(node.users) & need:
-            need.add(node)
-    first = [n for n in nodes if n in need or n.op == "placeholder"]
-    rest = [n for n in nodes if n not in first]
-    passed = crossing_of(first, rest, name)
-    head, new = fx.Graph(), {}
-    for node in first:
-        new[node] = head.node_copy(node, new.__getitem__)
-    head.output(tuple(new[node] for node in passed))
-    tail = fx.Graph()
-    new = placeholders(tail, passed)
-    for node in rest:
-        new[node] = tail.node_copy(node, new.__getitem__)
-    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
-
-
 @wrong("dead nodes are eliminated", "node-missing", clause="dead-too")
 def eliminated(model, name):
     parts = split(model, name)
@@ -374,31 +256,10 @@ def eliminated(model, name):
     return parts
 
 
-@wrong("the last call of a module", "wrong-side")
-def last_call(model, name):
-    def place(nodes, name):
-        named = nodes[place_of(nodes, name)]
-        return max(i for i, node in enumerate(nodes) if node.target == named.target)
-
-    return split(model, name, place=place)
-
-
-@wrong("values are copied on the way", "node-extra")
-def cloned(model, name):
-    head, tail = split(model, name)
-    output = next(reversed(head.graph.nodes))
-    with head.graph.inserting_before(output):
-        output.args = (
-            tuple(head.graph.call_function(torch.clone, (node,)) for node in output.args[0]),
-        )
-    head.recompile()
-    return head, tail
-
-
 # ------------------------------------------------------------------ wrong: signature, sharing
 
 
-@wrong("placeholders are copied into the tail", "crashed")
+@wrong("placeholders are copied into the tail", "crashed", clause="result")
 def copied_placeholders(model, name):
     def enter(graph, nodes):
         return {
@@ -411,7 +272,7 @@ def copied_placeholders(model, name):
     return split(model, name, enter=enter)
 
 
-@wrong("the head's defaults are lost", "lost-signature")
+@wrong("the head's defaults are lost", "lost-signature", clause="common.signature")
 def no_defaults(model, name):
     head, tail = split(model, name)
     for node in head.graph.nodes:
@@ -421,33 +282,9 @@ def no_defaults(model, name):
     return head, tail
 
 
-@wrong("unread inputs leave the head", "lost-signature")
-def unread_inputs(model, name):
-    head, tail = split(model, name)
-    for node in reversed(list(head.graph.nodes)):
-        if node.op == "placeholder" and not node.users:
-            head.graph.erase_node(node)
-    head.recompile()
-    return head, tail
-
-
 @wrong("copies of the layers", "not-shared", clause="shared")
 def copied_layers(model, name):
     return split(copy.deepcopy(model), name)
-
-
-@wrong("a tail with layers of its own", "not-shared")
-def copied_tail(model, name):
-    head, tail = split(model, name)
-    return head, copy.deepcopy(tail)
-
-
-@wrong("parameters become new ones", "not-shared")
-def new_parameters(model, name):
-    head, tail = split(model, name)
-    for path, value in list(head.named_parameters(recurse=False)):
-        setattr(head, path, nn.Parameter(value.detach().clone()))
-    return head, tail
 
 
 # ------------------------------------------------------------------ wrong: errors and form
@@ -478,58 +315,7 @@ def at_output(model, name):
     return split(model, "second" if name == "output" else name)
 
 
-def named_output(nodes, name):
-    """The position of a node; the output has its usual name."""
-    names = [node.name for node in nodes if node.op != "placeholder"]
-    if name not in names or name == "output":
-        raise ValueError(f"cannot cut at {name}")
-    return [node.name for node in nodes].index(name)
-
-
-@wrong("cuts at an input that nobody reads", "should-raise", clause="placeholder")
-def at_an_unread_input(model, name):
-    def place(nodes, name):
-        unread = [n.name for n in nodes if n.op == "placeholder" and not n.users]
-        names = [node.name for node in nodes]
-        return names.index(name) if name in unread else place_of(nodes, name)
-
-    return split(model, name, place=place)
-
-
-@wrong("the output is known by its usual name", "crashed", clause="output")
-def usual_name(model, name):
-    return split(model, name, place=named_output)
-
-
-@wrong("cuts at the output where it has another name", "should-raise", clause="output")
-def other_name(model, name):
-    def place(nodes, name):
-        if nodes[-1].name == name != "output":
-            return len(nodes) - 2
-        return place_of(nodes, name)
-
-    return split(model, name, place=place)
-
-
-@wrong("cuts at a target", "should-raise")
-def at_target(model, name):
-    def place(nodes, name):
-        known = {node.target: node.name for node in nodes if isinstance(node.target, str)}
-        names = {node.name for node in nodes}
-        return place_of(nodes, name if name in names else known.get(name))
-
-    return split(model, name, place=place)
-
-
-@wrong("refuses parameters", "crashed")
-def refuses_parameters(model, name):
-    def place(nodes, name):
-        return place_of([n if n.op != "get_attr" else next(iter(nodes)) for n in nodes], name)
-
-    return split(model, name, place=place)
-
-
-@wrong("the nodes of one graph in two", "foreign-node")
+@wrong("the nodes of one graph in two", "foreign-node", clause="common.no-foreign-node")
 def foreign(model, name):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
@@ -553,22 +339,7 @@ def stale(model, name):
     return head, tail
 
 
-@wrong("a list of two modules", "not-two-modules")
-def list_of_two(model, name):
-    return list(split(model, name))
-
-
-@wrong("one module of two", "not-two-modules")
-def one_module(model, name):
-    return split(model, name)[0]
-
-
-@wrong("two graphs instead of modules", "not-two-modules")
-def graphs(model, name):
-    return tuple(part.graph for part in split(model, name))
-
-
-@wrong("a copy of a graph module is not traced again", "wrong-side")
+@wrong("a copy of a graph module is not traced again", "wrong-side", clause="common.fresh-trace")
 def not_traced(model, name):
     def trace(model):
         if isinstance(model, fx.GraphModule):
@@ -578,69 +349,15 @@ def not_traced(model, name):
     return split(model, name, trace=trace)
 
 
-@wrong("the tail returns one value", "wrong-structure")
-def one_value(model, name):
-    head, tail = split(model, name)
-    output = next(reversed(tail.graph.nodes))
-    output.args = (output.all_input_nodes[0],)
-    tail.recompile()
-    return head, tail
-
-
-@wrong("the result's lists become tuples", "wrong-structure")
-def tuples(model, name):
-    head, tail = split(model, name)
-    output = next(reversed(tail.graph.nodes))
-    if isinstance(output.args[0], tuple):
-        output.args = (tuple(tuple(v) if isinstance(v, list) else v for v in output.args[0]),)
-    tail.recompile()
-    return head, tail
-
-
-@wrong("always in eval mode", "caller-changed")
+@wrong("always in eval mode", "caller-changed", clause="common.caller-modes")
 def to_eval(model, name):
     head, tail = split(model, name)
     return head.eval(), tail.eval()
 
 
-@wrong("in the mode of the whole model", "caller-changed", clause="common.caller-modes")
-def mode_of_the_root(model, name):
-    head, tail = split(model, name)
-    return head.train(model.training), tail.train(model.training)
-
-
-@wrong("a tail that keeps its values", "copy-breaks")
-def keeps_values(model, name):
-    head, tail = split(model, name)
-    tail.__dict__["lock"] = (value for value in ())
-    return head, tail
-
-
 BEYOND = {
-    "the output is known by its usual name": "no layer of a random model is called `output`",
-    "cuts at the output where it has another name": "the output of a random model is `output`",
-    "values read in slices do not cross": "no value that is drawn stands in a slice",
-    "cuts at an input that nobody reads": "random models are cut at `x`, which is read",
     "cuts at the output": "random models are cut at nodes where they can be",
-    "cuts at a target": "random models are cut at names that exist",
-    "the result's lists become tuples": (
-        "a list is the outermost container of what is returned, not in a tuple"
-    ),
 }
-
-
-@wrong("a function of the notebook's stands in the tail", "unknown-target")
-def own_function_in_the_tail(model, name):
-    head, tail = split(model, name)
-
-    def same(value):
-        return value
-
-    output = tail.graph.output_node()
-    with tail.graph.inserting_before(output):
-        output.args = (tail.graph.call_function(same, (output.args[0],)),)
-    tail.recompile()
-    return head, tail
 
 
 DECIDES_NOTHING = [

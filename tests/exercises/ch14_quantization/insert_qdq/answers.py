@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 
-import torch
 from torch import fx
 
 from autograder.exercises import EXERCISES
@@ -145,7 +144,7 @@ def edited(
     return new
 
 
-@wrong("quantize reads what comes of itself", "use-before-definition", clause="one-quantize")
+@wrong("quantize reads what comes of itself", "use-before-definition", clause="common.lint")
 def self_loop(gm, scales):
     new = copy.deepcopy(gm)
     for name, scale in scales.items():
@@ -165,11 +164,6 @@ def self_loop(gm, scales):
 @wrong("the given module is edited", "caller-changed", clause="unchanged")
 def in_place(gm, scales):
     return edited(gm, scales, own=lambda gm: gm)
-
-
-@wrong("a new module around the given graph", "caller-changed")
-def given_graph(gm, scales):
-    return edited(gm, scales, own=lambda gm: fx.GraphModule(gm, gm.graph))
 
 
 @wrong("with no scales the given module itself", "not-new", clause="new-module")
@@ -208,25 +202,6 @@ def no_keywords(gm, scales):
         for user in list(node.users):
             if user is not q:
                 user.args = fx.map_arg(user.args, lambda n: dq if n is node else n)
-
-    return edited(gm, scales, replace=replace)
-
-
-@wrong("only the first reader", "reads-original")
-def first_reader(gm, scales):
-    def replace(node, q, dq):
-        for user in list(node.users)[:1]:
-            user.replace_input_with(node, dq)
-
-    return edited(gm, scales, replace=replace)
-
-
-@wrong("readers of the same parameter or buffer, too", "wrong-arguments", clause="all-readers")
-def readers_of_equals(gm, scales):
-    def replace(node, q, dq):
-        same = [n for n in node.graph.nodes if n.op == "get_attr" and n.target == node.target]
-        for each in same if node.op == "get_attr" else [node]:
-            each.replace_all_uses_with(dq, delete_user_cb=lambda user: user is not q)
 
     return edited(gm, scales, replace=replace)
 
@@ -272,26 +247,6 @@ def no_inputs(gm, scales):
     return edited(gm, scales, chosen=lambda node: node.op != "placeholder")
 
 
-@wrong("parameters are skipped", "missing-pair", clause="named")
-def no_parameters(gm, scales):
-    return edited(gm, scales, chosen=lambda node: node.op != "get_attr")
-
-
-@wrong("modules are skipped", "missing-pair")
-def no_modules(gm, scales):
-    return edited(gm, scales, chosen=lambda node: node.op != "call_module")
-
-
-@wrong("1.0 is taken for no scale", "missing-pair", clause="named")
-def not_one(gm, scales):
-    return edited(gm, scales, chosen=lambda node: scales[node.name] != 1.0)
-
-
-@wrong("what is quantized already is skipped", "missing-pair")
-def not_again(gm, scales):
-    return edited(gm, scales, chosen=lambda node: node.target is not dequantize)
-
-
 @wrong("in front of the first reader", "wrong-result", clause="behind")
 def at_first_reader(gm, scales):
     def place(node):
@@ -303,41 +258,6 @@ def at_first_reader(gm, scales):
 @wrong("a scale that is rounded", "wrong-scale", clause="that-scale")
 def rounded(gm, scales):
     return edited(gm, {k: round(v, 2) for k, v in scales.items()})
-
-
-@wrong("the dequantize with a scale of its own", "wrong-scale", clause="that-scale")
-def other_dequantize(gm, scales):
-    return edited(gm, scales, dq_scale=lambda scale: scale * 127 / 128)
-
-
-@wrong("scales above one, upside down", "wrong-scale", clause="that-scale")
-def upside_down(gm, scales):
-    return edited(gm, scales, dq_scale=lambda scale: min(scale, 1 / scale))
-
-
-@wrong("every floating value", "extra-pair", clause="others")
-def all_values(gm, scales):
-    refuse(gm.graph, scales)
-    if not scales:
-        return copy.deepcopy(gm)
-    some = next(iter(scales.values()))
-    every = {n.name: some for n in gm.graph.nodes if n.op != "output" and n.op != "placeholder"}
-    return edited(gm, {**every, **scales})
-
-
-@wrong("a function that does both", "other-node", clause="one-quantize")
-def at_once(gm, scales):
-    new = copy.deepcopy(gm)
-    refuse(new.graph, scales)
-    for node in list(new.graph.nodes):
-        if node.op != "output" and node.name in scales:
-            scale = scales[node.name]
-            with new.graph.inserting_after(node):
-                both = new.graph.call_function(torch.fake_quantize_per_tensor_affine)
-            node.replace_all_uses_with(both)
-            both.args = (node, scale, 0, -128, 127)
-    new.recompile()
-    return new
 
 
 @wrong("a new graph in which names are taken", "other-nodes-changed", clause="names")
@@ -358,15 +278,6 @@ def no_meta(gm, scales):
     for node in new.graph.nodes:
         node.meta = {}
     return new
-
-
-@wrong("the output's meta is lost", "meta-lost", clause="meta")
-def new_output(gm, scales):
-    refuse(gm.graph, scales)
-    graph, env = fx.Graph(), {}
-    result = graph.graph_copy(gm.graph, env)
-    graph.output(result)
-    return edited(fx.GraphModule(gm, graph), scales, own=lambda gm: gm)
 
 
 @wrong("parameters are read first", "other-order", clause="order")
@@ -392,28 +303,9 @@ def with_dce(gm, scales):
     return new
 
 
-@wrong("marks are written into the given graph", "caller-changed", clause="unchanged")
-def writes_meta(gm, scales):
-    for node in gm.graph.nodes:
-        node.meta["scale"] = scales.get(node.name)
-    return edited(gm, scales)
-
-
 @wrong("unknown names are ignored", "should-raise", clause="unknown")
 def ignores(gm, scales):
     return edited(gm, scales, check=lambda graph, scales: None)
-
-
-@wrong("names are looked up when all is done", "should-raise", clause="unknown")
-def looked_up_late(gm, scales):
-    new = edited(gm, scales, check=lambda graph, scales: None)
-    refuse(new.graph, scales)
-    return new
-
-
-@wrong("a KeyError", "wrong-exception", clause="unknown")
-def key_error(gm, scales):
-    return edited(gm, scales, check=lambda graph, s: [known(graph)[name] for name in s])
 
 
 @wrong("the output's name is ignored", "should-raise", clause="output")
@@ -425,51 +317,9 @@ def output_ignored(gm, scales):
     return edited(gm, scales, check=check)
 
 
-@wrong("the output is told by its name", "crashed", clause="output")
-def output_by_name(gm, scales):
-    def check(graph, scales):
-        if set(scales) - ({node.name for node in graph.nodes} - {"output"}):
-            raise ValueError("unknown")
-
-    return edited(gm, scales, check=check)
-
-
-@wrong("targets count as names", "should-raise", clause="unknown")
-def targets_too(gm, scales):
-    def check(graph, scales):
-        words = {n.name for n in graph.nodes if n.op != "output"}
-        if set(scales) - words - {n.target for n in graph.nodes if n.op == "call_module"}:
-            raise ValueError("unknown")
-
-    return edited(gm, scales, check=check)
-
-
-@wrong("refused after the given graph was edited", "caller-changed", clause="unchanged")
-def refused_late(gm, scales):
-    names = known(gm.graph)
-    for name in scales:
-        if name not in names:
-            gm.graph.call_function(torch.relu)
-            raise ValueError(name)
-    return edited(gm, scales)
-
-
 @wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(gm, scales):
     return edited(gm, scales, recompile=False)
-
-
-@wrong("nothing returned", "returned-none")
-def nothing(gm, scales):
-    edited(gm, scales)
-
-
-@wrong("the stub", "not-attempted")
-def stub(gm, scales):
-    raise NotImplementedError
-
-
-BEYOND = {"1.0 is taken for no scale": "no random scale is 1.0"}
 
 
 NOT_GROWN = "scales of random models are powers of four, too large for a long chain"

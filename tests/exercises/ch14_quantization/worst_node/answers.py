@@ -48,12 +48,6 @@ def compared(
     return pick(found, key=found.get)
 
 
-@wrong("errors are rounded", "wrong-node")
-def rounded(float_gm, quant_gm, *inputs):
-    error = lambda a, b: round(relative(a, b), 6)  # noqa: E731
-    return compared(float_gm, quant_gm, inputs, error=error)
-
-
 @right("two tables of copies")
 def two_tables(float_gm, quant_gm, *inputs):
     return compared(float_gm, quant_gm, inputs)
@@ -143,18 +137,6 @@ def mean_of_ratios(a, b, *inputs):
     return compared(a, b, inputs, error=error)
 
 
-@wrong("the largest numbers", "wrong-node", clause="two-norms")
-def largest(a, b, *inputs):
-    return compared(a, b, inputs, error=lambda p, q: ((p - q).abs().max() / p.abs().max()).item())
-
-
-@wrong("the difference of the norms", "wrong-node", clause="two-norms")
-def of_norms(a, b, *inputs):
-    return compared(
-        a, b, inputs, error=lambda p, q: ((p.norm() - q.norm()).abs() / p.norm()).item()
-    )
-
-
 @wrong("the last of equals", "wrong-node", clause="first-of-equals")
 def last_of_equals(a, b, *inputs):
     return compared(a, b, inputs, order=lambda names: names[::-1])
@@ -186,44 +168,6 @@ def functions_only(a, b, *inputs):
     return compared(a, b, inputs, kinds=("call_function",))
 
 
-@wrong("layers do not count", "wrong-node", clause="calls")
-def no_layers(a, b, *inputs):
-    return compared(a, b, inputs, kinds=("call_function", "call_method"))
-
-
-@wrong("the output counts", "not-compared", clause="calls")
-def output_counts(a, b, *inputs):
-    kinds = ("call_function", "call_method", "call_module", "output")
-    return compared(a, b, inputs, kinds=kinds)
-
-
-@wrong("what nobody reads does not count", "wrong-node", clause="calls")
-def only_read(a, b, *inputs):
-    read = {node.name for node in a.graph.nodes if node.users}
-    return compared(a, b, inputs, order=lambda names: [n for n in names if n in read])
-
-
-@wrong("zeros in the quantized graph do not count", "wrong-node", clause="not-zeros")
-def zeros_in_either(a, b, *inputs):
-    ours, theirs = noted(a, inputs), noted(b, inputs)
-    found = {
-        n: relative(ours[n], theirs[n])
-        for n in ours
-        if n in theirs and ours[n].any() and theirs[n].any()
-    }
-    return max(found, key=found.get)
-
-
-@wrong("very small numbers are taken for zeros", "wrong-node", clause="not-zeros")
-def nearly_zeros(a, b, *inputs):
-    return compared(a, b, inputs, nonzero=lambda v: v.numel() and v.abs().max() > 1e-6)
-
-
-@wrong("float32 alone counts", "wrong-node", clause="floating")
-def float32_alone(a, b, *inputs):
-    return compared(a, b, inputs, counts=lambda v: floats(v) and v.dtype == torch.float32)
-
-
 @wrong("values of eight bits count", "not-compared", clause="floating")
 def any_tensor(a, b, *inputs):
     return compared(
@@ -237,64 +181,9 @@ def kept(a, b, *inputs):
     return compared(a, b, inputs, keep=lambda v: v)
 
 
-@wrong("copied only where a reader writes into it", "wrong-node", clause="when-computed")
-def copied_if_written(a, b, *inputs):
-    def writes(node):
-        name = str(getattr(node.target, "__name__", node.target))
-        return name.endswith("_") or node.kwargs.get("inplace")
-
-    written = {n.name for g in (a, b) for n in g.graph.nodes if any(map(writes, [n, *n.users]))}
-    copies = noted(a, inputs), noted(b, inputs)
-    kept = noted(a, inputs, keep=lambda v: v), noted(b, inputs, keep=lambda v: v)
-    ours, theirs = (
-        {n: (copied if n in written else own)[n] for n in own}
-        for copied, own in zip(copies, kept, strict=True)
-    )
-    found = {n: relative(ours[n], theirs[n]) for n in ours if n in theirs and ours[n].any()}
-    return max(found, key=found.get)
-
-
 @wrong("both on the given inputs", "caller-changed", clause="equal-inputs")
 def given_inputs(a, b, *inputs):
     return compared(a, b, inputs, own=lambda inputs: inputs)
-
-
-@wrong("both on one copy", "wrong-node", clause="equal-inputs")
-def one_copy(a, b, *inputs):
-    copied = copy.deepcopy(inputs)
-    return compared(a, b, inputs, own=lambda inputs: copied)
-
-
-def tensors_at_the_top(inputs):
-    return [i.clone() if isinstance(i, torch.Tensor) else i for i in inputs]
-
-
-@wrong("tensors at the top are copied", "caller-changed", clause="equal-inputs")
-def only_the_top(a, b, *inputs):
-    return compared(a, b, inputs, own=tensors_at_the_top)
-
-
-@wrong("one copy of what is nested", "wrong-node", clause="equal-inputs")
-def one_copy_of_the_nested(a, b, *inputs):
-    copied = copy.deepcopy(inputs)
-    return compared(a, b, inputs, own=lambda inputs: tensors_at_the_top(copied))
-
-
-@wrong("the second run on the given inputs", "caller-changed", clause="equal-inputs")
-def second_on_the_given(a, b, *inputs):
-    ours = noted(a, inputs)
-    theirs = noted(b, inputs, own=lambda inputs: inputs)
-    found = {n: relative(ours[n], theirs[n]) for n in ours if n in theirs and ours[n].any()}
-    return max(found, key=found.get)
-
-
-@wrong("by place, not by name", "wrong-node", clause="by-name")
-def by_place(a, b, *inputs):
-    ours, theirs = noted(a, inputs), noted(b, inputs)
-    found = {}
-    for name, p, q in zip(ours, ours.values(), theirs.values(), strict=False):
-        found[name] = relative(p, q)
-    return max(found, key=found.get)
 
 
 @wrong("names of the float graph alone", "crashed", clause="by-name")
@@ -304,71 +193,14 @@ def float_names(a, b, *inputs):
     return max(found, key=found.get)
 
 
-@wrong("the first node that differs", "wrong-node", clause="largest")
-def first_that_differs(a, b, *inputs):
-    ours, theirs = noted(a, inputs), noted(b, inputs)
-    names = [n for n in ours if n in theirs and ours[n].any()]
-    return next((n for n in names if relative(ours[n], theirs[n]) > 1e-6), names[0])
-
-
-def by_row(a, b):
-    if a.dim() < 2:
-        return relative(a, b)
-    sizes = a.flatten(1).norm(dim=1)
-    off = (a - b).flatten(1).norm(dim=1)
-    return (off[sizes > 0] / sizes[sizes > 0]).mean().item()
-
-
-@wrong("the mean of the errors of all rows", "wrong-node", clause="two-norms")
-def mean_of_rows(float_gm, quant_gm, *inputs):
-    return compared(float_gm, quant_gm, inputs, error=by_row)
-
-
-@wrong("numbers that add up to zero are taken for zeros", "wrong-node", clause="not-zeros")
-def sum_is_zero(float_gm, quant_gm, *inputs):
-    return compared(float_gm, quant_gm, inputs, nonzero=lambda value: value.sum() != 0)
-
-
-ALL_BUT_INPUTS = ("call_function", "call_method", "call_module", "get_attr")
-
-
-def calls_of(gm, inputs):
-    """Keep the names of a graph's calls; in the other graph they may name parameters."""
-    calls = noted(gm, inputs)
-    return lambda names: [name for name in names if name in calls]
-
-
-@wrong("what is a call in the float graph", "not-compared", clause="calls")
-def calls_of_one(float_gm, quant_gm, *inputs):
-    order = calls_of(float_gm, inputs)
-    return compared(float_gm, quant_gm, inputs, kinds=ALL_BUT_INPUTS, order=order)
-
-
-@wrong("what is a call in the quantized graph", "not-compared", clause="calls")
-def calls_of_the_other(float_gm, quant_gm, *inputs):
-    order = calls_of(quant_gm, inputs)
-    return compared(float_gm, quant_gm, inputs, kinds=ALL_BUT_INPUTS, order=order)
-
-
 @wrong("the error with the name", "wrong-kind", clause="name")
 def with_error(a, b, *inputs):
     return compared(a, b, inputs), 0.5
 
 
-@wrong("the node", "wrong-kind", clause="name")
-def node(a, b, *inputs):
-    name = compared(a, b, inputs)
-    return next(n for n in a.graph.nodes if n.name == name)
-
-
-@wrong("the given graphs are changed", "caller-changed")
+@wrong("the given graphs are changed", "caller-changed", clause="common.caller-graph")
 def changes(a, b, *inputs):
     name = compared(a, b, inputs)
     b.graph.eliminate_dead_code()
     a.worst = name
     return name
-
-
-@wrong("the stub", "not-attempted")
-def stub(a, b, *inputs):
-    raise NotImplementedError

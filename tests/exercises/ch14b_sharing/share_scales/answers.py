@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
-import operator
 from collections import defaultdict
 
 import torch
@@ -235,42 +233,6 @@ def smallest(gm):
     return shared(gm, choose=min)
 
 
-@wrong("the scale of the result", "not-shared", clause="largest")
-def of_the_result(gm):
-    return shared(gm, choose=lambda scales: list(scales)[-1], join=lambda groups: groups)
-
-
-@wrong("the scale of the first input", "not-shared", clause="largest")
-def of_the_first(gm):
-    return shared(gm, choose=lambda scales: next(iter(scales)), join=lambda groups: groups)
-
-
-@wrong("scales that are close stay", "not-shared", clause="largest")
-def close_scales(gm):
-    """Leave scales that are nearly the largest."""
-    new, wanted = copy.deepcopy(gm), shared(gm)
-    for node, other in zip(new.graph.nodes, wanted.graph.nodes, strict=True):
-        if node.target in (quantize, dequantize) and not math.isclose(node.args[1], other.args[1]):
-            node.args = (node.args[0], other.args[1])
-    new.recompile()
-    return new
-
-
-@wrong("the largest as text", "not-shared", clause="largest")
-def largest_text(gm):
-    """Compare scales as text, where 9e-05 is larger than 0.01."""
-    return shared(gm, choose=lambda scales: max(scales, key=str))
-
-
-@wrong("the mean of all scales", "not-shared", clause="largest")
-def mean(gm):
-    def choose(scales):
-        scales = list(scales)
-        return sum(scales) / len(scales)
-
-    return shared(gm, choose=choose)
-
-
 @wrong("only inputs share", "not-shared", clause="results")
 def only_inputs(gm):
     def find(new):
@@ -305,28 +267,6 @@ def only_quantize(gm):
     return shared(gm, readers=lambda member: [])
 
 
-@wrong("the first dequantize alone", "not-shared", clause="each-dequantize")
-def one_dequantize(gm):
-    return shared(gm, readers=lambda member: dequantize_readers(member)[:1])
-
-
-@wrong("only dequantize calls that the operation reads", "not-shared", clause="each-dequantize")
-def only_those_around(gm):
-    def readers(member):
-        def next_to(call):
-            return any(moved_by(user) for user in call.users)
-
-        every = dequantize_readers(member)
-        return [call for call in every if next_to(call)] or every
-
-    return shared(gm, readers=readers)
-
-
-@wrong("an unread dequantize keeps its scale", "not-shared", clause="each-dequantize")
-def only_read(gm):
-    return shared(gm, readers=lambda member: [d for d in dequantize_readers(member) if d.users])
-
-
 @wrong("only dequantize calls", "not-shared", clause="each-quantize")
 def only_dequantize(gm):
     new = copy.deepcopy(gm)
@@ -339,29 +279,6 @@ def only_dequantize(gm):
     return new
 
 
-@wrong("the first quantize of a result", "not-shared", clause="results")
-def one_result(gm):
-    return shared(
-        gm, find=lambda new: members_of(new, results=lambda node: quantize_readers(node)[:1])
-    )
-
-
-@wrong("whatever reads the quantized value is rescaled", "other-arguments", clause="only-scales")
-def any_reader(gm):
-    new = copy.deepcopy(gm)
-    for group in united(members_of(new)):
-        scale = max(member.args[1] for member in group)
-        for member in group:
-            with_scale(member, scale)
-            for reader in list(member.users):
-                if reader.op == "output":
-                    reader.args = (reader.args[0], scale)
-                else:
-                    with_scale(reader, scale)
-    new.recompile()
-    return new
-
-
 # ------------------------------------------------------------------ wrong: what hangs together
 
 
@@ -370,67 +287,14 @@ def one_walk(gm):
     return shared(gm, join=lambda groups: groups)
 
 
-@wrong("one walk, from the end", "not-shared", clause="several-operations")
-def one_walk_back(gm):
-    return shared(gm, join=lambda groups: reversed(groups))
-
-
 @wrong("there and back again", "not-shared", clause="common-input")
 def there_and_back(gm):
     return shared(gm, join=lambda groups: [*groups, *reversed(groups)])
 
 
-@wrong("five rounds", "not-shared", clause="common-input")
-def five_rounds(gm):
-    return shared(gm, join=lambda groups: groups * 5)
-
-
 @wrong("all operations share one scale", "changed-alone", clause="only-together")
 def all_one(gm):
     return shared(gm, join=lambda groups: [set().union(*groups)] if groups else [])
-
-
-@wrong("all pairs share one scale", "changed-alone", clause="only-together")
-def everything(gm):
-    def find(new):
-        return [[node for node in new.graph.nodes if calls(node, quantize)]]
-
-    return shared(gm, find=lambda new: [group for group in find(new) if group])
-
-
-@wrong("groups that meet through the same dequantize", "not-shared", clause="common-input")
-def by_dequantize(gm):
-    """Treat inputs as common only if operations read the same node."""
-    new = copy.deepcopy(gm)
-    ends = []
-    for node in new.graph.nodes:
-        values, results = moved_by(node), quantize_readers(node)
-        if values and results and all_dequantized(values):
-            ends.append({*values, *(d for result in results for d in dequantize_readers(result))}
-                        | set(results))  # fmt: skip
-    for group in united(ends):
-        scale = max(call.args[1] for call in group)
-        for call in group:
-            source = call if calls(call, quantize) else call.args[0]
-            for each in (source, *dequantize_readers(source)):
-                with_scale(each, scale)
-    new.recompile()
-    return new
-
-
-@wrong("groups by equal scales", "not-shared", clause="common-input")
-def by_scales(gm):
-    """Replace a scale by a larger one wherever its value occurs."""
-    new = copy.deepcopy(gm)
-    to = {}
-    for group in members_of(new):
-        scale = max(member.args[1] for member in group)
-        to.update({member.args[1]: scale for member in group})
-    for node in new.graph.nodes:
-        if calls(node, quantize) or calls(node, dequantize):
-            with_scale(node, to.get(node.args[1], node.args[1]))
-    new.recompile()
-    return new
 
 
 # ------------------------------------------------------------------ wrong: around what
@@ -450,13 +314,6 @@ def no_cat(gm):
     ))  # fmt: skip
 
 
-@wrong("no permute", "not-shared", clause="methods")
-def no_permute(gm):
-    return shared(gm, find=lambda new: members_of(
-        new, moved=lambda node: [] if node.target == "permute" else moved_by(node)
-    ))  # fmt: skip
-
-
 @wrong("no methods", "not-shared", clause="methods")
 def no_methods(gm):
     return shared(gm, find=lambda new: members_of(
@@ -464,45 +321,10 @@ def no_methods(gm):
     ))  # fmt: skip
 
 
-@wrong("layers with the names of methods, too", "changed-alone")
-def names_of_methods(gm):
-    def moved(node):
-        named_so = node.op == "call_module" and node.target in METHODS
-        return [node.args[0]] if named_so else moved_by(node)
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-@wrong("lists, and no tuples", "not-shared", clause="cat")
-def only_lists(gm):
-    def moved(node):
-        if calls(node, torch.cat) and node.args and isinstance(node.args[0], tuple):
-            return []
-        return moved_by(node)
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-@wrong("keywords are overlooked", "not-shared", clause="keyword-calls")
+@wrong("keywords are overlooked", "not-shared", clause="common.keyword-calls")
 def positional(gm):
     def moved(node):
         return moved_by(node) if node.args else []
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-@wrong("views too", "changed-alone", clause="nothing-else-moves")
-def views_too(gm):
-    def moved(node):
-        return [node.args[0]] if node.target == "view" else moved_by(node)
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-@wrong("layers that pool, too", "changed-alone", clause="nothing-else-moves")
-def layers_too(gm):
-    def moved(node):
-        return list(node.args[:1]) if node.op == "call_module" else moved_by(node)
 
     return shared(gm, find=lambda new: members_of(new, moved=moved))
 
@@ -518,22 +340,6 @@ def any_call(gm):
     return shared(gm, find=lambda new: members_of(new, moved=moved))
 
 
-@wrong("a stack is a cat", "changed-alone", clause="nothing-else-moves")
-def stack_too(gm):
-    def moved(node):
-        return list(node.args[0]) if calls(node, torch.stack) else moved_by(node)
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-@wrong("torch.add is a cat", "changed-alone", clause="nothing-else-moves")
-def add_too(gm):
-    def moved(node):
-        return list(node.args) if calls(node, torch.add) else moved_by(node)
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
 def with_relatives(relatives):
     def answer(gm):
         def moved(node):
@@ -544,29 +350,10 @@ def with_relatives(relatives):
     return answer
 
 
-RELATIVES = {
-    "functions of the methods' names, too": (torch.reshape, torch.permute, torch.transpose),
-    "other pools of the largest, too": (F.max_pool3d, F.adaptive_max_pool2d),
-    "unsqueeze, too": ("unsqueeze",),
-    "contiguous, too": ("contiguous",),
-    "parts, too": (operator.getitem,),
-}
-for style, relatives in RELATIVES.items():
-    wrong(style, "changed-alone", clause="nothing-else-moves")(with_relatives(relatives))
-
-
 @wrong("some inputs are enough", "changed-alone", clause="all-inputs")
 def some_inputs(gm):
     def fits(values):
         return any(calls(value, dequantize) for value in values)
-
-    return shared(gm, find=lambda new: members_of(new, fits=fits))
-
-
-@wrong("the first input is looked at", "changed-alone", clause="all-inputs")
-def first_input(gm):
-    def fits(values):
-        return calls(values[0], dequantize)
 
     return shared(gm, find=lambda new: members_of(new, fits=fits))
 
@@ -584,63 +371,7 @@ def not_quantized(gm):
     return shared(gm, find=find)
 
 
-@wrong("quantized somewhere behind", "changed-alone", clause="somebody-quantizes")
-def quantized_later(gm):
-    def results(node):
-        return [
-            *quantize_readers(node),
-            *(q for user in node.users for q in quantize_readers(user)),
-        ]
-
-    return shared(gm, find=lambda new: members_of(new, results=results))
-
-
-@wrong("up through several operations", "changed-alone", clause="all-inputs")
-def through_operations(gm):
-    def moved(node):
-        found = []
-        for value in moved_by(node):
-            found += moved(value) or [value]
-        return found
-
-    return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-@wrong("down through several operations", "changed-alone", clause="somebody-quantizes")
-def results_of_results(gm):
-    def results(node):
-        found = quantize_readers(node)
-        for user in node.users:
-            if moved_by(user) == [node]:
-                found += results(user)
-        return found
-
-    return shared(gm, find=lambda new: members_of(new, results=results))
-
-
-@wrong("only if nobody else reads the result", "not-shared", clause="somebody-quantizes")
-def nobody_else(gm):
-    def results(node):
-        found = quantize_readers(node)
-        return found if len(found) == len(node.users) else []
-
-    return shared(gm, find=lambda new: members_of(new, results=results))
-
-
 # ------------------------------------------------------------------ wrong: form
-
-
-@wrong("joined calls are folded", "other-nodes", clause="only-scales")
-def folded(gm):
-    new = shared(gm)
-    for node in list(new.graph.nodes):
-        if calls(node, quantize) and calls(node.args[0], dequantize):
-            if node.args[1] == node.args[0].args[1]:
-                node.replace_all_uses_with(node.args[0].args[0])
-                new.graph.erase_node(node)
-    new.graph.eliminate_dead_code()
-    new.recompile()
-    return new
 
 
 @wrong("new calls in place of the old ones", "other-nodes", clause="only-scales")
@@ -659,16 +390,7 @@ def new_calls(gm):
     return new
 
 
-@wrong("meta is lost", "meta-lost", clause="only-scales")
-def no_meta(gm):
-    new = shared(gm)
-    for node in new.graph.nodes:
-        if calls(node, quantize):
-            node.meta = {}
-    return new
-
-
-@wrong("traced anew", "other-nodes")
+@wrong("traced anew", "other-nodes", clause="common.gm-as-it-is")
 def traced_anew(gm):
     return shared(gm, own=fx.symbolic_trace)
 
@@ -683,36 +405,11 @@ def itself(gm):
     return shared(gm) if members_of(gm) else gm
 
 
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(gm):
     return shared(gm, recompile=False)
 
 
-@wrong("the groups", "not-a-graph-module")
-def only_groups(gm):
-    return [sorted(node.name for node in group) for group in united(members_of(gm))]
-
-
-@wrong("the stub", "not-attempted")
-def stub(gm):
-    raise NotImplementedError
-
-
-RARE = "random models have no such calls"
-ORDER = "random models have too few operations with inputs in common"
 BEYOND = {
-    "scales that are close stay": "random scales have two digits behind the point",
-    "the largest as text": "random scales have two digits behind the point",
-    **dict.fromkeys(RELATIVES, RARE),
-    "only dequantize calls that the operation reads": RARE,
-    "whatever reads the quantized value is rescaled": RARE,
-    "no permute": RARE,
-    "lists, and no tuples": RARE,
-    "views too": RARE,
-    "layers that pool, too": RARE,
-    "joined calls are folded": RARE,
-    "an unread dequantize keeps its scale": "all that random models have is read",
-    "five rounds": ORDER,
-    "there and back again": ORDER,
-    "groups that meet through the same dequantize": ORDER,
+    "there and back again": "random models have too few operations with inputs in common",
 }

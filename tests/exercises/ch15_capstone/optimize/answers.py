@@ -11,9 +11,9 @@ import torch
 from torch import fx, nn
 from torch.fx.experimental import optimization
 from torch.nn import functional as F
-from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import GRAPH, right, wrong
 
 CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -306,21 +306,6 @@ class Clean:
         return type(module_of(gm, source)) in CONVS and len(source.users) == 1
 
 
-@wrong("the stub", "not-attempted")
-def stub(model):
-    raise NotImplementedError()
-
-
-@wrong("PyTorch's own pipeline", "dead-left")
-def pytorchs_own(model):
-    return optimization.fuse(optimization.remove_dropout(model))
-
-
-@wrong("only a trace", "missed-spelling")
-def only_a_trace(model):
-    return fx.symbolic_trace(model)
-
-
 @wrong("modules only: functional dropouts stay", "missed-spelling", clause="dropout-functions")
 def modules_only(model):
     return Clean(functions=())(model)
@@ -334,58 +319,6 @@ def functions_only(model):
 @wrong("identities stay", "missed-spelling", clause="identity")
 def identities_stay(model):
     return Clean(modules=DROPOUTS)(model)
-
-
-@wrong("one function of dropout is not known", "missed-spelling")
-def one_function_less(model):
-    return Clean(functions=FUNCTIONS[:-1])(model)
-
-
-@wrong("functions for lines and volumes are not known", "missed-spelling")
-def images_alone(model):
-    known = tuple(f for f in FUNCTIONS if f not in (F.dropout1d, F.dropout3d))
-    return Clean(functions=known)(model)
-
-
-@wrong("the function for lines is not known", "missed-spelling")
-def no_lines(model):
-    return Clean(functions=tuple(f for f in FUNCTIONS if f is not F.dropout1d))(model)
-
-
-@wrong("functions that are told not to train stay", "missed-spelling")
-def told_not_to_train(model):
-    def keep(gm, node):
-        told = node.kwargs.get("training", node.args[2] if len(node.args) > 2 else None)
-        return node.target is F.dropout and told is False
-
-    return Clean(keep=keep)(model)
-
-
-@wrong("functions in place stay", "missed-spelling")
-def functions_in_place(model):
-    def keep(gm, node):
-        return node.op == "call_function" and node.kwargs.get("inplace")
-
-    return Clean(keep=keep)(model)
-
-
-@wrong("identities that are returned stay", "missed-spelling")
-def returned_identities(model):
-    def keep(gm, node):
-        returned = any(user.op == "output" for user in node.users)
-        return returned and isinstance(module_of(gm, node), nn.Identity)
-
-    return Clean(keep=keep)(model)
-
-
-@wrong("dead calls of methods stay", "dead-left")
-def dead_methods(model):
-    return Clean(effect=lambda gm, node: has_effect(gm, node) or node.op == "call_method")(model)
-
-
-@wrong("plain dropouts only", "missed-spelling")
-def plain_only(model):
-    return Clean(modules=(nn.Dropout, nn.Identity), functions=(F.dropout,))(model)
 
 
 @wrong("dropouts that are the output stay", "missed-spelling", clause="output")
@@ -406,200 +339,9 @@ def dead_stays(model):
     return Clean(order=("skip", "fuse"))(model)
 
 
-@wrong("eliminate_dead_code", "changed-too-much")
+@wrong("eliminate_dead_code", "changed-too-much", clause="effects")
 def eliminated(model):
     return Clean(effect=lambda gm, node: node.is_impure())(model)
-
-
-@wrong("calls in place go", "changed-too-much", clause="effects")
-def in_place_goes(model):
-    def effect(gm, node):
-        known = node.op in ("placeholder", "output") or node.target is torch._assert
-        return known or (node.op == "call_method" and node.target.endswith("_"))
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("and_ is taken for an operator in place", "dead-left")
-def and_writes(model):
-    def effect(gm, node):
-        return has_effect(gm, node) or node.target is operator.and_
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("or_ is taken for an operator in place", "dead-left")
-def or_writes(model):
-    def effect(gm, node):
-        return has_effect(gm, node) or node.target is operator.or_
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("not_ and is_ are taken for operators in place", "dead-left")
-def questions_write(model):
-    def effect(gm, node):
-        return has_effect(gm, node) or node.target in (operator.not_, operator.is_)
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("layers and parameters whose names end in an underscore write", "dead-left")
-def names_write(model):
-    def effect(gm, node):
-        named_so = node.op in ("call_module", "get_attr") and node.target.endswith("_")
-        return has_effect(gm, node) or named_so
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("shifts in place go", "changed-too-much", clause="effects")
-def shifts_go(model):
-    def effect(gm, node):
-        return has_effect(gm, node) and node.target not in ("__ilshift__", "__irshift__")
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("the last value that a dropout reads takes its place", "missed-place")
-def last_value(model):
-    return Clean(value=lambda node: node.all_input_nodes[-1])(model)
-
-
-@wrong("operators in place go, where they are methods", "changed-too-much", clause="effects")
-def operators_go(model):
-    def effect(gm, node):
-        return has_effect(gm, node) and not (
-            node.op == "call_method" and node.target in ("__iadd__", "__imul__")
-        )
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("items that are set go", "changed-too-much", clause="effects")
-def set_items_go(model):
-    def effect(gm, node):
-        return has_effect(gm, node) and node.target != "__setitem__"
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("any BatchNorm has the usual eps", "wrong-result")
-def usual_eps(model):
-    def fold(conv, bn):
-        usual = copy.deepcopy(bn)
-        usual.eps = 1e-5
-        return folded(conv, usual)
-
-    return Clean(fold=fold)(model)
-
-
-@wrong("any BatchNorm has a weight", "crashed")
-def has_weight(model):
-    def fold(conv, bn):
-        scale = bn.weight / (bn.running_var + bn.eps).sqrt()
-        made = folded(conv, bn)
-        made.weight = nn.Parameter(conv.weight * scale.reshape(-1, *[1] * (conv.weight.dim() - 1)))
-        return made
-
-    return Clean(fold=fold)(model)
-
-
-@wrong("linear layers are fused, too", "changed-too-much", clause="no-pairs")
-def linear_too(model):
-    gm = Clean()(model)
-    for node in list(gm.graph.nodes):
-        if is_norm(gm, node):
-            (source,) = node.all_input_nodes
-            if isinstance(module_of(gm, source), nn.Linear) and len(source.users) == 1:
-                name = free_name(gm)
-                gm.add_submodule(
-                    name, fuse_linear_bn_eval(module_of(gm, source), module_of(gm, node))
-                )
-                source.target = name
-                node.replace_all_uses_with(source)
-                gm.graph.erase_node(node)
-    return done(gm)
-
-
-@wrong("convolutions are padded with zeros", "wrong-result")
-def zeros_around(model):
-    def fold(conv, bn):
-        made = folded(conv, bn)
-        made.padding_mode = "zeros"
-        return made
-
-    return Clean(fold=fold)(model)
-
-
-@wrong("the dilation is lost", "wrong-shape")
-def dilation_lost(model):
-    def fold(conv, bn):
-        made = folded(conv, bn)
-        made.dilation = (1,) * len(made.dilation)
-        return made
-
-    return Clean(fold=fold)(model)
-
-
-@wrong("calls with out go", "changed-too-much")
-def out_goes(model):
-    def effect(gm, node):
-        return has_effect(gm, node) and node.kwargs.get("out") is None
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("functions in place go, if they have no inplace", "changed-too-much")
-def named_functions_go(model):
-    def effect(gm, node):
-        named = node.op == "call_function" and node.target.__name__.endswith("_")
-        return has_effect(gm, node) and not named
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("assertions go", "changed-too-much")
-def assertions_go(model):
-    def effect(gm, node):
-        return has_effect(gm, node) and node.target is not torch._assert
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("prints go", "changed-too-much")
-def no_prints(model):
-    return Clean(effect=lambda gm, node: has_effect(gm, node) and node.target is not print)(model)
-
-
-@wrong("a BatchNorm counts as an effect in eval mode, too", "dead-left")
-def norms_have_effects(model):
-    def effect(gm, node):
-        return has_effect(gm, node) or isinstance(module_of(gm, node), NORMS)
-
-    return Clean(effect=effect)(model)
-
-
-@wrong("attributes that nobody reads stay", "dead-left", clause="dead")
-def attributes_stay(model):
-    return Clean(effect=lambda gm, node: has_effect(gm, node) or node.op == "get_attr")(model)
-
-
-@wrong("dead code first, and once", "dead-left", clause="dead")
-def dead_code_first(model):
-    return Clean(order=("sweep", "skip", "fuse"), rounds=1)(model)
-
-
-@wrong("dead calls go in one sweep from the front", "dead-left")
-def from_the_front(model):
-    gm = fx.symbolic_trace(model)
-    skip(gm)
-    for node in list(gm.graph.nodes):
-        if not node.users and not has_effect(gm, node):
-            gm.graph.erase_node(node)
-    while fuse_first(gm):
-        pass
-    return done(gm)
 
 
 @wrong("nothing is fused", "missed-place", clause="pairs")
@@ -633,44 +375,12 @@ def listed_once(model):
     return done(gm)
 
 
-@wrong("a dropout's reader is looked for before it is gone", "missed-place")
-def sweep_then_skip(model):
-    return Clean(order=("sweep", "fuse", "skip"), rounds=1)(model)
-
-
 @wrong("PyTorch's fuse at the end", "wrong-result", clause="shared-convolution")
 def pytorchs_fuse(model):
     gm = fx.symbolic_trace(model)
     skip(gm)
     sweep(gm)
     return optimization.fuse(done(gm))
-
-
-@wrong("each convolution is folded once", "wrong-result")
-def folded_once(model):
-    made: dict[int, nn.Module] = {}
-
-    def fold(conv, bn):
-        return made.setdefault(id(conv), folded(conv, bn))
-
-    return Clean(fold=fold)(model)
-
-
-@wrong("the convolution is folded in a copy of the model", "wrong-result")
-def in_the_copy(model):
-    gm = fx.symbolic_trace(copy.deepcopy(model))
-    skip(gm)
-    sweep(gm)
-    clean = Clean()
-    for node in list(gm.graph.nodes):
-        if clean.is_pair(gm, node):
-            source = node.all_input_nodes[0]
-            conv = module_of(gm, source)
-            new = folded(conv, module_of(gm, node))
-            conv.weight, conv.bias = new.weight, new.bias
-            node.replace_all_uses_with(source)
-            gm.graph.erase_node(node)
-    return done(gm)
 
 
 def folded_where_it_is(model, alone):
@@ -702,16 +412,6 @@ def read_weight(model):
     return folded_where_it_is(model, alone)
 
 
-@wrong("a weight that is tied changes", "wrong-result")
-def tied_weight(model):
-    def alone(gm, target):
-        """Whether no other node calls the convolution or reads a part of it."""
-        targets = [f"{node.target}." for node in gm.graph.nodes]
-        return sum(each.startswith(f"{target}.") for each in targets) == 1
-
-    return folded_where_it_is(model, alone)
-
-
 @wrong("the caller's convolutions are folded", "caller-changed", clause="model-unchanged")
 def the_callers(model):
     gm = fx.symbolic_trace(model)
@@ -737,91 +437,9 @@ def other_readers(model):
     return Clean(pair=pair)(model)
 
 
-def is_pair_by(count):
-    """A test for pairs that counts the readers of the convolution in its own way."""
-
-    def pair(gm, node):
-        if not is_norm(gm, node):
-            return False
-        (source,) = node.all_input_nodes
-        return type(module_of(gm, source)) in CONVS and count(source.users) == 1
-
-    return pair
-
-
-@wrong("who asks for a size is no reader", "changed-too-much")
-def size_is_no_reader(model):
-    def count(users):
-        return sum(node.target not in ("size", "dim", getattr) for node in users)
-
-    return Clean(pair=is_pair_by(count))(model)
-
-
-@wrong("the output is no reader", "changed-too-much", clause="no-pairs")
-def output_is_no_reader(model):
-    pair = is_pair_by(lambda users: sum(user.op != "output" for user in users))
-    return Clean(pair=pair)(model)
-
-
-@wrong("two calls of one BatchNorm count as one reader", "changed-too-much", clause="no-pairs")
-def readers_by_target(model):
-    return Clean(pair=is_pair_by(lambda users: len({user.target for user in users})))(model)
-
-
-@wrong("a ReLU between them does not matter", "changed-too-much")
-def over_a_relu(model):
-    gm = Clean()(model)
-    for node in list(gm.graph.nodes):
-        if is_norm(gm, node):
-            (relu,) = node.all_input_nodes
-            if isinstance(module_of(gm, relu), nn.ReLU):
-                (conv,) = relu.all_input_nodes
-                name = free_name(gm)
-                gm.add_submodule(name, folded(module_of(gm, conv), module_of(gm, node)))
-                conv.target = name
-                node.replace_all_uses_with(relu)
-                gm.graph.erase_node(node)
-    return done(gm)
-
-
 @wrong("a fixed name for what is new", "wrong-result", clause="free-names")
 def fixed_name(model):
     return Clean(name=lambda gm, conv: "conv_fused")(model)
-
-
-@wrong("names that no layer has", "crashed", clause="free-names")
-def of_no_layer(model):
-    def name(gm, conv):
-        return next(n for i in itertools.count() if (n := f"fused_{i}") not in gm._modules)
-
-    return Clean(name=name)(model)
-
-
-@wrong("names that no node names", "crashed", clause="free-names")
-def of_no_node(model):
-    def name(gm, conv):
-        taken = {node.target for node in gm.graph.nodes}
-        return next(n for i in itertools.count() if (n := f"fused_{i}") not in taken)
-
-    return Clean(name=name)(model)
-
-
-@wrong("names are counted from 0 in each run", "changed-too-much")
-def counted_names(model):
-    names = (f"fused_{i}" for i in itertools.count())
-    return Clean(name=lambda gm, conv: next(names))(model)
-
-
-@wrong("names are counted from 0, with no line before the number", "changed-too-much")
-def counted_without_a_line(model):
-    names = (f"fused{i}" for i in itertools.count())
-    return Clean(name=lambda gm, conv: next(names))(model)
-
-
-@wrong("a line in front makes a name free", "changed-too-much")
-def a_line_in_front(model):
-    names = (f"_folded{i}" for i in itertools.count())
-    return Clean(name=lambda gm, conv: next(names))(model)
 
 
 @wrong("at the BatchNorm's place", "wrong-result", clause="written-input")
@@ -832,17 +450,6 @@ def at_the_norm(model):
 @wrong("modules that nothing calls stay", "unused-module", clause="unused")
 def unused_stay(model):
     return Clean(unused=False)(model)
-
-
-@wrong("the old convolutions stay beside the new ones", "unused-module")
-def old_convolutions_stay(model):
-    gm = Clean(unused=False)(model)
-    used = {n.target.removesuffix(".bias") for n in gm.graph.nodes if isinstance(n.target, str)}
-    for path, module in list(gm.named_modules()):
-        inside = any(path == one or path.startswith(f"{one}.") for one in used)
-        if not inside and isinstance(module, (*DROPOUTS, nn.Identity, *NORMS)):
-            gm.delete_submodule(path)
-    return gm
 
 
 @wrong("dropouts inside a leaf go, too", "leaf-changed", clause="leaves")
@@ -876,19 +483,7 @@ def relus_too(model):
     return done(gm)
 
 
-@wrong("the shape of the input is a constant", "changed-too-much")
-def through_a_script(model):
-    gm = Clean()(model)
-    for node in list(gm.graph.nodes):
-        if node.target == "flatten":
-            with gm.graph.inserting_before(node):
-                new = gm.graph.call_function(torch.flatten, node.args, node.kwargs)
-            node.replace_all_uses_with(new)
-            gm.graph.erase_node(node)
-    return done(gm)
-
-
-@wrong("placeholders that nobody reads go", "lost-signature", clause="signature")
+@wrong("placeholders that nobody reads go", "lost-signature", clause="common.signature")
 def placeholders_go(model):
     gm = Clean()(model)
     for node in list(gm.graph.nodes):
@@ -897,18 +492,12 @@ def placeholders_go(model):
     return done(gm)
 
 
-@wrong("not recompiled", "stale-code")
+@wrong("not recompiled", "stale-code", clause="common.recompiled")
 def not_recompiled(model):
     gm = fx.symbolic_trace(model)
     while any([skip(gm), sweep(gm), fuse_first(gm)]):
         pass
     return gm
-
-
-wrong("kept by the class of the model", "changed-too-much")(kept_by_class(until_nothing_changes))
-
-
-BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
 
 
 DECIDES_NOTHING = [
