@@ -87,19 +87,6 @@ class Descended(nn.Module):
         return self.gate(x).cos()
 
 
-class Attends(nn.Module):
-    """An attention layer is a leaf, although it contains a layer."""
-
-    def __init__(self):
-        super().__init__()
-        self.gate = Gate()
-        self.attend = nn.MultiheadAttention(3, 1)
-
-    def forward(self, x):
-        x = self.gate(x)
-        return self.attend(x, x, x)[0]
-
-
 class OtherRooms(nn.Module):
     """Layers of PyTorch whose classes are not in `torch.nn.modules`."""
 

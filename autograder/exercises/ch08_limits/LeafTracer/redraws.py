@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from autograder.exercises.ch08_limits.LeafTracer import models
 from autograder.exercises.ch08_limits.LeafTracer.cases import one, several
-from autograder.exercises.ch08_limits.LeafTracer.models import Block, Gate, Shift
+from autograder.exercises.ch08_limits.LeafTracer.models import Gate
 
 REDRAWS = (
-    one("a type", "task", Block, leaf_types=(Shift,)),
-    one("names", "names", models.Numbered, (), ("layers.10",)),
     one("called twice", "names", models.CalledTwice, (), ("gate",)),
     one("sizes are read", "defaults", models.AsUsual, (Gate,)),
     one("layers of PyTorch", "defaults", models.OtherRooms, (Gate,)),
@@ -22,5 +20,4 @@ REDRAWS = (
         ),
         ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)),
     ),
-    one("as usual", "defaults", models.Kinds, (Shift,), ("second",)),
 )

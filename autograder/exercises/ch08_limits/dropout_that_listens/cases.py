@@ -73,10 +73,7 @@ EXERCISE = Exercise(
     ),
     cases=(
         model_case("in training mode", "task", models.OneSite, (X,), (WIDE,), training=True),
-        model_case("in eval mode", "task", models.OneSite, (X,)),
         model_case("several probabilities", "own", models.SeveralSites, (X,), training=True),
-        model_case("other probabilities", "own", models.OtherRates, (X,), training=True),
-        model_case("a block called twice", "own", models.CalledTwice, (X,), training=True),
         model_case("always active", "mode", models.AlwaysActive, (X,)),
         model_case(
             "partly frozen", "mode", models.PartlyFrozen, (X,), training=True,
@@ -86,15 +83,12 @@ EXERCISE = Exercise(
             "partly in training", "mode", models.PartlyFrozen, (X,), prepare=models.turn_one
         ),
         model_case("names that are taken", "names", models.TakenNames, (X,)),
-        model_case("more names", "names", models.MoreTakenNames, (X,), training=True),
         model_case("names of tensors", "names", models.TakenByTensors, (X,)),
         Case("on its own result", "names", models.OnItsOwnResult(training=True)),
         model_case(
             "other dropouts", "rest", models.Others, (LAYERED,), training=True,
             functions={"dropout": models.dropout},
         ),
-        model_case("a graph module", "rest", models.its_own_trace, (X,), training=True),
-        model_case("several readers", "rest", models.ReadTwice, (X, X), training=True),
     ),
     hints=HINTS,
     random=RandomModels(VOCABULARY),

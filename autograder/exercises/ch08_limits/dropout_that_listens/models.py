@@ -55,17 +55,6 @@ class Block(nn.Module):
         return F.dropout(self.norm(self.lin(x)), 0.4, self.training)
 
 
-class CalledTwice(nn.Module):
-    """One line of code, two places in the graph."""
-
-    def __init__(self):
-        super().__init__()
-        self.block = Block()
-
-    def forward(self, x):
-        return self.block(self.block(x).tanh())
-
-
 class AlwaysActive(nn.Module):
     def forward(self, x):
         return {"a": F.dropout(x), "b": [F.dropout(x.sin(), 0.3, training=True)]}
@@ -109,23 +98,6 @@ class TakenNames(nn.Module):
         return self.drop(self.dropout_1(F.dropout(x, 0.6, self.training)))
 
 
-class MoreTakenNames(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.dropout_0 = nn.Linear(3, 3)
-        self.dropout_2 = nn.Linear(3, 3)
-        self.drop_0 = nn.Linear(3, 3)
-        self.dropouts = nn.Linear(3, 3)
-        self.new_dropout = nn.Linear(3, 3)
-        self.block = nn.ModuleDict({"dropout": nn.Linear(3, 3), "dropout_1": nn.Linear(3, 3)})
-
-    def forward(self, x):
-        x = self.block["dropout"](F.dropout(self.dropout_0(x), 0.3, self.training))
-        x = self.dropout_2(F.dropout(self.drop_0(x), 0.6, self.training))
-        x = self.block["dropout_1"](self.dropouts(x))
-        return self.new_dropout(F.dropout(x, 0.1, self.training))
-
-
 class TakenByTensors(nn.Module):
     """Parameters and buffers have names that an answer might give to a new module."""
 
@@ -161,19 +133,6 @@ class Others(nn.Module):
         x = dropout(F.dropout1d(self.encoder(x), 0.5, self.training), 0.8, self.training)
         x = F.alpha_dropout(self.drop(x), 0.5, self.training)
         return F.dropout(F.feature_alpha_dropout(x, 0.2, self.training), 0.5, self.training)
-
-
-def its_own_trace() -> fx.GraphModule:
-    """A graph module: its code contains the flag as a constant."""
-    return fx.symbolic_trace(TakenNames())
-
-
-class ReadTwice(nn.Module):
-    """The value has several readers, including the output."""
-
-    def forward(self, x, y):
-        dropout = F.dropout(x + y, 0.5, self.training)
-        return torch.cat([dropout, dropout * y], dim=-1), dropout
 
 
 class OnceOrTwice(nn.Module):

@@ -9,6 +9,4 @@ from autograder.exercises.ch08_limits.dropout_that_listens.cases import WIDE, X
 REDRAWS = (
     model_case("a call", "task", models.NeverActive, (X,), (X, 3.0)),
     model_case("probabilities", "own", models.OtherRates, (WIDE,)),
-    model_case("twice", "own", models.CalledTwice, (X,)),
-    model_case("names", "names", models.TakenNames, (WIDE,), training=True),
 )

@@ -23,31 +23,6 @@ class OnePair(nn.Module):
         return torch.relu(self.bn(self.conv(x)))
 
 
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.conv = nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False)
-        self.norm = nn.BatchNorm2d(width, eps=0.01)
-        self.act = nn.ReLU()
-
-    def forward(self, x):
-        return x + self.act(self.norm(self.conv(x)))
-
-
-class Nested(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(2, 3, 1), nn.BatchNorm2d(3), nn.ReLU())
-        self.blocks = nn.ModuleList([Block(3), Block(3)])
-        self.head = nn.Sequential(nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2, affine=False))
-
-    def forward(self, x):
-        x = self.stem(x)
-        for block in self.blocks:
-            x = block(x)
-        return self.head(x)
-
-
 class Keywords(nn.Module):
     def __init__(self):
         super().__init__()
@@ -154,20 +129,6 @@ class ShapeIsRead(nn.Module):
         return self.left[1](y).reshape(y.shape[0], -1) * self.right[1](z).reshape(z.size(0), -1)
 
 
-class TwoNorms(nn.Module):
-    """Two BatchNorms read one convolution."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.left = nn.BatchNorm2d(2)
-        self.right = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        return self.left(y) + self.right(y)
-
-
 class OneNormTwice(OtherReader):
     """One BatchNorm reads one convolution in two calls."""
 
@@ -232,18 +193,6 @@ class OncePlain(nn.Module):
         return self.conv(torch.relu(self.bn(self.conv(x))))
 
 
-class PlainFirst(nn.Module):
-    """The same, with the plain call first, under another name."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.tail = nn.Sequential(self.conv, nn.BatchNorm2d(2))
-
-    def forward(self, x):
-        return self.tail(torch.relu(self.conv(x)))
-
-
 class ReadWeight(nn.Module):
     """The weight of the convolution is read, and another convolution has the same."""
 
@@ -257,19 +206,6 @@ class ReadWeight(nn.Module):
     def forward(self, x):
         y = F.conv2d(x, self.conv.weight) + self.twin(x)
         return self.bn(self.conv(y))
-
-
-class SharedNorm(nn.Module):
-    """One BatchNorm after two convolutions."""
-
-    def __init__(self):
-        super().__init__()
-        self.left = nn.Conv2d(2, 2, 1)
-        self.right = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.bn(self.left(x)) + self.bn(self.right(x))
 
 
 class NormUsedElsewhere(nn.Module):
@@ -324,35 +260,6 @@ class WrittenBetween(nn.Module):
         return self.bn(y) + x
 
 
-class ReluBetween(nn.Module):
-    """The same, by a module that works in place."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.act = nn.ReLU(inplace=True)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        x = x - 1
-        y = self.conv(input=x)
-        return self.bn(y), self.act(x)
-
-
-class ChangedOutput(nn.Module):
-    """The convolution's output is changed before the BatchNorm reads it."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        y = self.conv(x)
-        y.add_(1)
-        return self.bn(y)
-
-
 class TwoPairs(nn.Module):
     def __init__(self):
         super().__init__()
@@ -373,32 +280,6 @@ class PairsInARow(nn.Module):
 
     def forward(self, x):
         return torch.tanh(self.pairs(x))
-
-
-class Branches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.paths = nn.ModuleDict(
-            {
-                "wide": nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU()),
-                "small": nn.Sequential(nn.Conv2d(2, 3, 1, bias=False), nn.BatchNorm2d(3)),
-            }
-        )
-
-    def forward(self, x):
-        return torch.cat([self.paths["wide"](x), self.paths["small"](x)], dim=1)
-
-
-class ThreeCalls(nn.Module):
-    """One convolution: the second of its three calls has a BatchNorm."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Conv2d(2, 2, 1)
-        self.norm = nn.BatchNorm2d(2)
-
-    def forward(self, x):
-        return self.layer(self.norm(self.layer(torch.tanh(self.layer(x)))))
 
 
 def one_trains(model: nn.Module) -> None:

@@ -151,88 +151,19 @@ def answer(style, finding, clause, **parts):
 
 answer("p forgotten", "wrong-p", "own-p", make=lambda m, n: nn.Dropout().train(m.training))
 answer("left in training mode", "wrong-mode", "mode", make=lambda m, n: nn.Dropout(p_of(n)))
-answer("always in eval mode", "wrong-mode", "", make=lambda m, n: nn.Dropout(p_of(n)).eval())
 answer(
     "in the mode that was captured", "wrong-mode", "mode",
     make=lambda m, n: nn.Dropout(p_of(n)).train(n.kwargs["training"]),
 )  # fmt: skip
-answer(
-    "in place", "wrong-module", "",
-    make=lambda m, n: nn.Dropout(p_of(n), inplace=True).train(m.training),
-)  # fmt: skip
-answer(
-    "nn.Dropout1d", "wrong-module", "dropout-module",
-    make=lambda m, n: nn.Dropout1d(p_of(n)).train(m.training),
-)  # fmt: skip
-answer(
-    "no dropout where p is small", "wrong-module", "",
-    make=lambda m, n: new_module(m, n) if p_of(n) > 0.25 else nn.Identity().train(m.training),
-)  # fmt: skip
 answer("the node's name", "overwritten-module", "not-overwritten", name=lambda gm, n: n.name)
-answer(
-    "dropout_0, dropout_1 and so on", "overwritten-module", "not-overwritten",
-    name=lambda gm, n: f"dropout_{sum(k.startswith('dropout_') for k, m in gm.named_modules() if isinstance(m, nn.Dropout))}",  # noqa: E501
-)  # fmt: skip
-answer(
-    "only nested names are compared", "overwritten-module", "",
-    name=lambda gm, n: n.name if f"block.{n.name}" not in dict(gm.named_modules()) else "drop_0",
-)  # fmt: skip
-answer(
-    "numbered, and nothing is compared", "overwritten-module", "not-overwritten",
-    name=lambda gm, n: f"listens_{sum(map(is_dropout, gm.graph.nodes))}",
-)  # fmt: skip
-answer(
-    "0.5 where p is 0", "wrong-p", "own-p",
-    make=lambda m, n: nn.Dropout(p_of(n) or 0.5).train(m.training),
-)  # fmt: skip
-answer(
-    "tenths", "wrong-p", "own-p",
-    make=lambda m, n: nn.Dropout(round(p_of(n), 1)).train(m.training),
-)  # fmt: skip
-answer(
-    "a p of 1 made smaller", "wrong-p", "own-p",
-    make=lambda m, n: nn.Dropout(min(p_of(n), 0.99)).train(m.training),
-)  # fmt: skip
-answer(
-    "any function of that name", "wrong-count", "relatives",
-    wanted=lambda n: getattr(n.target, "__name__", "") == "dropout",
-)  # fmt: skip
 answer("one name for all", "shared-module", "own-module", name=lambda gm, n: "the_dropout_of_all")
-answer(
-    "a name for each p", "shared-module", "own-module",
-    name=lambda gm, n: f"dropout_of_{int(100 * p_of(n))}_percent",
-)  # fmt: skip
 answer(
     "only where it was active", "missed-spelling", "whatever-captured",
     wanted=lambda n: is_dropout(n) and n.kwargs["training"],
 )  # fmt: skip
 answer(
-    "only where it was not active", "missed-spelling", "whatever-captured",
-    wanted=lambda n: is_dropout(n) and not n.kwargs["training"],
-)  # fmt: skip
-answer(
-    "not where it can never do anything", "missed-spelling", "whatever-captured",
-    wanted=lambda n: is_dropout(n) and (n.kwargs["training"] or p_of(n) > 0),
-)  # fmt: skip
-answer(
-    "F.dropout2d, too", "wrong-count", "relatives",
-    wanted=lambda n: n.target in (F.dropout, F.dropout2d),
-)  # fmt: skip
-answer(
     "relatives, too", "wrong-count", "relatives",
     wanted=lambda n: n.target in (F.dropout, F.dropout1d, F.alpha_dropout, F.dropout2d),
-)  # fmt: skip
-answer(
-    "found by the node's name", "wrong-count", "",
-    wanted=lambda n: n.op != "placeholder" and n.name.startswith("dropout"),
-)  # fmt: skip
-answer(
-    "the result in eval mode", "caller-changed", "",
-    end=lambda gm: gm.eval(),
-)  # fmt: skip
-answer(
-    "the result in training mode", "wrong-mode", "other-modes",
-    end=lambda gm: setattr(gm, "training", True),
 )  # fmt: skip
 
 
@@ -260,23 +191,6 @@ def mode_for_a_copy(model):
     return gm
 
 
-@wrong("the part's mode", "wrong-mode", clause="mode")
-def mode_of_the_part(model):
-    modes = [part.training for part in model.modules()]
-    return listens(model, make=lambda m, n: nn.Dropout(p_of(n)).train(all(modes)))
-
-
-@wrong("a module of the model that has this p", "wrong-count", clause="own-module")
-def one_that_is_there(model):
-    there = {m.p: name for name, m in model.named_modules() if type(m) is nn.Dropout}
-    gm = listens(model, wanted=lambda n: is_dropout(n) and p_of(n) not in there)
-    for node in gm.graph.nodes:
-        if is_dropout(node):
-            node.op, node.target, node.kwargs = "call_module", there[p_of(node)], {}
-    gm.recompile()
-    return gm
-
-
 @wrong("modules of dropout are made anew", "wrong-count", clause="modules-stay")
 def modules_anew(model):
     gm = listens(model)
@@ -290,7 +204,7 @@ def modules_anew(model):
     return gm
 
 
-@wrong("keywords kept", "result-raises")
+@wrong("keywords kept", "result-raises", clause="dropout-module")
 def keywords_kept(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -300,11 +214,6 @@ def keywords_kept(model):
             node.op, node.target = "call_module", name
     gm.recompile()
     return gm
-
-
-@wrong("p from args", "crashed")
-def p_from_args(model):
-    return listens(model, make=lambda m, n: nn.Dropout(n.args[1]).train(m.training))
 
 
 @wrong("added to the model", "caller-changed", clause="common.caller-submodules")
@@ -328,36 +237,7 @@ def flag_set(model):
     return gm
 
 
-@wrong("taken out where p is 0", "wrong-count", clause="dropout-module")
-def taken_out_at_0(model):
-    gm = listens(model)
-    for node in list(gm.graph.nodes):
-        if str(node.target).startswith("listening") and gm.get_submodule(node.target).p == 0:
-            node.replace_all_uses_with(node.args[0])
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("all dropouts removed", "wrong-count")
-def removed(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if is_dropout(node):
-            node.replace_all_uses_with(node.args[0])
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@wrong("one module after the other, in the reverse order", "wrong-p")
-def reversed_p(model):
-    gm = fx.symbolic_trace(model)
-    rates = [p_of(node) for node in gm.graph.nodes if is_dropout(node)]
-    return listens(model, make=lambda m, n: nn.Dropout(rates.pop()).train(m.training))
-
-
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -366,14 +246,6 @@ def stale(model):
             gm.add_submodule(name, new_module(model, node))
             node.op, node.target, node.kwargs = "call_module", name, {}
     return gm
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model):
-    raise NotImplementedError
-
-
-BEYOND = {"F.dropout2d, too": "random models have other relatives of `F.dropout`"}
 
 
 DECIDES_NOTHING = [

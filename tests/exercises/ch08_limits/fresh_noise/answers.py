@@ -79,12 +79,7 @@ def noise_of(*shape):
     return torch.randn(shape)
 
 
-@wrong("a wrapped function without a Proxy", "frozen-noise")
-def wrapped_without_proxy(x):
-    return x + noise_of(2, 3)
-
-
-@wrong("one number, drawn while it is traced", "frozen-noise")
+@wrong("one number, drawn while it is traced", "frozen-noise", clause="anew")
 def frozen_number(x):
     return torch.zeros_like(x) + torch.randn(()).item() + x
 
@@ -94,27 +89,12 @@ def dtype_forgotten(x):
     return x + torch.randn(x.shape)
 
 
-@wrong("float32 for everybody", "wrong-dtype", clause="dtype")
-def float32(x):
-    return x + torch.randn_like(x, dtype=torch.float32)
-
-
-@wrong("float64 for everybody", "wrong-dtype")
-def float64(x):
-    return x + torch.randn_like(x, dtype=torch.float64)
-
-
 @wrong("two dimensions", "result-raises", clause="shape")
 def two_dimensions(x):
     return x + torch.randn((x.shape[0], x.shape[1]), dtype=x.dtype)
 
 
-@wrong("one number for each row", "not-normal", clause="shape")
-def one_row(x):
-    return x + torch.randn_like(x.mean(dim=-1, keepdim=True))
-
-
-@wrong("one number for all entries", "not-normal")
+@wrong("one number for all entries", "not-normal", clause="shape")
 def one_number(x):
     return x + torch.randn_like(x.sum())
 
@@ -124,31 +104,9 @@ def in_place(x):
     return x.add_(torch.randn_like(x))
 
 
-@wrong("x drifts a little", "argument-changed", clause="x-unchanged")
-def drifts(x):
-    noisy = x + torch.randn_like(x)
-    x.add_(0.001)
-    return noisy
-
-
 @wrong("uniform noise", "not-normal", clause="normal")
 def uniform(x):
     return x + torch.rand_like(x)
-
-
-@wrong("uniform noise of mean 0 and deviation 1", "not-normal", clause="normal")
-def scaled_uniform(x):
-    return x + (torch.rand_like(x) - 0.5) * math.sqrt(12)
-
-
-@wrong("a tenth of the noise", "not-normal")
-def a_tenth(x):
-    return x + 0.1 * torch.randn_like(x)
-
-
-@wrong("x times noise", "not-normal", clause="plus-x")
-def product(x):
-    return x * torch.randn_like(x)
 
 
 @wrong("x grows a little", "not-plus-x", clause="plus-x")
@@ -159,43 +117,6 @@ def grows(x):
 @wrong("noise as large as the entry", "not-normal", clause="normal")
 def as_large_as_the_entry(x):
     return x + x.abs().clamp(max=1e30) * torch.randn_like(x)
-
-
-@wrong("noise as large as the deviation of x", "not-normal", clause="normal")
-def as_large_as_the_deviation(x):
-    return x + torch.randn_like(x) * torch.nan_to_num(x.std(), nan=1.0, posinf=1.0)
-
-
-@wrong("noise of mean 0 and deviation 1 in every draw", "not-finite", clause="shape")
-def standardized(x):
-    noise = torch.randn_like(x)
-    return x + (noise - noise.mean()) / noise.std()
-
-
-@wrong("noise that goes away from zero or to it", "frozen-noise", clause="normal")
-def none_at_zero(x):
-    return (x.abs() + torch.randn_like(x)) * torch.sign(x)
-
-
-@wrong("noise with its tails cut off", "not-normal", clause="normal")
-def cut_off(x):
-    return x + torch.randn_like(x).clamp(-3, 3)
-
-
-@wrong("numbers that are none become some", "not-plus-x", clause="plus-x")
-def become_some(x):
-    return torch.nan_to_num(x) + torch.randn_like(x)
-
-
-@wrong("by way of float32", "not-plus-x", clause="plus-x")
-def by_way_of_float32(x):
-    return (x.float() + torch.randn_like(x.float())).type_as(x)
-
-
-@wrong("the logarithm of a zero", "not-normal", clause="normal")
-def logarithm_of_zero(x):
-    radius = torch.sqrt(-2 * torch.log(torch.rand_like(x)))
-    return x + radius * torch.cos(2 * math.pi * torch.rand_like(x))
 
 
 @wrong("laid out as x is", "result-raises", clause="shape")
@@ -214,17 +135,6 @@ def seeded_noise(x):
     return torch.randn(x.shape, dtype=x.dtype, generator=generator)
 
 
-@wrong("a generator with a seed of its own", "frozen-noise", clause="anew")
-def own_generator(x):
-    return x + seeded_noise(x)
-
-
-@wrong("seeded while it is traced", "frozen-noise", clause="eager")
-def seeded(x):
-    torch.manual_seed(0)
-    return x + torch.randn_like(x)
-
-
 @wrong("another noise in the trace", "wrong-result", clause="eager")
 def another_in_the_trace(x):
     if isinstance(x, fx.Proxy):
@@ -235,27 +145,6 @@ def another_in_the_trace(x):
 @wrong("the shape is taken apart", "not-traceable", clause="traceable")
 def taken_apart(x):
     return x + torch.randn(*x.shape, dtype=x.dtype)
-
-
-@wrong("asks for the dtype", "not-traceable")
-def asks(x):
-    return x + torch.randn_like(x) if x.is_floating_point() else x
-
-
-@wrong("returns nothing", "returned-none")
-def nothing(x):
-    x + torch.randn_like(x)
-
-
-@wrong("returns the noise, too", "wrong-kind", clause="common.wrong-kind")
-def both(x):
-    noise = torch.randn_like(x)
-    return x + noise, noise
-
-
-@wrong("untouched", "not-attempted")
-def untouched(x):
-    raise NotImplementedError
 
 
 TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"

@@ -211,28 +211,9 @@ class Fuse:
         return gm
 
 
-@wrong("the stub", "not-attempted")
-def stub(model):
-    raise NotImplementedError()
-
-
 @wrong("PyTorch's own fuse", "wrong-result", clause="shared-convolution")
 def pytorchs_own(model):
     return optimization.fuse(model)
-
-
-@wrong("numbers are changed in the old module", "wrong-result")
-def in_the_old_module(model):
-    gm = fx.symbolic_trace(copy.deepcopy(model))
-    for conv, norm in list(pairs(gm)):
-        module = gm.get_submodule(conv.target)
-        new = folded(module, gm.get_submodule(norm.target))
-        module.weight.data, module.bias = new.weight.data, new.bias
-        norm.replace_all_uses_with(conv)
-        gm.graph.erase_node(norm)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
 
 
 @wrong("a read weight is changed, too", "wrong-result", clause="shared-weight")
@@ -281,11 +262,6 @@ def dotted(model):
     return gm
 
 
-@wrong("only direct children", "missed-place")
-def children_only(model):
-    return Fuse(wanted=lambda conv, norm: "." not in conv.target)(model)
-
-
 @wrong("only the first pair", "missed-place", clause="several")
 def first_pair(model):
     return Fuse(once=True)(model)
@@ -296,25 +272,6 @@ def args_only(model):
     return Fuse(args_only=True)(model)
 
 
-@wrong("keyword calls are left", "missed-place")
-def keywords_left(model):
-    return Fuse(wanted=lambda conv, norm: not norm.kwargs)(model)
-
-
-@wrong("the keywords of the convolution are lost", "result-raises")
-def loses_keywords(model):
-    gm = fx.symbolic_trace(model)
-    for conv, norm in list(pairs(gm)):
-        name = free_name(gm)
-        gm.add_submodule(name, folded(*map(gm.get_submodule, (conv.target, norm.target))))
-        conv.target, conv.kwargs = name, {}
-        norm.replace_all_uses_with(conv)
-        gm.graph.erase_node(norm)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
 @wrong("images only", "missed-place", clause="dims")
 def images_only(model):
     return Fuse(convs=(nn.Conv2d,), norms=(nn.BatchNorm2d,))(model)
@@ -323,11 +280,6 @@ def images_only(model):
 @wrong("found by name", "missed-place", clause="by-type")
 def by_name(model):
     return Fuse(wanted=lambda conv, norm: "conv" in conv.target or "0" in conv.target)(model)
-
-
-@wrong("transposed convolutions, too", "changed-too-much")
-def transposed_too(model):
-    return Fuse(convs=(_ConvNd,), exact=False)(model)
 
 
 @wrong("transposed convolutions are folded rightly", "changed-too-much", clause="exact-conv")
@@ -351,20 +303,6 @@ def training_too(model):
     return Fuse(training=True, fold=fold)(model)
 
 
-@wrong("the mode of the model counts, not that of the BatchNorm", "crashed")
-def mode_of_the_model(model):
-    if model.training:
-        return fx.symbolic_trace(model)
-    return Fuse(training=True)(model)
-
-
-@wrong("one that trains leaves all pairs alone", "missed-place")
-def all_or_nothing(model):
-    if any(module.training for module in model.modules()):
-        return fx.symbolic_trace(model)
-    return Fuse()(model)
-
-
 @wrong("the model is put into eval mode", "caller-changed", clause="modes")
 def evals_the_model(model):
     return Fuse()(model.eval())
@@ -382,46 +320,17 @@ def no_statistics_too(model):
     return Fuse(statistics=False, fold=fold)(model)
 
 
-@wrong("no look at the statistics", "crashed")
-def statistics_needed(model):
-    return Fuse(statistics=False)(model)
-
-
 @wrong("other readers do not matter", "changed-too-much", clause="other-reader")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
 
 
-@wrong("the output is no reader", "changed-too-much")
+@wrong("the output is no reader", "changed-too-much", clause="other-reader")
 def output_is_no_reader(model):
     gm_ok = Fuse(
         sole_reader=False, wanted=lambda c, n: len([u for u in c.users if u.op != "output"]) == 1
     )
     return gm_ok(model)
-
-
-@wrong("two BatchNorms are no other reader", "changed-too-much")
-def two_norms(model):
-    def wanted(conv, norm):
-        return all(user.op == "call_module" for user in conv.users)
-
-    return Fuse(sole_reader=False, wanted=wanted)(model)
-
-
-@wrong("two calls of one BatchNorm count as one reader", "changed-too-much", clause="other-reader")
-def readers_by_target(model):
-    def wanted(conv, norm):
-        return len({user.target for user in conv.users}) == 1
-
-    return Fuse(sole_reader=False, wanted=wanted)(model)
-
-
-@wrong("whoever reads only the shape is no reader", "changed-too-much", clause="other-reader")
-def shape_is_free(model):
-    def wanted(conv, norm):
-        return sum(user.target not in (getattr, "size", "dim") for user in conv.users) == 1
-
-    return Fuse(sole_reader=False, wanted=wanted)(model)
 
 
 @right("both must be in eval mode: the task speaks of the pair")
@@ -437,19 +346,6 @@ def at_the_norm(model):
     return Fuse(at_norm=True)(model)
 
 
-@wrong("the BatchNorm's node is retargeted", "wrong-result")
-def norm_retargeted(model):
-    gm = fx.symbolic_trace(model)
-    for conv, norm in list(pairs(gm)):
-        name = free_name(gm)
-        gm.add_submodule(name, folded(*map(gm.get_submodule, (conv.target, norm.target))))
-        norm.target, norm.args, norm.kwargs = name, conv.args, conv.kwargs
-        gm.graph.erase_node(conv)
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
 @wrong("a convolution that is called twice is left", "missed-place", clause="each-pair")
 def twice_is_left(model):
     gm = fx.symbolic_trace(model)
@@ -457,41 +353,9 @@ def twice_is_left(model):
     return Fuse(wanted=lambda conv, norm: calls.count(conv.target) == 1)(model)
 
 
-@wrong("each convolution is folded once", "wrong-result")
-def folded_once(model):
-    made: dict[int, nn.Module] = {}
-
-    def fold(conv, bn):
-        return made.setdefault(id(conv), folded(conv, bn))
-
-    return Fuse(fold=fold)(model)
-
-
-@wrong("a BatchNorm behind two convolutions is left", "missed-place")
-def shared_norm_left(model):
-    gm = fx.symbolic_trace(model)
-    calls = [node.target for node in gm.graph.nodes if node.op == "call_module"]
-    return Fuse(wanted=lambda conv, norm: calls.count(norm.target) == 1)(model)
-
-
 @wrong("BatchNorms are left behind", "unused-module", clause="norm-gone")
 def norms_left(model):
     return Fuse(sweep=False)(model)
-
-
-@wrong("only BatchNorms of the root are deleted", "unused-module")
-def root_norms_deleted(model):
-    def finish(gm, targets):
-        used = {
-            node.target.split(".")[0]
-            for node in gm.graph.nodes
-            if node.op in ("call_module", "get_attr")
-        }
-        for target in set(targets):
-            if "." not in target and target not in used:
-                gm.delete_submodule(target)
-
-    return Fuse(sweep=False, finish=finish)(model)
 
 
 @wrong("the BatchNorm is deleted, whoever calls it", "missing-target", clause="norm-called")
@@ -516,50 +380,9 @@ def deleted_though_read(model):
     return Fuse(finish=finish)(model)
 
 
-@wrong("it is deleted, unless its weight or bias is read", "missing-target", clause="norm-read")
-def deleted_unless_parameters_are_read(model):
-    def finish(gm, targets):
-        for target in set(targets):
-            uses = {target, f"{target}.weight", f"{target}.bias"}
-            if not uses & {node.target for node in gm.graph.nodes if isinstance(node.target, str)}:
-                gm.delete_submodule(target)
-
-    return Fuse(finish=finish)(model)
-
-
 @wrong("BatchNorms are dropped", "wrong-result", clause="value")
 def dropped(model):
     return Fuse(fold=lambda conv, bn: copy.deepcopy(conv))(model)
-
-
-@wrong("the bias of the convolution is lost", "wrong-result")
-def bias_lost(model):
-    def fold(conv, bn):
-        conv = copy.deepcopy(conv)
-        conv.bias = None
-        return folded(conv, bn)
-
-    return Fuse(fold=fold)(model)
-
-
-@wrong("the dilation is lost", "wrong-shape")
-def dilation_lost(model):
-    def fold(conv, bn):
-        made = folded(conv, bn)
-        made.dilation = (1,) * len(made.dilation)
-        return made
-
-    return Fuse(fold=fold)(model)
-
-
-@wrong("the stride is lost", "wrong-shape")
-def stride_lost(model):
-    def fold(conv, bn):
-        made = folded(conv, bn)
-        made.stride = (1,) * len(made.stride)
-        return made
-
-    return Fuse(fold=fold)(model)
 
 
 @wrong("an nn.Identity for each BatchNorm", "changed-too-much", clause="one-convolution")
@@ -573,16 +396,6 @@ def identities(model):
     gm.delete_all_unused_submodules()
     gm.recompile()
     return gm
-
-
-@wrong("both in a Sequential", "left-behind")
-def sequential(model):
-    return Fuse(fold=lambda conv, bn: nn.Sequential(conv, bn))(model)
-
-
-@wrong("the old convolution still runs", "left-behind")
-def old_one_stays(model):
-    return Fuse(erase_conv=False)(model)
 
 
 @wrong("linear layers, too", "changed-too-much", clause="exact-conv")
@@ -607,23 +420,12 @@ def taken_name(model):
     return Fuse(name=lambda gm, conv: f"fused_{next(numbers)}")(model)
 
 
-@wrong("a number behind a word, with no line before it", "changed-too-much", clause="free-names")
-def taken_without_a_line(model):
-    numbers = itertools.count()
-    return Fuse(name=lambda gm, conv: f"fused{next(numbers)}")(model)
-
-
-@wrong("the old name and one word more", "wrong-result")
-def one_word_more(model):
-    return Fuse(name=lambda gm, conv: f"{conv.target}_fused")(model)
-
-
-@wrong("recompile is missing", "stale-code")
+@wrong("recompile is missing", "stale-code", clause="common.recompiled")
 def stale(model):
     return Fuse(recompile=False)(model)
 
 
-@wrong("a graph module is edited as it is", "caller-changed")
+@wrong("a graph module is edited as it is", "caller-changed", clause="common.fresh-trace")
 def edits_the_caller(model):
     if not isinstance(model, fx.GraphModule):
         return Fuse()(model)
@@ -638,7 +440,9 @@ def edits_the_caller(model):
     return model
 
 
-wrong("kept by the class of the model", "left-behind")(kept_by_class(retargeted))
+wrong("kept by the class of the model", "left-behind", clause="common.own-result")(
+    kept_by_class(retargeted)
+)
 
 
 BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
