@@ -9,7 +9,7 @@ Their classes are on the list of modules that a graph may call: see `builder/ope
 from __future__ import annotations
 
 import torch
-from torch import fx, nn
+from torch import nn
 
 
 class Choose(nn.Module):
@@ -188,15 +188,6 @@ class NumberOfAPart(nn.Module):
         return self.repeated(self.first(x))
 
 
-class AllStatic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(Static(), nn.Linear(3, 3), Static(deep=False))
-
-    def forward(self, x):
-        return self.body(x) + x
-
-
 class OneDynamic(nn.Module):
     def __init__(self):
         super().__init__()
@@ -310,18 +301,6 @@ class CalledTwice(nn.Module):
         return self.again(self.around(self.choose(x=x)), True)
 
 
-class Unpacked(nn.Module):
-    """Unpacks the return value of a leaf."""
-
-    def __init__(self):
-        super().__init__()
-        self.halves = Halves()
-
-    def forward(self, x, scale=2.0):
-        low, high = self.halves(x)
-        return {"low": low * scale, "all": [high, x]}
-
-
 class GoneThrough(nn.Module):
     def __init__(self):
         super().__init__()
@@ -358,20 +337,6 @@ class Frozen(nn.Module):
         return self.lin(self.choose(self.norm(x) + self.shift))
 
 
-def a_trace_inside() -> nn.Module:
-    """A module that contains a graph module, and an untraceable part after it."""
-    return nn.ModuleDict({"traced": fx.symbolic_trace(AllStatic()), "choose": Choose()})
-
-
-class WithTrace(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = a_trace_inside()
-
-    def forward(self, x):
-        return self.parts["choose"](self.parts["traced"](x))
-
-
 class RootAsks(nn.Module):
     """The root itself branches on a value, after a part that does."""
 
@@ -382,31 +347,3 @@ class RootAsks(nn.Module):
     def forward(self, x):
         x = self.choose(x)
         return x if x.sum() > 0 else -x
-
-
-class RootStrict(nn.Module):
-    """The root raises an exception of its own class."""
-
-    def __init__(self):
-        super().__init__()
-        self.strict = Strict(2)
-
-    def forward(self, x):
-        x = self.strict(x)
-        if type(x) is not torch.Tensor:
-            raise NoTensor("the root was given none")
-        return x
-
-
-class RootRefuses(nn.Module):
-    """The root raises an error itself."""
-
-    def __init__(self):
-        super().__init__()
-        self.repeat = Repeat()
-
-    def forward(self, x):
-        x = self.repeat(x)
-        if not isinstance(x, torch.Tensor):
-            raise KeyError("no tensor")
-        return x

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from autograder.authoring.question import TracedInPart
 from autograder.exercises.ch08_limits.keep_dynamic import models
-from autograder.exercises.ch08_limits.keep_dynamic.cases import WIDE, keep
+from autograder.exercises.ch08_limits.keep_dynamic.cases import keep
 
 REDRAWS = (
-    keep("a part", "task", models.WithTrace, (WIDE,)),
     keep("a dozen parts", "task", models.Many),
     keep("a part of a part", "deep", models.PartOfAPart),
     keep("names with one end", "deep", models.SameEnds),
     keep("a graph module with leaves", "deep", TracedInPart(models.OneDynamic)),
-    keep("deep", "deep", models.BothLevels, (WIDE,)),
-    keep("calls", "calls", models.CalledTwice, (WIDE,)),
 )

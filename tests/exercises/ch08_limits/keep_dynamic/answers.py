@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import operator
 import traceback
 
 from torch import fx, nn
@@ -193,22 +191,6 @@ def only_trace_error(model):
     return again(model, OnlyTraceError)
 
 
-@wrong("the exceptions that were met so far", "crashed", clause="any-exception")
-def met_so_far(model):
-    class MetSoFar(Attempt):
-        errors = (TypeError, ValueError, RuntimeError)
-
-    return again(model, MetSoFar)
-
-
-@wrong("another exception of the same class", "another-exception", clause="root-raises")
-def same_class(model):
-    try:
-        return again(model)
-    except Exception as error:
-        raise type(error)("the root cannot be traced") from None
-
-
 @wrong("all of its class", "shallow-leaf", clause="only-those")
 def all_of_its_class(model):
     def all_of(dynamic, failed):
@@ -224,85 +206,6 @@ def all_own(model):
             return not isinstance(m, nn.Sequential)
 
     return fx.GraphModule(model, Closed().trace(model))
-
-
-@wrong("what begins with the name of a leaf", "shallow-leaf", clause="only-those")
-def begins_alike(model):
-    def namesakes(dynamic, failed):
-        names = {m: name for name, m in model.named_modules()}
-        dynamic.update(m for m in names if names[m].startswith(names[failed]))
-
-    return again(model, after=namesakes)
-
-
-@wrong("what ends with the name of a leaf", "shallow-leaf", clause="only-those")
-def ends_alike(model):
-    def namesakes(dynamic, failed):
-        names = {m: name.rpartition(".")[2] for name, m in model.named_modules()}
-        dynamic.update(m for m in names if names[m].endswith(names[failed]))
-
-    return again(model, after=namesakes)
-
-
-def of_like_paths(alike):
-    """Leaves are also those whose whole path is like that of a leaf."""
-
-    def answer(model):
-        def namesakes(dynamic, failed):
-            paths = {m: path for path, m in model.named_modules() if path}
-            dynamic.update(m for m in paths if alike(paths[m], paths[failed]))
-
-        return again(model, after=namesakes)
-
-    answer.__module__ = __name__
-    return answer
-
-
-wrong("a path that ends with that of a leaf", "shallow-leaf", clause="only-those")(
-    of_like_paths(str.endswith)
-)
-wrong("a path that a leaf's path ends with", "shallow-leaf", clause="only-those")(
-    of_like_paths(lambda path, leaf: leaf.endswith(path))
-)
-
-
-@wrong("what a leaf holds stays a leaf, too", "shallow-leaf", clause="only-those")
-def with_its_parts(model):
-    return again(model, after=lambda dynamic, failed: dynamic.update(failed.modules()))
-
-
-@wrong("ten attempts", "crashed", clause="all-of-them")
-def ten_attempts(model):
-    def counted(dynamic, failed):
-        dynamic.add(failed)
-        if len(dynamic) == 10:
-            raise RuntimeError("no trace was found in ten attempts")
-
-    return again(model, after=counted)
-
-
-@wrong("siblings stay leaves, too", "shallow-leaf", clause="only-those")
-def siblings(model):
-    def with_siblings(dynamic, failed):
-        for parent in model.modules():
-            if failed in list(parent.children()):
-                dynamic.update(parent.children())
-
-    return again(model, after=with_siblings)
-
-
-@wrong("a graph module counts as traced", "shallow-leaf", clause="only-those")
-def counts_as_traced(model):
-    if isinstance(model, fx.GraphModule):
-        return fx.GraphModule(model, copy.deepcopy(model.graph))
-    return again(model)
-
-
-@wrong(
-    "each attempt in the mode of the whole model", "caller-changed", clause="common.caller-modes"
-)
-def mode_of_the_root(model):
-    return again(model.train(model.training))
 
 
 @wrong("nodes of the attempt stay", "leftover-node", clause="no-leftovers")
@@ -337,57 +240,6 @@ def still_remembered(model):
 
     tracer = Rollback()
     return fx.GraphModule(model, tracer.trace(model))
-
-
-@wrong("modules are opened from the outside in", "shallow-leaf", clause="only-those")
-def outside_in(model):
-    closed = [m for m in model.modules() if m is not model]
-
-    class Known(fx.Tracer):
-        def is_leaf_module(self, m, module_qualified_name):
-            kept = any(m is each for each in closed)
-            return kept or super().is_leaf_module(m, module_qualified_name)
-
-    for module in [*closed]:
-        before = [*closed]
-        closed = [each for each in closed if each is not module]
-        try:
-            Known().trace(model)
-        except Exception:
-            closed = before
-    return fx.GraphModule(model, Known().trace(model))
-
-
-@wrong("what the attempt has read stays", "leftover-node", clause="no-leftovers")
-def read_stays(model):
-    class Calls(fx.Tracer):
-        def call_module(self, m, forward, args, kwargs):
-            count, stack = len(self.graph.nodes), dict(self.module_stack)
-            try:
-                return super().call_module(m, forward, args, kwargs)
-            except Exception:
-                self.module_stack.clear()
-                self.module_stack.update(stack)
-                for node in list(self.graph.nodes)[: count - 1 : -1]:
-                    if node.op != "get_attr":
-                        self.graph.erase_node(node)
-                return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
-
-    tracer = Calls()
-    return fx.GraphModule(model, tracer.trace(model))
-
-
-@wrong("a question about each leaf stays", "leftover-node", clause="no-leftovers")
-def question_stays(model):
-    gm = again(model)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and not fx.Tracer().is_leaf_module(
-            gm.get_submodule(node.target), ""
-        ):
-            with gm.graph.inserting_after(node):
-                gm.graph.call_function(operator.is_, (node, None))
-    gm.recompile()
-    return gm
 
 
 @wrong("what nobody reads is removed", "missing-node", clause="rest-as-usual")
@@ -427,38 +279,12 @@ def only_one(model):
     return fx.GraphModule(model, tracer.trace(model))
 
 
-@wrong("only direct children", "crashed")
-def direct_children(model):
-    class Direct(Attempt):
-        def note(self, m):
-            if any(m is child for child in model.children()):
-                self.failed = m
-
-    return again(model, Direct)
-
-
 @wrong("the root's exception in another one", "wrong-exception", clause="root-raises")
 def another_exception(model):
     try:
         return again(model)
     except Exception as error:
         raise RuntimeError("the root cannot be traced") from error
-
-
-@wrong("the root in a box", "should-raise", clause="root-raises")
-def root_in_a_box(model):
-    try:
-        return again(model)
-    except Exception:
-        return again(nn.Sequential(model))
-
-
-@wrong("the model itself where the root cannot be traced", "should-raise")
-def model_itself(model):
-    try:
-        return again(model)
-    except Exception:
-        return model
 
 
 @wrong("part modules are marked", "caller-changed", clause="common.caller-attributes")
@@ -470,26 +296,9 @@ def marked(model):
     return again(model, after=mark)
 
 
-@wrong("parts are exchanged while it traces", "caller-changed", clause="common.caller-submodules")
-def exchanged(model):
-    def exchange(dynamic, failed):
-        for parent in model.modules():
-            for name, child in list(parent.named_children()):
-                if child is failed:
-                    setattr(parent, name, new := copy.copy(failed))
-                    dynamic.add(new)
-
-    return again(model, after=exchange)
-
-
-@wrong("in eval mode", "caller-changed")
+@wrong("in eval mode", "caller-changed", clause="common.caller-modes")
 def in_eval_mode(model):
     return again(model.eval())
-
-
-@wrong("a Graph", "not-a-graph-module", clause="common.wrong-kind")
-def a_graph(model):
-    return again(model).graph
 
 
 @wrong("symbolic_trace alone", "crashed", clause="dynamic-leaves")
@@ -497,57 +306,14 @@ def alone(model):
     return fx.symbolic_trace(model)
 
 
-@wrong("what was called before is blamed", "shallow-leaf")
-def called_before(model):
-    class Before(Attempt):
-        last = None
-
-        def call_module(self, m, forward, args, kwargs):
-            result = super().call_module(m, forward, args, kwargs)
-            self.last = m
-            return result
-
-        def note(self, m):
-            self.failed = self.failed or self.last or m
-
-    def add(dynamic, failed):
-        if failed in dynamic:
-            raise ValueError("again")
-        dynamic.add(failed)
-
-    try:
-        return again(model, Before, add)
-    except ValueError:
-        return again(nn.Sequential(model))
-
-
-@wrong("dynamic parts run as they are", "crashed")
-def run_as_they_are(model):
-    class Runs(fx.Tracer):
-        def call_module(self, m, forward, args, kwargs):
-            try:
-                return super().call_module(m, forward, args, kwargs)
-            except Exception:
-                return args[0]
-
-    tracer = Runs()
-    return fx.GraphModule(model, tracer.trace(model))
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model):
-    raise NotImplementedError
-
-
-wrong("kept by the class of the model", "missing-node")(kept_by_class(traced_again))
+wrong("kept by the class of the model", "missing-node", clause="common.own-result")(
+    kept_by_class(traced_again)
+)
 
 
 BEYOND = {
-    "modules are opened from the outside in": "no part of a random model returns a number",
     "a parameter that an attempt has read is remembered": "random models read no part's parameter",
     "kept by the class of the model": ONE_CLASS_EACH,
-    "ten attempts": "random models have fewer parts",
-    "what a leaf holds stays a leaf, too": "random models call no part of a part",
 }
 
 
