@@ -101,7 +101,6 @@ EXERCISE = Exercise(
     ),
     cases=(
         seeded("a small network", "task", models.Net, (T(5, 4),)),
-        seeded("layers of the same shape", "task", models.Alike, number=23),
         seeded("images", "buffers", models.Images, (T(2, 3, 6, 6),), number=21),
         seeded("buffers of every kind", "buffers", models.Buffers, number=22),
         seeded("tied weights", "tied", models.Tied, number=27),

@@ -139,17 +139,6 @@ class Transposed(nn.Module):
         return F.linear(self.conv(x).mean(dim=(2, 3)), self.weight)
 
 
-class Alike(nn.Module):
-    """Layers with equal shapes."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3), nn.LayerNorm(3))
-
-    def forward(self, x):
-        return self.layers(x)
-
-
 def traced() -> fx.GraphModule:
     """A graph module with its own tensor."""
     return fx.symbolic_trace(Net())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
-import math
 import random
 
 import torch
@@ -146,24 +144,11 @@ wrong("always the same seed", "seed-ignored", clause="seed")(answer(generator=la
 wrong("a generator anew for each tensor", "same-values", clause="different")(
     answer(again=lambda numbers, seed: own(seed))
 )
-wrong("a seed of 0 counts as none", "seed-ignored", clause="seed")(
-    answer(generator=lambda seed: own(seed or 1))
-)
 
 
-@wrong("the seed times the place of the tensor", "same-values", clause="different")
-def times_the_place(model, seed):
-    places = itertools.count(1)
-    return answer(again=lambda numbers, seed: own(seed * next(places)))(model, seed)
-
-
-wrong("written into a flat copy", "not-random", clause="in-place")(
-    answer(write=lambda tensor, new: tensor.reshape(-1).copy_(new.flatten()))
-)
 wrong("parameters only", "not-random", clause="buffers")(
     answer(tensors=lambda model: list(model.named_parameters()))
 )
-wrong("buffers only", "not-random")(answer(tensors=lambda model: list(model.named_buffers())))
 wrong("what is saved", "not-random", clause="not-saved")(
     answer(tensors=lambda model: list(model.state_dict(keep_vars=True).items()))
 )
@@ -178,49 +163,11 @@ wrong("what is trained", "not-random", clause="frozen")(
 wrong("variances of either sign", "negative-variance", clause="variance")(
     answer(new=lambda name, tensor, numbers: fresh("", tensor, numbers))
 )
-wrong("variances that have a path before their name", "negative-variance", clause="variance")(
-    answer(
-        new=lambda name, tensor, numbers: fresh(
-            name if name.endswith(".running_var") else "", tensor, numbers
-        )
-    )
-)
-
-
-@wrong("variances of norms in one or two dimensions", "negative-variance", clause="variance")
-def one_or_two_dimensions(model, seed):
-    norms = [m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))]
-    variances = {id(norm.running_var) for norm in norms}
-
-    def new(name, tensor, numbers):
-        return fresh("running_var" if id(tensor) in variances else "", tensor, numbers)
-
-    return answer(new=new)(model, seed)
 
 
 wrong("whole numbers, too", "integers-changed", clause="integers")(
     answer(floats=lambda tensor: tensor.dtype is not torch.bool)
 )
-wrong("whole numbers but those that count batches", "integers-changed")(
-    answer(floats=lambda tensor: tensor.is_floating_point() or tensor.dim() > 0)
-)
-
-
-@wrong("batches are counted anew", "integers-changed", clause="integers")
-def counted_anew(model, seed):
-    for module in model.modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm):
-            module.reset_running_stats()
-    return answer()(model, seed)
-
-
-@wrong("every norm has statistics", "crashed", clause="buffers")
-def every_norm_has_statistics(model, seed):
-    answer()(model, seed)
-    for module in model.modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm):
-            module.running_var.abs_()
-    return model
 
 
 wrong("float32 and float64 only", "not-random", clause="dtypes")(
@@ -238,61 +185,7 @@ def standardized(name, tensor, numbers):
     return new.abs() if name.endswith("var") else (new - new.mean()) / new.std()
 
 
-def rows_of_one_number(name, tensor, numbers):
-    shape = (*tensor.shape[:1], *(1 for _ in tensor.shape[1:]))
-    return fresh(name, torch.empty(shape), numbers).expand(tensor.shape)
-
-
-def all_rows_alike(name, tensor, numbers):
-    return fresh(name, torch.empty(tensor.shape[-1:]), numbers).expand(tensor.shape)
-
-
-wrong("each row is one number", "degenerate", clause="nondegenerate")(
-    answer(new=rows_of_one_number)
-)
-wrong("all rows are alike", "degenerate", clause="nondegenerate")(answer(new=all_rows_alike))
-wrong("added to what is there", "not-reproducible", clause="reproducible")(
-    answer(
-        write=lambda tensor, new: tensor.copy_(
-            new.abs() + tensor if new.min() > 0 else new + tensor
-        )
-    )
-)
-
-
-@wrong("seeded by the hash of the name", "not-reproducible", clause="reproducible")
-def by_hash(model, seed):
-    with torch.no_grad():
-        for name, tensor in every_tensor(model):
-            if tensor.is_floating_point():
-                tensor.copy_(fresh(name, tensor, own(hash((seed, name)) % 2**32)))
-    return model
-
-
-@wrong("Python's global numbers, seeded", "random-state", clause="random-state")
-def global_numbers_of_python(model, seed):
-    random.seed(seed)
-    with torch.no_grad():
-        for _, tensor in every_tensor(model):
-            if tensor.is_floating_point():
-                new = [random.uniform(0.5, 2.0) for _ in range(tensor.numel())]  # noqa: S311
-                tensor.copy_(torch.tensor(new).reshape(tensor.shape))
-    return model
-
-
-wrong("in eval mode afterwards", "other-mode")(answer(gives=lambda model: model.eval()))
-wrong("in training mode afterwards", "other-mode")(answer(gives=lambda model: model.train()))
-
-
 wrong("mean 0 and standard deviation 1", "not-finite", clause="single")(answer(new=standardized))
-
-
-def centred(name, tensor, numbers):
-    new = fresh(name, tensor, numbers)
-    return new if name.endswith("var") else new - new.mean()
-
-
-wrong("mean 0", "degenerate")(answer(new=centred))
 
 
 wrong("barely anything", "norm-unseen", clause="visible")(
@@ -342,16 +235,6 @@ def switches_on(model, seed):
     return answer()(model, seed).requires_grad_(True)
 
 
-@wrong("reset_parameters", "not-random")
-def resets(model, seed):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        for module in model.modules():
-            if hasattr(module, "reset_parameters"):
-                module.reset_parameters()
-    return model
-
-
 @wrong("a copy", "not-the-model", clause="returns")
 def of_a_copy(model, seed):
     import copy
@@ -359,58 +242,6 @@ def of_a_copy(model, seed):
     return answer()(copy.deepcopy(model), seed)
 
 
-wrong("nothing is returned", "returned-none")(answer(gives=lambda model: None))
-
-
-@wrong("the leaves of the model only", "not-random")
-def leaves(model, seed):
-    for module in model.modules():
-        if not list(module.children()):
-            answer()(module, seed)
-    return model
-
-
-@wrong("kaiming for weights", "crashed")
-def kaiming(model, seed):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        for _, tensor in every_tensor(model):
-            if tensor.is_floating_point():
-                nn.init.kaiming_uniform_(tensor, a=math.sqrt(5))
-    return model
-
-
-@wrong("buffers that are None are taken away", "other-tensors")
-def without_nothing(model, seed):
-    for module in model.modules():
-        for name in [name for name, tensor in module._buffers.items() if tensor is None]:
-            del module._buffers[name]
-    return answer()(model, seed)
-
-
-@wrong("a seed of the letters of the name", "same-values")
-def by_letters(model, seed):
-    with torch.no_grad():
-        for name, tensor in every_tensor(model):
-            if tensor.is_floating_point():
-                generator = torch.Generator().manual_seed(100_000 * seed + sum(map(ord, name)))
-                new = torch.randn(tensor.shape, generator=generator)
-                tensor.copy_(new.abs() + 0.5 if name.endswith("running_var") else new)
-    return model
-
-
-@wrong("the stub", "not-attempted")
-def stub(model, seed):
-    raise NotImplementedError
-
-
 BEYOND = {
-    "batches are counted anew": "norms of random models have counted nothing",
-    "every norm has statistics": "all norms of random models have statistics",
     "barely anything": "nobody knows of a drawn model what hides a norm",
-    "variances that have a path before their name": "a random model is never a norm itself",
-    "variances of norms in one or two dimensions": "random models have no other norms",
-    "a seed of 0 counts as none": "a random model's seed is never 0",
-    "the seed times the place of the tensor": "a random model's seed is never 0",
-    "written into a flat copy": "tensors of a random model lie in memory row by row",
 }
