@@ -60,13 +60,6 @@ class Scalar(nn.Module):
         return x * 2 if x.shape else x
 
 
-class Unpacked(nn.Module):
-    def forward(self, x):
-        left, right = x.chunk(2, dim=1)
-        rows, columns = x.shape
-        return (left * right).reshape(columns // 2, rows)
-
-
 class Starred(nn.Module):
     def forward(self, x):
         first, *others = x.split(1, dim=1)
@@ -88,12 +81,6 @@ class Listed(nn.Module):
         return y + rows[-1] if y.shape[0] == 3 else y
 
 
-class Whole(nn.Module):
-    def forward(self, x):
-        half = int(x.shape[1]) // 2
-        return x[:, :half].reshape(int(x.size(0)) * half)
-
-
 class Truth(nn.Module):
     def forward(self, x):
         if x.shape[1] % 2:
@@ -101,29 +88,6 @@ class Truth(nn.Module):
         if not x.shape[0] - 3:
             x = x * 2
         return -x if x.numel() else x
-
-
-class Compared(nn.Module):
-    def forward(self, x, y):
-        if x.shape == y.shape:
-            return x + y
-        if 1 < x.shape[0] <= 4 and x.shape[0] != x.shape[1]:
-            return x - y
-        return x * y
-
-
-class Dimensions(nn.Module):
-    def forward(self, x):
-        if x.dim() == 2:
-            x = x.unsqueeze(0)
-        return x.flatten(1) if x.ndim >= 3 else x.exp()
-
-
-class Elements(nn.Module):
-    def forward(self, x):
-        if x.numel() > 6:
-            return x.relu()
-        return torch.cos(x) if torch.numel(x) == 6 else x
 
 
 class Types(nn.Module):
@@ -138,20 +102,6 @@ class Floating(nn.Module):
         if not x.is_floating_point():
             x = x / 2
         return x * 3 if torch.is_floating_point(x) else x
-
-
-class Nested(nn.Module):
-    def forward(self, x):
-        result = []
-        for i, (low, high) in enumerate(zip(x.unbind(1), x.flip(1).unbind(1), strict=True)):
-            result.append(low * i + high)
-        return torch.stack(result)
-
-
-class Changed(nn.Module):
-    def forward(self, x):
-        x.unsqueeze_(0)
-        return x * len(x) if x.dim() == 3 else -x
 
 
 class Columns(nn.Module):
@@ -178,13 +128,6 @@ class HandedOn(nn.Module):
     def forward(self, x):
         rows = x.shape[0]
         return x.view(rows, -1).expand(rows, x.size(1)) * x.shape[1]
-
-
-class Returned(nn.Module):
-    def forward(self, x):
-        _unread, _shape = x.dim() + 1, x.shape
-        facts = {"many": x.numel() >= 4, "double": x.dtype == torch.float64, "ndim": x.ndim}
-        return x * (x.shape[0] > 1), facts, x.is_floating_point()
 
 
 class Layers(nn.Module):
@@ -215,18 +158,6 @@ class Behind(nn.Module):
         return self.layer(x[x > 0])
 
 
-class SizesStay(nn.Module):
-    def forward(self, x):
-        rows, _, depth = x.shape
-        return x.reshape(rows, -1) * (rows + depth)
-
-
-class OneAsks(nn.Module):
-    def forward(self, x, y):
-        z = x + y
-        return z.reshape(y.shape[0], -1) if x.shape[0] > 1 else z
-
-
 # ------------------------------------------------------------------ questions without an answer
 
 
@@ -235,46 +166,15 @@ class Value(nn.Module):
         return x if x.sum() > 0 else -x
 
 
-class WholeValue(nn.Module):
-    def forward(self, x):
-        return x[:, : int(x.argmax())]
-
-
-class Item(nn.Module):
-    def forward(self, x):
-        return x * 2 if x.mean().item() > 1 else x
-
-
 class Chosen(nn.Module):
     def forward(self, x):
         chosen = x[x > 0]
         return chosen if chosen.shape[0] > 2 else x
 
 
-class EachChosen(nn.Module):
-    def forward(self, x):
-        return [place + 1 for place in x.nonzero()]
-
-
 class Picked(nn.Module):
     def forward(self, x):
         return [value * 2 for value in x[x > 0]]
-
-
-class HowMany(nn.Module):
-    def forward(self, x):
-        return x * len(torch.unique(x))
-
-
-class Second(nn.Module):
-    def forward(self, x, y):
-        x = x + 1 if x.shape[0] == 2 else x
-        return x + y if y.shape[0] == 2 else x
-
-
-class Sum(nn.Module):
-    def forward(self, x, y):
-        return [row for row in x + y]
 
 
 class Default(nn.Module):
@@ -286,18 +186,6 @@ class TooMany(nn.Module):
     def forward(self, x):
         first, second = x
         return first - second
-
-
-class TooFew(nn.Module):
-    def forward(self, x):
-        first, second, third = x.chunk(2)
-        return first - second + third
-
-
-class TooFewStarred(nn.Module):
-    def forward(self, x):
-        first, second, third, *others = x.shape
-        return x * third
 
 
 # ------------------------------------------------------------------ layers and their tensors
@@ -333,39 +221,6 @@ class Hooked(nn.Module):
     def forward(self, x):
         y = self.layer(x)
         return y.tanh() if y.shape[-1] == 3 else y
-
-
-class Words(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Embedding(9, 4)
-        self.norm = nn.LayerNorm(4)
-
-    def forward(self, input):
-        words = self.norm(self.table(input))
-        return words.flatten(0, 1) if words.shape[1] > 2 else words
-
-
-class Attends(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
-
-    def forward(self, x):
-        found, weights = self.attention(x, x, x)
-        return [found[i] * weights[i].sum() for i in range(weights.shape[0])]
-
-
-class Encoder(nn.Module):
-    """A PyTorch layer that consists of layers."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
-
-    def forward(self, x):
-        x = self.layer(x)
-        return x.mean(1) if x.shape[1] > 2 else x
 
 
 class Weighted(nn.Module):
@@ -442,18 +297,6 @@ class Often(nn.Module):
             for i in range(rows):
                 x = x * i
         return x[: int(columns)]
-
-
-class InTurn(nn.Module):
-    def forward(self, x):
-        parts = x.chunk(2, dim=1)
-        y = x.mul(2)
-        for part in parts:
-            y = y + part.sum()
-        if x.shape[0] > 1 and len(y) == 3:
-            first, second = parts
-            y = y * len(x)
-        return y
 
 
 class Both(nn.Module):

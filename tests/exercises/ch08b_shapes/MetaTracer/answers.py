@@ -8,7 +8,7 @@ import operator
 import sys
 
 import torch
-from torch import fx, nn
+from torch import fx
 from torch.func import functional_call
 from torch.fx.proxy import Attribute, TraceError
 
@@ -527,19 +527,6 @@ def size_at_once(self, name):
     return KnownAttribute(self, name)
 
 
-def decided(name):
-    """A comparison with a fixed result."""
-
-    def compare(self, other):
-        value = self.tracer.values.get(self.node, NOTHING)
-        if isinstance(value, int) and isinstance(other, int):
-            self.tracer.note(self.node)
-            return getattr(operator, name)(value, other)
-        return getattr(fx.Proxy, f"__{name}__")(self, other)
-
-    return compare
-
-
 def unable(*names):
     """Treat the results of these functions as unknown."""
 
@@ -594,12 +581,6 @@ register(
     "attributes are left to FX", "trace-raises", "unpacking",
     asking(__getattr__=lambda self, name: Attribute(self, name)),
 )  # fmt: skip
-register(
-    "only sizes and dtypes are attributes", "trace-raises", "iteration",
-    asking(__getattr__=lambda self, name: (
-        Attribute(self, name) if name in ("T", "mT") else KnownAttribute(self, name)
-    )),
-)  # fmt: skip
 register("no dim", "trace-raises", "dimensions", value_of=unable("dim", "ndim"))
 register("no numel", "trace-raises", "numel", value_of=unable("numel"))
 register("no dtype", "trace-raises", "dtype", value_of=unable("dtype"))
@@ -616,28 +597,11 @@ register(
     "equal means the same Proxy", "wrong-graph", "comparisons",
     asking(__eq__=identical, __hash__=object.__hash__),
 )  # fmt: skip
-register(
-    "comparisons are decided at once", "changed-graph", "unasked",
-    asking(__gt__=decided("gt"), __ge__=decided("ge"), __lt__=decided("lt"), __eq__=decided("eq"),
-           __hash__=object.__hash__),
-)  # fmt: skip
 register("x.shape is a size", "changed-graph", "unasked", asking(__getattr__=size_at_once))
 register(
     "a loop over sizes gives numbers", "wrong-graph", "items-stay",
     asking(__iter__=numbers_of_sizes),
 )  # fmt: skip
-
-
-class Swept(Base):
-    def trace(self, root, concrete_args=None):
-        graph = super().trace(root, concrete_args)
-        graph.eliminate_dead_code()
-        return graph
-
-
-register("dead code goes", "changed-graph", "unasked", Swept)
-register("parameters are read as tensors", "changed-graph", "unasked",
-         getattr=lambda self, attr, attr_val, cache: attr_val)  # fmt: skip
 
 
 def no_layers(self, module, args, kwargs):
@@ -659,40 +623,13 @@ def moved_and_back(self, module, args, kwargs):
             tensor.zero_()
 
 
-def only_parameters(self, module, args, kwargs):
-    empty = {name: on_meta(tensor) for name, tensor in module.named_parameters()}
-    return functional_call(module, empty, args, kwargs)
-
-
 register("layers give nothing known", "trace-raises", "leaves", run_module=no_layers)
 register("layers keep their real weights", "trace-raises", "leaves", run_module=as_it_is)
 register("layers go to meta and back", "caller-changed", "common.caller-values",
          run_module=moved_and_back)  # fmt: skip
 
 
-class Watched(Base):
-    """FX sees the calls inside a layer that runs during the trace."""
-
-    def call_module(self, m, forward, args, kwargs):
-        return fx.Tracer.call_module(self, m, forward, args, kwargs)
-
-
-register("calls inside of layers are traced", "trace-raises", "leaves", Watched)
 register("parameters stay real", "trace-raises", "tensors", attribute=lambda self, tensor: tensor)
-
-
-class ByProxy(Base):
-    """Learn about a node when its Proxy is made; constants have none."""
-
-    def create_node(self, *args, **kwargs):
-        return fx.Tracer.create_node(self, *args, **kwargs)
-
-    def proxy(self, node):
-        self.learn(node)
-        return Known(node, self)
-
-
-register("constants have no Proxy", "trace-raises", "tensors", ByProxy)
 
 
 class Real(Base):
@@ -718,9 +655,6 @@ class Real(Base):
         return copy.deepcopy(module)(*args, **kwargs)
 
 
-register("zeros instead of meta tensors", "answered-unknown", "items", Real)
-
-
 class RealExamples(Real):
     def example(self, node):
         return self.examples[node.target].detach().clone()
@@ -733,21 +667,6 @@ class RealExamples(Real):
 
 
 register("the example's values answer", "answered-unknown", "values", RealExamples)
-
-
-class SomeErrors(Base):
-    def learn(self, node):
-        self.aside = True
-        try:
-            with torch.no_grad(), torch.device("meta"):
-                self.values[node] = self.value_of(node)
-        except (NotImplementedError, KeyError):
-            pass
-        finally:
-            self.aside = False
-
-
-register("only NotImplementedError is caught", "trace-raises", "cannot-run", SomeErrors)
 
 
 class RuntimeErrors(Base):
@@ -765,20 +684,6 @@ class RuntimeErrors(Base):
 
 
 register("only RuntimeError is caught", "trace-raises", "cannot-run", RuntimeErrors)
-
-
-class StaysAside(Base):
-    def learn(self, node):
-        self.aside = True
-        try:
-            with torch.no_grad(), torch.device("meta"):
-                self.values[node] = self.value_of(node)
-            self.aside = False
-        except Exception:
-            pass
-
-
-register("the switch is not put back", "changed-graph", "cannot-run", StaysAside)
 
 
 def by_default(self, node):
@@ -800,23 +705,6 @@ class AllNeeded(Base):
 register("each parameter needs an example", "trace-raises", "no-example", AllNeeded)
 
 
-class Sentinel(Base):
-    """Pass on unknown values as a special object."""
-
-    def learn(self, node):
-        super().learn(node)
-        self.values.setdefault(node, NOTHING)
-
-    def value_of(self, node):
-        try:
-            return super().value_of(node)
-        except NotImplementedError:
-            return NOTHING
-
-
-register("what is not known is not equal to anything", "answered-unknown", "no-example", Sentinel)
-
-
 def asks_with(kind):
     def ask(self, node, question):
         self.note(node)
@@ -830,8 +718,6 @@ def asks_with(kind):
 
 register("RuntimeError where there is no answer", "wrong-exception", "trace-error",
          ask=asks_with(RuntimeError))  # fmt: skip
-register("ValueError where there is no answer", "wrong-exception", "trace-error",
-         ask=asks_with(ValueError))  # fmt: skip
 
 
 def asks_meta(self, node, question):
@@ -845,15 +731,6 @@ def asks_meta(self, node, question):
 register("a meta tensor is asked for its value", "wrong-exception", "values", ask=asks_meta)
 
 
-def false_where_unknown(self, node, question):
-    self.note(node)
-    value = self.values.get(node, NOTHING)
-    if value is NOTHING or (isinstance(value, torch.Tensor) and question is not len):
-        return question([])
-    return question(value)
-
-
-register("no where nobody knows", "answered-unknown", "values", ask=false_where_unknown)
 register("one more name each time", "assumed-twice", "assumed-once",
          note=lambda self, node: self.assumed.append(node.name))  # fmt: skip
 
@@ -861,14 +738,6 @@ register("one more name each time", "assumed-twice", "assumed-once",
 def in_front(self, node):
     if node.name not in self.assumed:
         self.assumed.insert(0, node.name)
-
-
-def again_at_the_end(self, node):
-    self.assumed = [name for name in self.assumed if name != node.name] + [node.name]
-
-
-def sorted_names(self, node):
-    self.assumed = sorted({*self.assumed, node.name})
 
 
 def what_it_reads(self, node):
@@ -882,19 +751,9 @@ def nodes_themselves(self, node):
         self.assumed.append(node)
 
 
-def by_target(self, node):
-    name = str(getattr(node.target, "__name__", node.target))
-    if name not in self.assumed:
-        self.assumed.append(name)
-
-
 register("the latest question first", "assumed-order", "assumed-order", note=in_front)
-register("in the order of the last question", "assumed-order", "assumed-order",
-         note=again_at_the_end)  # fmt: skip
-register("sorted", "assumed-order", "assumed-order", note=sorted_names)
 register("what the node reads", "assumed-extra", "assumed-nodes", note=what_it_reads)
 register("nodes, not names", "assumed-kind", "assumed-kind", note=nodes_themselves)
-register("names of operations", "assumed-missing", "assumed-nodes", note=by_target)
 
 
 class AllOnMeta(Base):
@@ -915,15 +774,6 @@ class FirstRoot(Base):
         return super().run_module(self.first.get_submodule(path), args, kwargs)
 
 
-class NoSlices(Base):
-    """Look for nodes in lists and tuples only."""
-
-    def value_of(self, node):
-        if any(isinstance(each, slice) and each.start is not None for each in node.args):
-            raise LookupError("a slice")
-        return super().value_of(node)
-
-
 class NoKeywords(Base):
     def value_of(self, node):
         if any(isinstance(each, fx.Node) for each in node.kwargs.values()):
@@ -931,45 +781,9 @@ class NoKeywords(Base):
         return super().value_of(node)
 
 
-register("the whole trace is on meta", "no-data", "constants-real", AllOnMeta)
+register("the whole trace is on meta", "no-data", "unasked", AllOnMeta)
 register("layers of the first root", "trace-raises", "roots", FirstRoot)
-register("nodes in slices are not seen", "trace-raises", "nested", NoSlices)
-register("nodes among keywords are not seen", "trace-raises", "nested", NoKeywords)
-
-
-class InGraphOrder(Base):
-    def trace(self, root, concrete_args=None):
-        graph = super().trace(root, concrete_args)
-        self.assumed = [node.name for node in graph.nodes if node.name in self.assumed]
-        return graph
-
-
-class ASet(Base):
-    def trace(self, root, concrete_args=None):
-        graph = super().trace(root, concrete_args)
-        self.assumed = set(self.assumed)
-        return graph
-
-
-class NotesComparisons(Base):
-    """Record each comparison when it is made."""
-
-    def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
-        node = super().create_node(kind, target, args, kwargs, name, type_expr)
-        if target in (operator.gt, operator.ge, operator.eq, getattr):
-            self.note(node)
-        return node
-
-
-class OnlyTruth(Base):
-    """Record the questions of `bool` only."""
-
-    def ask(self, node, question):
-        before = list(self.assumed)
-        answer = super().ask(node, question)
-        if question is not bool:
-            self.assumed = before
-        return answer
+register("nodes among keywords are not seen", "trace-raises", "common.keyword-calls", NoKeywords)
 
 
 class NotAnew(Base):
@@ -987,58 +801,6 @@ class OneList(Base):
         self.assumed = list(self.noted)
 
 
-class ValuesByName(Base):
-    """Keep the values of an earlier trace."""
-
-    def __init__(self, **examples):
-        super().__init__(**examples)
-        self.by_name = {}
-
-    def learn(self, node):
-        super().learn(node)
-        if node in self.values:
-            self.by_name[node.name] = self.values[node]
-
-    def ask(self, node, question):
-        if node.name in self.by_name:
-            self.values.setdefault(node, self.by_name[node.name])
-        return super().ask(node, question)
-
-
-class OneMetaTensorEach(Base):
-    """Make each meta tensor once; the model works on that tensor in every trace."""
-
-    def __init__(self, **examples):
-        super().__init__(**examples)
-        self.made = {name: on_meta(example) for name, example in examples.items()}
-
-    def example(self, node):
-        return self.made[node.target]
-
-
-class OfTheClass(Base):
-    given = {}
-
-    def __init__(self, **examples):
-        super().__init__(**examples)
-        self.given.clear()
-        self.given.update(examples)
-
-    def example(self, node):
-        return on_meta(self.given[node.target])
-
-
-class UsedUp(Base):
-    """Remove an example when it is used."""
-
-    def __init__(self, **examples):
-        super().__init__(**examples)
-        self.examples = dict(examples)
-
-    def example(self, node):
-        return on_meta(self.examples.pop(node.target))
-
-
 class ByPlace(Base):
     """Use the first example for the first parameter."""
 
@@ -1047,68 +809,11 @@ class ByPlace(Base):
         return on_meta(list(self.examples.values())[places.index(node)])
 
 
-register("in the order of the graph", "assumed-order", "assumed-order", InGraphOrder)
-register("a set", "assumed-kind", "assumed-kind", ASet)
-register("comparisons are noted when they are made", "assumed-extra", "assumed-nodes",
-         NotesComparisons)  # fmt: skip
-register("only bool notes", "assumed-missing", "assumed-nodes", OnlyTruth)
 register("assumed goes on", "assumed-old", "anew", NotAnew)
 register("one list for all tracers", "assumed-old", "anew", OneList)
-register("values by the names of nodes", "wrong-exception", "anew", ValuesByName)
-register("one meta tensor for all traces", "wrong-graph", "anew", OneMetaTensorEach)
-register("the latest tracer's examples", "wrong-graph", "", OfTheClass)
-register("each example serves once", "trace-raises", "roots", UsedUp)
 register("examples by place", "wrong-graph", "by-name", ByPlace)
-register("examples by the names of nodes", "trace-raises", "by-name",
-         example=lambda self, node: on_meta(self.examples[node.name]))  # fmt: skip
 
 
-def without_default(self, node):
-    if node.args:
-        raise LookupError("a default is no example")
-    return on_meta(self.examples[node.target])
-
-
-class OncePerLayer(Base):
-    """Assume that a layer's result has the same shape in every call."""
-
-    def trace(self, root, concrete_args=None):
-        self.given = {}
-        return super().trace(root, concrete_args)
-
-    def run_module(self, module, args, kwargs):
-        if module not in self.given:
-            self.given[module] = super().run_module(module, args, kwargs)
-        return self.given[module]
-
-
-class OfTheRoot(Base):
-    """Look up parameters by `getattr`, which does not accept dots."""
-
-    def value_of(self, node):
-        if node.op == "get_attr":
-            return self.attribute(getattr(self.root, node.target))
-        return super().value_of(node)
-
-
-class AnewAtTheEnd(Base):
-    """Clear the list only after a complete trace."""
-
-    ended = True
-
-    def trace(self, root, concrete_args=None):
-        before = [] if self.ended else self.assumed
-        self.values, self.assumed, self.ended = {}, before, False
-        graph = fx.Tracer.trace(self, root, concrete_args)
-        self.ended = True
-        return graph
-
-
-register("parameters with a default have no example", "trace-raises", "by-name",
-         example=without_default)  # fmt: skip
-register("each layer is run once", "wrong-graph", "leaves", OncePerLayer)
-register("parameters of parts are not found", "trace-raises", "tensors", OfTheRoot)
-register("assumed goes on after an error", "assumed-extra", "anew", AnewAtTheEnd)
 register("the example itself", "caller-changed", "examples-stay",
          example=lambda self, node: self.examples[node.target].to("meta"))  # fmt: skip
 
@@ -1154,84 +859,11 @@ class Draws(Base):
 register("numbers are drawn", "caller-changed", "random-state", Draws)
 
 
-class RunsLayers(Base):
-    """Run layers for real, so they count batches and draw numbers."""
-
-    def run_module(self, module, args, kwargs):
-        real = fx.node.map_aggregate(
-            (tuple(args), dict(kwargs)),
-            lambda each: (
-                torch.ones_like(each, device="cpu") if isinstance(each, torch.Tensor) else each
-            ),
-        )
-        with torch.device("cpu"):
-            return fx.node.map_aggregate(
-                module(*real[0], **real[1]),
-                lambda each: each.to("meta") if isinstance(each, torch.Tensor) else each,
-            )
-
-
-register("layers are run for real", "caller-changed", "common.caller-values", RunsLayers)
-
-
-class Marks(Base):
-    def trace(self, root, concrete_args=None):
-        root.on_meta = True
-        return super().trace(root, concrete_args)
-
-
-register("the model is marked", "caller-changed", "common.caller-attributes", Marks)
-
-
-class GivesAModule(Base):
-    def trace(self, root, concrete_args=None):
-        return fx.GraphModule(root, super().trace(root, concrete_args))
-
-
-register("a GraphModule comes out of trace", "wrong-kind", "common.wrong-kind", GivesAModule)
-
-
-@wrong("layers are run in float32", "trace-raises", clause="leaves")
-class Singles(Base):
-    def run_module(self, module, args, kwargs):
-        return copy.deepcopy(module).to("meta", torch.float32)(*args, **kwargs)
-
-
-@wrong("a layer's forward is run, without its hooks", "wrong-graph", clause="leaves")
-class ForwardAlone(Base):
-    def run_module(self, module, args, kwargs):
-        return copy.deepcopy(module).to("meta").forward(*args, **kwargs)
-
-
-@wrong("FX's own tracer", "trace-raises")
-class Plain(fx.Tracer):
-    def __init__(self, **examples):
-        super().__init__()
-        self.assumed = []
-
-
-@wrong("no tracer", "wrong-kind", clause="common.wrong-kind")
-class NoTracer(nn.Module):
-    pass
-
-
-@wrong("untouched", "not-attempted")
-class Untouched(fx.Tracer):
-    def __init__(self, **examples):
-        raise NotImplementedError
-
-
 BEYOND = {
     "only RuntimeError is caught": "all that a random model calls runs on meta tensors",
-    "one meta tensor for all traces": "no random model changes the shape of an argument",
     "attributes are left to FX": "random models unpack no shapes",
     "a loop over sizes gives numbers": "nor do they loop over shapes",
-    "only sizes and dtypes are attributes": "nor have they `x.T` or `x.mT`",
-    "zeros instead of meta tensors": "random models ask for no values",
     "assumed goes on": "both traces of a random model ask the same",
-    "assumed goes on after an error": "random models are traced without an error",
-    "parameters with a default have no example": "no input of a random model has a default",
-    "each layer is run once": "no layer of a random model is called with two shapes",
 }
 
 
