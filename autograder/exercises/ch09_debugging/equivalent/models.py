@@ -41,11 +41,6 @@ class Abs(nn.Module):
         return x.abs()
 
 
-class Doubled(nn.Module):
-    def forward(self, x):
-        return x + x
-
-
 class TwiceInEval(nn.Module):
     """Does the same as `Same` in train mode."""
 
@@ -58,17 +53,6 @@ class TwiceInTraining(nn.Module):
 
     def forward(self, x):
         return 2 * x if self.training else x
-
-
-class PartTwice(nn.Module):
-    """One part differs while that part is in train mode."""
-
-    def __init__(self):
-        super().__init__()
-        self.part = TwiceInTraining()
-
-    def forward(self, x):
-        return self.part(x)
 
 
 # ------------------------------------------------------------------ values
@@ -84,21 +68,9 @@ class PairAsList(nn.Module):
         return [x, x + 1]
 
 
-class PairAndMore(nn.Module):
-    def forward(self, x):
-        return x, x + 1, x
-
-
 class Named(nn.Module):
     def forward(self, x):
         return {"mean": x.mean(), "all": [x, (x * 2, None)]}
-
-
-class NamedOtherwise(nn.Module):
-    """A different number in a nested result."""
-
-    def forward(self, x):
-        return {"mean": x.mean(), "all": [x, (x * 3, None)]}
 
 
 class NamedInATuple(nn.Module):
@@ -194,18 +166,6 @@ class Turned(nn.Module):
         return self.layer(x).t()
 
 
-class Counted(nn.Module):
-    """Returns integers."""
-
-    def forward(self, x):
-        return 1000 + (x > 0).sum(dim=-1)
-
-
-class CountedOneMore(nn.Module):
-    def forward(self, x):
-        return 1001 + (x > 0).sum(dim=-1)
-
-
 class Zeros(nn.Module):
     """Returns positive or negative zeros, which are equal."""
 
@@ -240,18 +200,6 @@ class Adds(nn.Module):
 
     def forward(self, x):
         return (x + 1) * 2
-
-
-class AddsInside(nn.Module):
-    """Changes a tensor in a list in a dictionary."""
-
-    def forward(self, data):
-        return data["parts"][0].add_(1) * 2
-
-
-class AddsOutside(nn.Module):
-    def forward(self, data):
-        return (data["parts"][0] + 1) * 2
 
 
 class AddsLate(nn.Module):
@@ -295,16 +243,6 @@ class NoiseFirst(nn.Module):
             return x * 3
         a, b = torch.rand_like(x), torch.rand_like(x)
         return x * (a + 2 * b)
-
-
-class NoiseLast(nn.Module):
-    """Draws the same numbers, but swaps them."""
-
-    def forward(self, x):
-        if not self.training:
-            return x * 3
-        a, b = torch.rand_like(x), torch.rand_like(x)
-        return x * (2 * a + b)
 
 
 # ------------------------------------------------------------------ state
@@ -351,25 +289,7 @@ class Counts(nn.Module):
         return x + calls
 
 
-class Statistics(nn.Module):
-    """Returns the running mean, which a call in train mode changes."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(3)
-
-    def forward(self, x):
-        return self.norm(x), self.norm.running_mean * 1
-
-
 # ------------------------------------------------------------------ the other model
-
-
-def without_norm(model: nn.Module) -> nn.Module:
-    """A copy whose BatchNorm does nothing."""
-    other = copy.deepcopy(model)
-    other.norm = nn.Identity()
-    return other
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
@@ -408,22 +328,10 @@ def zeroed(model: nn.Module) -> None:
         buffer.zero_()
 
 
-def norm_in_eval(model: nn.Module) -> None:
-    """Freeze one part, as in fine-tuning."""
-    model.train()
-    model.norm.eval()
-
-
 def drop_in_eval(model: nn.Module) -> None:
     """Only the Dropout is in eval mode."""
     model.train()
     model.drop.eval()
-
-
-def part_in_training(model: nn.Module) -> None:
-    """Only the part is in train mode."""
-    model.eval()
-    model.part.train()
 
 
 @dataclass(frozen=True, eq=False)

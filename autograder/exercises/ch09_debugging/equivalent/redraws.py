@@ -12,7 +12,6 @@ from autograder.exercises.ch09_debugging.equivalent.cases import (
     COMPARE,
     MODES,
     ROWS,
-    SEEDS,
     X,
     compared,
 )
@@ -22,18 +21,6 @@ _ARGS_CLOSE = "What the argument is afterwards is compared as a result is: up to
 _SHOWN = "A result may be a view of a buffer. What becomes of it when the buffers are put back?"
 
 REDRAWS = (
-    compared(
-        "the last seed",
-        "seeds",
-        models.Same,
-        models.Abs,
-        Draws((T(2, 2),), odd=4),
-        SEEDS,
-        trials=5,
-    ),
-    compared(
-        "deep inside", "values", models.NamedMore, models.NamedOtherwise, X, COMPARE, trials=1
-    ),
     compared(
         "a tuple and a list", "values", models.Named, models.NamedInATuple, X, COMPARE, trials=1
     ),
