@@ -40,17 +40,6 @@ class Roots(nn.Module):
         return x.sqrt(), x + 1
 
 
-class Shown(nn.Module):
-    """One of the two results is the weight itself."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(2, 3))
-
-    def forward(self, x):
-        return torch.relu(x), self.weight
-
-
 class FarApart(nn.Module):
     """Some entries of its result are a billion times larger than others."""
 
@@ -70,11 +59,6 @@ def drop_in_training(model: nn.Module) -> None:
     """Only the Dropout is in train mode."""
     model.eval()
     model.drop.train()
-
-
-def traced() -> fx.GraphModule:
-    """A model that is a graph module."""
-    return fx.symbolic_trace(Net())
 
 
 # ------------------------------------------------------------------ passes
@@ -162,11 +146,6 @@ def slightly_off(model: nn.Module) -> fx.GraphModule:
     return _at_the_result(model, torch.mul, 1.001)
 
 
-def flip(model: nn.Module) -> fx.GraphModule:
-    """Reverse the order of the result's entries."""
-    return _at_the_result(model, torch.fliplr)
-
-
 def add_a_dimension(model: nn.Module) -> fx.GraphModule:
     """Add a dimension to the result."""
     return _at_the_result(model, torch.unsqueeze, 0)
@@ -220,24 +199,6 @@ def double_the_weights(model: nn.Module) -> fx.GraphModule:
         for parameter in model.parameters():
             parameter.mul_(2)
     return fx.symbolic_trace(model)
-
-
-def edit_the_given(model: nn.Module) -> fx.GraphModule:
-    """Edit the given graph and return the same object."""
-    for node in model.graph.nodes:
-        if node.target is torch.tanh:
-            node.target = torch.sigmoid
-    model.recompile()
-    return model
-
-
-def mend_the_given(model: nn.Module) -> fx.GraphModule:
-    """Edit the given graph without changing its results."""
-    for node in model.graph.nodes:
-        if node.target is torch.relu:
-            node.target, node.kwargs = torch.clamp, {"min": 0}
-    model.recompile()
-    return model
 
 
 def change_the_argument(model: nn.Module) -> fx.GraphModule:
