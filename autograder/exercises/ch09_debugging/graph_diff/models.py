@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 from torch.fx.node import Argument
 
-from autograder.authoring.models import Trial, fresh, rename, renamed
+from autograder.authoring.models import Trial, fresh, rename
 
 _LIKE_A_NODE: tuple[Argument, ...] = (
     *("%scale", "@scale", "$scale", "<scale>", "node:scale", "node_scale", "Node(scale)"),
@@ -91,20 +91,8 @@ def another_keyword(gm: fx.GraphModule) -> None:
     named(gm, "cat").kwargs = {"dim": 1}
 
 
-def argument_by_keyword(gm: fx.GraphModule) -> None:
-    node = named(gm, "relu")
-    node.kwargs = {"input": node.args[0]}
-    node.args = ()
-
-
 def text_for_number(gm: fx.GraphModule) -> None:
     named(gm, "cat").kwargs = {"dim": "0"}
-
-
-def another_key(gm: fx.GraphModule) -> None:
-    output = named(gm, "output")
-    first, _ = output.args[0]
-    output.args = ((first, {"hidden": named(gm, "cat")}),)
 
 
 def another_nesting(gm: fx.GraphModule) -> None:
@@ -131,11 +119,6 @@ def another_result(gm: fx.GraphModule) -> None:
     output = named(gm, "output")
     first, _ = output.args[0]
     output.args = ((first, {"rows": named(gm, "relu")}),)
-
-
-def another_result_and_default(gm: fx.GraphModule) -> None:
-    another_result(gm)
-    named(gm, "scale").args = (3.0,)
 
 
 def zero_and_nearly_zero(gm: fx.GraphModule) -> None:
@@ -241,11 +224,6 @@ def rows_by_key(gm: fx.GraphModule) -> None:
 def rows_by_what_looks_like_a_key(gm: fx.GraphModule) -> None:
     """Insert calls that read something similar to the node."""
     _rows_of(gm, _LIKE_A_NODE)
-
-
-def with_other_names(gm: fx.GraphModule) -> None:
-    """Use names that a fresh trace would not give."""
-    renamed(gm)
 
 
 @lru_cache(maxsize=1)
