@@ -173,33 +173,10 @@ class Fold:
         return new
 
 
-@wrong("the stub", "not-attempted")
-def stub(conv, bn):
-    raise NotImplementedError()
-
-
-@wrong("nothing is returned", "returned-none")
-def returns_none(conv, bn):
-    Fold()(conv, bn)
-
-
-@wrong("weight and bias are returned", "wrong-kind")
-def parameters_only(conv, bn):
-    new = Fold()(conv, bn)
-    return new.weight, new.bias
-
-
 @wrong("both layers in a Sequential", "wrong-kind", clause="convolution")
 def in_a_sequential(conv, bn):
     refuse(conv, bn)
     return nn.Sequential(copy.deepcopy(conv), copy.deepcopy(bn)).eval()
-
-
-@wrong("a class of one's own", "wrong-kind")
-def own_class(conv, bn):
-    new = Fold()(conv, bn)
-    new.__class__ = type("Folded", (type(conv),), {})
-    return new
 
 
 @wrong("the BatchNorm is dropped", "wrong-result", clause="value")
@@ -211,11 +188,6 @@ def dropped(conv, bn):
 @wrong("the convolution itself is changed", "caller-changed", clause="conv-unchanged")
 def changes_the_argument(conv, bn):
     return Fold(copied=False)(conv, bn)
-
-
-@wrong("its weight is multiplied in place", "caller-changed")
-def in_place(conv, bn):
-    return Fold(in_place=True)(conv, bn)
 
 
 @wrong("the argument is put into eval mode", "caller-changed", clause="mode-unchanged")
@@ -233,55 +205,14 @@ def fills_the_norm(conv, bn):
     return Fold()(conv, bn)
 
 
-def evaluated(conv, bn, modes):
-    """Fold both layers in eval mode, then set the given mode on each."""
-    refuse(conv, bn)
-    conv.eval(), bn.eval()
-    new = Fold()(conv, bn)
-    conv.train(modes[0]), bn.train(modes[1])
-    return new
-
-
-@wrong("both get the BatchNorm's mode back", "caller-changed", clause="mode-unchanged")
-def norms_mode_for_both(conv, bn):
-    return evaluated(conv, bn, (bn.training, bn.training))
-
-
-@wrong("both get the convolution's mode back", "caller-changed", clause="mode-unchanged")
-def convs_mode_for_both(conv, bn):
-    return evaluated(conv, bn, (conv.training, conv.training))
-
-
-@wrong("both stay in eval mode where there is nothing to fold", "caller-changed", "mode-unchanged")
-def evaluated_before_the_checks(conv, bn):
-    modes = conv.training, bn.training
-    conv.eval(), bn.eval()
-    new = Fold()(conv, bn)
-    conv.train(modes[0]), bn.train(modes[1])
-    return new
-
-
 @wrong("training mode is kept", "training-mode", clause="eval-mode")
 def keeps_the_mode(conv, bn):
     return Fold(mode=None)(conv, bn)
 
 
-@wrong("eps of the default", "wrong-result", clause="eps")
-def default_eps(conv, bn):
-    return Fold(eps=1e-5)(conv, bn)
-
-
-@wrong("eps is left out", "wrong-result")
+@wrong("eps is left out", "wrong-result", clause="eps")
 def no_eps(conv, bn):
     return Fold(eps=0.0)(conv, bn)
-
-
-@wrong("eps outside of the root", "wrong-result")
-def eps_outside(conv, bn):
-    refuse(conv, bn)
-    other = copy.deepcopy(bn)
-    other.running_var = (bn.running_var.sqrt() + bn.eps) ** 2 - bn.eps
-    return Fold()(conv, other)
 
 
 @wrong("the bias of the convolution is lost", "wrong-result", clause="bias")
@@ -295,31 +226,11 @@ def needs_a_bias(conv, bn):
     return Fold()(conv, bn) if conv.bias.numel() else None
 
 
-@wrong("the mean is left out", "wrong-result")
-def no_mean(conv, bn):
-    return Fold(mean=False)(conv, bn)
-
-
-@wrong("the BatchNorm's bias is left out", "wrong-result")
-def no_shift(conv, bn):
-    return Fold(affine="weight")(conv, bn)
-
-
-@wrong("the BatchNorm's weight is left out", "wrong-result")
-def no_scale(conv, bn):
-    return Fold(affine="bias")(conv, bn)
-
-
 @wrong("a BatchNorm must be affine", "crashed", clause="affine")
 def needs_affine(conv, bn):
     refuse(conv, bn)
     bn.weight.detach()
     return Fold()(conv, bn)
-
-
-@wrong("input channels are scaled", "crashed")
-def wrong_dimension(conv, bn):
-    return Fold(dim=1)(conv, bn)
 
 
 @wrong("only for images", "crashed", clause="dims")
@@ -335,11 +246,6 @@ def loses_groups(conv, bn):
 @wrong("the stride is lost", "lost-setting", clause="stride")
 def loses_stride(conv, bn):
     return Fold(settings={"stride": lambda conv: (1,) * len(conv.stride)})(conv, bn)
-
-
-@wrong("the dilation is lost", "lost-setting", clause="dilation")
-def loses_dilation(conv, bn):
-    return Fold(settings={"dilation": lambda conv: (1,) * len(conv.stride)})(conv, bn)
 
 
 @wrong("the padding in numbers is lost", "lost-setting", clause="padding")
@@ -379,64 +285,10 @@ def in_its_own_dtype(conv, bn):
     return Fold(work=None)(conv, bn)
 
 
-@wrong("the root is rounded to float32", "wrong-result", clause="float64")
-def root_in_float32(conv, bn):
-    refuse(conv, bn)
-    other = copy.deepcopy(bn)
-    root = (bn.running_var + bn.eps).sqrt().float().to(bn.running_var.dtype)
-    other.running_var = root**2 - bn.eps
-    return Fold()(conv, other)
-
-
-@wrong("no bias where neither has one", "wrong-result", clause="no-bias")
-def no_bias_at_all(conv, bn):
-    new = Fold()(conv, bn)
-    if conv.bias is None and bn.bias is None:
-        new.bias = None
-    return new
-
-
-@wrong("variances of a tenth at least", "wrong-result", clause="value")
-def a_tenth_at_least(conv, bn):
-    refuse(conv, bn)
-    other = copy.deepcopy(bn)
-    other.running_var = bn.running_var.clamp(min=0.1)
-    return Fold()(conv, other)
-
-
-@wrong("one number for the stride", "lost-setting", clause="stride")
-def one_stride(conv, bn):
-    return Fold(settings={"stride": lambda conv: conv.stride[:1] * len(conv.stride)})(conv, bn)
-
-
-@wrong("rounded to three digits", "wrong-result")
-def rounded(conv, bn):
-    new = Fold()(conv, bn)
-    if new.weight.dtype == torch.float32:
-        new = new.bfloat16().float()
-    return new
-
-
-@wrong("float32 goes through a half type", "wrong-result", clause="float32")
-def through_half(conv, bn):
-    work = torch.float16 if conv.weight.dtype == torch.float32 else torch.float64
-    return Fold(work=work)(conv, bn)
-
-
 @wrong("the result is not cast back", "result-raises", clause="half")
 def not_cast_back(conv, bn):
     half = conv.weight.dtype in (torch.float16, torch.bfloat16)
     return Fold(work=torch.float32 if half else torch.float64, cast=not half)(conv, bn)
-
-
-@wrong("half types become float32 inside", "wrong-dtype")
-def float32_inside(conv, bn):
-    new = Fold()(conv, bn)
-    if new.weight.dtype != torch.float64:
-        new.weight.data = new.weight.data.float()
-        new.bias.data = new.bias.data.float()
-        new.register_forward_pre_hook(lambda module, args: (args[0].float(),))
-    return new
 
 
 @wrong("no statistics: as if they were zero and one", "should-raise", clause="no-statistics")
@@ -452,23 +304,3 @@ def unchecked_channels(conv, bn):
     if refuse_shape:
         raise ValueError("other channels")
     return Fold(checks=("statistics",))(conv, bn)
-
-
-@wrong("an assertion", "wrong-exception")
-def asserts(conv, bn):
-    return Fold(error=AssertionError)(conv, bn)
-
-
-@wrong("more than one channel is asked for", "should-raise")
-def one_number_is_enough(conv, bn):
-    if bn.num_features == 1 and bn.running_mean is not None:
-        bn = copy.deepcopy(bn)
-        bn.num_features = conv.out_channels
-    return Fold()(conv, bn)
-
-
-@wrong("channels are counted in the BatchNorm's weight", "should-raise", clause="channels")
-def counted_in_the_weight(conv, bn):
-    if bn.weight is None and bn.running_mean is not None:
-        return Fold(checks=())(conv, bn)
-    return Fold()(conv, bn)
