@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch10_fusion.compare_latency.cases import FAST, OFF, UNEVEN, timed
+from autograder.exercises.ch10_fusion.compare_latency.cases import FAST, timed
 from autograder.exercises.ch10_fusion.compare_latency.models import Plan
 
 REDRAWS = (
-    timed("slow and fast", "task", Plan((6,)), Plan((2,)), repeats=4),
     timed("no tensors come first", "modules", FAST, Plan((3,)), repeats=2, nested=True),
-    timed("uneven", "median", FAST, UNEVEN, repeats=5),
     timed(
         "many long calls, and a large input",
         "median",
@@ -18,5 +16,4 @@ REDRAWS = (
         large=True,
     ),
     timed("a hook", "modules", Plan(hooked=True), FAST, repeats=2),
-    timed("a module", "modules", FAST, Plan((4,), module=True), repeats=2, gradients=OFF),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import statistics
 import time
 import timeit
@@ -133,65 +132,14 @@ class Compare:
         return self.center(times[0]), self.center(times[1])
 
 
-@wrong("the stub", "not-attempted")
-def stub(a, b, inputs, repeats=20):
-    raise NotImplementedError()
-
-
-@wrong("nothing is returned", "returned-none")
-def returns_none(a, b, inputs, repeats=20):
-    Compare()(a, b, inputs, repeats)
-
-
 @wrong("a list", "wrong-kind", clause="tuple")
 def a_list(a, b, inputs, repeats=20):
     return list(Compare()(a, b, inputs, repeats))
 
 
-@wrong("the ratio", "wrong-kind")
-def the_ratio(a, b, inputs, repeats=20):
-    first, second = Compare()(a, b, inputs, repeats)
-    return first / second
-
-
-@wrong("tensors", "wrong-kind")
-def tensors(a, b, inputs, repeats=20):
-    return tuple(torch.tensor(t) for t in Compare()(a, b, inputs, repeats))
-
-
-@wrong("twenty calls at most", "too-few-calls", clause="repeats")
-def twenty_at_most(a, b, inputs, repeats=20):
-    return two_lists(a, b, inputs, min(repeats, 20))
-
-
 @wrong("the mean", "wrong-time", clause="median")
 def the_mean(a, b, inputs, repeats=20):
     return Compare(center=statistics.mean)(a, b, inputs, repeats)
-
-
-@wrong("the fastest", "wrong-time")
-def the_fastest(a, b, inputs, repeats=20):
-    return Compare(center=min)(a, b, inputs, repeats)
-
-
-@wrong("the slowest", "wrong-time")
-def the_slowest(a, b, inputs, repeats=20):
-    return Compare(center=max)(a, b, inputs, repeats)
-
-
-@wrong("the sum", "wrong-time")
-def the_sum(a, b, inputs, repeats=20):
-    return Compare(center=sum)(a, b, inputs, repeats)
-
-
-@wrong("the middle of the unsorted list", "wrong-time")
-def unsorted_middle(a, b, inputs, repeats=20):
-    return Compare(center=lambda times: times[len(times) // 2])(a, b, inputs, repeats)
-
-
-@wrong("the last call alone", "wrong-time")
-def last_call(a, b, inputs, repeats=20):
-    return Compare(center=lambda times: times[-1])(a, b, inputs, repeats)
 
 
 @wrong("milliseconds", "wrong-time", clause="seconds")
@@ -234,11 +182,6 @@ def always_twenty(a, b, inputs, repeats=20):
     return Compare(repeats=20)(a, b, inputs)
 
 
-@wrong("one call is the warm-up, and one less is measured", "too-few-calls")
-def one_less(a, b, inputs, repeats=20):
-    return Compare(repeats=max(1, repeats - 1))(a, b, inputs)
-
-
 @wrong("ten by default", "too-few-calls", clause="default")
 def ten_by_default(a, b, inputs, repeats=10):
     return Compare()(a, b, inputs, repeats)
@@ -251,18 +194,7 @@ def with_gradients(a, b, inputs, repeats=20):
     )
 
 
-@wrong("only the warm-up is without gradients", "with-gradients")
-def gradients_later(a, b, inputs, repeats=20):
-    with torch.no_grad():
-        a(*inputs)
-        b(*inputs)
-    enabled = torch.is_grad_enabled()
-    return Compare(mode=lambda: torch.set_grad_enabled(enabled), warm=(False, False))(
-        a, b, inputs, repeats
-    )
-
-
-@wrong("gradients stay off", "mode-left")
+@wrong("gradients stay off", "mode-left", clause="mode-as-before")
 def stays_off(a, b, inputs, repeats=20):
     torch.set_grad_enabled(False)
     return Compare()(a, b, inputs, repeats)
@@ -301,60 +233,9 @@ def one_argument(a, b, inputs, repeats=20):
     return Compare(call=call)(a, b, inputs, repeats)
 
 
-@wrong("the first input is asked where it is", "crashed", clause="inputs")
-def asks_the_first_input(a, b, inputs, repeats=20):
-    wait = torch.cuda.synchronize if inputs[0].is_cuda else bool
-
-    def call(f, inputs):
-        f(*inputs)
-        wait()
-
-    return Compare(call=call)(a, b, inputs, repeats)
-
-
-@wrong("only the first input", "wrong-inputs")
-def first_input(a, b, inputs, repeats=20):
-    def call(f, inputs):
-        return f(*inputs) if isinstance(f, nn.Module) else f(inputs[0])
-
-    return Compare(call=call)(a, b, inputs, repeats)
-
-
-@wrong("copies of the inputs are made while the clock runs", "wrong-time", clause="median")
-def copies_are_measured(a, b, inputs, repeats=20):
-    return Compare(call=lambda f, inputs: f(*copy.deepcopy(inputs)))(a, b, inputs, repeats)
-
-
-@wrong("forward instead of the module", "too-few-calls", clause="inputs")
-def calls_forward(a, b, inputs, repeats=20):
-    return Compare(call=lambda f, x: getattr(f, "forward", f)(*x))(a, b, inputs, repeats)
-
-
-@wrong("half a second at most", "too-few-calls", clause="repeats")
-def half_a_second(a, b, inputs, repeats=20):
-    start, rows = time.perf_counter(), [two_lists(a, b, inputs, 1)]
-    with torch.no_grad():
-        while len(rows) < repeats and time.perf_counter() < start + 0.5:
-            rows.append((timeit.timeit(lambda: a(*inputs), number=1),
-                         timeit.timeit(lambda: b(*inputs), number=1)))  # fmt: skip
-    return tuple(statistics.median(times) for times in zip(*rows, strict=True))
-
-
 @wrong("modules only", "crashed", clause="functions")
 def modules_only(a, b, inputs, repeats=20):
     return Compare(call=lambda f, inputs: f.forward(*inputs))(a, b, inputs, repeats)
-
-
-@wrong("the mode is put back everywhere", "caller-changed", clause="modules")
-def mode_of_the_whole(a, b, inputs, repeats=20):
-    modes = [(f, f.training) for f in (a, b) if isinstance(f, nn.Module)]
-    for module, _ in modes:
-        module.eval()
-    try:
-        return Compare()(a, b, inputs, repeats)
-    finally:
-        for module, mode in modes:
-            module.train(mode)
 
 
 @wrong("modules are put into eval mode", "caller-changed", clause="modules")
