@@ -7,7 +7,7 @@ import operator
 import torch
 from torch import fx
 
-from tests.exercises import ONE_CLASS_EACH, right, wrong
+from tests.exercises import right, wrong
 
 ADDS = (operator.add, torch.add)
 
