@@ -336,27 +336,6 @@ def sequences_alike(model, inputs):
     return judge(model, inputs, same=same)
 
 
-@wrong("zip stops at the shorter one", "missed-difference", clause="common.same-structure")
-def shorter(model, inputs):
-    def same(a, b):
-        if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return all(map(same, a, b))
-        return alike(a, b)
-
-    return judge(model, inputs, same=same)
-
-
-@wrong("only tensors are compared", "missed-difference", clause="same-result")
-def only_tensors(model, inputs):
-    def same(a, b):
-        a, b = pytree.tree_leaves(a), pytree.tree_leaves(b)
-        a = [x for x in a if isinstance(x, torch.Tensor)]
-        b = [x for x in b if isinstance(x, torch.Tensor)]
-        return len(a) == len(b) and all(map(alike, a, b))
-
-    return judge(model, inputs, same=same)
-
-
 def leaves_by(kind, compare):
     """The comparison of `judge`, but with `compare` for two leaves of that kind."""
 
@@ -483,15 +462,6 @@ for _style, (_parts, _finding) in WRONG_PARTS.items():
 # ------------------------------------------------------------------ wrong: ways out
 
 
-@wrong("buffers are put back only after success", "caller-changed", clause="buffers-at-end")
-def put_back_after_success(model, inputs):
-    saved = save(model)
-    held = judge(model, inputs, put_back_at_end=False)
-    if held:
-        put_back(saved)
-    return held
-
-
 @wrong("all in eval mode, every flag put back", "missed-difference", clause="mode-as-given")
 def all_in_eval_mode(model, inputs):
     training = {m: m.training for m in model.modules()}
@@ -520,21 +490,10 @@ def flags_of_the_root(model, inputs):
     return held
 
 
-@wrong("traceable is faithful", "missed-difference", clause="same-result")
-def traceable(model, inputs):
-    try:
-        fx.symbolic_trace(model)
-    except Exception:
-        return False
-    return True
-
-
 CLAUSES = {
     "the dtype is not compared": "common.same-dtype",
     "broadcast": "common.same-values",
-    "bit by bit": "common.same-values",
     "NaN is not NaN": "nan",
-    "NaN equals everything": "nan",
     "the seed of the last run stays set": "random-state-at-end",
     "effects on arguments are not compared": "arguments-after",
     "the caller's arguments are used": "own-copies",
@@ -544,7 +503,6 @@ CLAUSES = {
     "errors of the model mean False": "model-raises",
     "errors of the trace pass through": "trace-raises",
     "one agreement is enough": "every-time",
-    "nothing to try is no proof": "every-time",
     "buffers are not put back between": "same-buffers",
     "runs start from the buffers that tracing left": "buffers-as-given",
     "buffers are not put back at the end": "buffers-at-end",

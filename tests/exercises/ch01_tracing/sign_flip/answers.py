@@ -119,31 +119,10 @@ def narrow_sum(x):
     return torch.where(x.sum(dtype=x.dtype) > 0, x, -x)
 
 
-@wrong("integers through floats", "wrong-result", clause="integers")
-def through_floats(x):
-    return (x.double() * torch.where(x.sum() > 0, 1.0, -1.0)).to(x.dtype)
-
-
-@wrong("any entry above zero", "wrong-result", clause="value")
-def any_entry(x):
-    return torch.where((x > 0).any(), x, -x)
-
-
-@wrong("row by row", "wrong-result", clause="value")
-def row_by_row(x):
-    return torch.where(x.sum(dim=-1, keepdim=True) > 0, x, -x)
-
-
 @wrong("one dimension at least", "wrong-shape", clause="shapes")
 def one_dimension(x):
     x = torch.atleast_1d(x)
     return torch.where(x.sum() > 0, x, -x)
-
-
-@wrong("a view as one row, which not every tensor has", "result-raises", clause="shapes")
-def viewed_as_one_row(x):
-    flat = x.view(-1)
-    return torch.where(flat.sum(0) > 0, flat, -flat).view(x.shape)
 
 
 @wrong("changes its argument", "argument-changed", clause="input-unchanged")
@@ -155,13 +134,6 @@ def in_place(x):
 def branch_on_proxy(x):
     if isinstance(x, fx.Proxy):
         return -x
-    return x if x.sum() > 0 else -x
-
-
-@wrong("a constant while traced", "ignores-input", clause="depends")
-def constant(x):
-    if isinstance(x, fx.Proxy):
-        return torch.ones(2, dtype=torch.float64) * 1
     return x if x.sum() > 0 else -x
 
 

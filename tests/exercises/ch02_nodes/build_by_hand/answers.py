@@ -135,14 +135,6 @@ def _(proj, shift):
     return built(proj, shift, key="offset")
 
 
-@wrong("the shift as a plain attribute", "not-a-buffer", clause="buffer")
-def _(proj, shift):
-    gm = built(proj, shift)
-    del gm.shift
-    gm.shift = shift
-    return gm
-
-
 @wrong("the shift as an argument", "raw-tensor", clause="common.no-raw-tensor")
 def _(proj, shift):
     gm = built(proj, shift)
@@ -185,22 +177,6 @@ def _(proj, shift):
     return built(proj, shift, total=(1,))
 
 
-@wrong("subtracted instead of added", "wrong-function", clause="value")
-def _(proj, shift):
-    return built(proj, shift, add=operator.sub)
-
-
-@wrong("relu before the shift", "wrong-result", clause="value")
-def _(proj, shift):
-    graph = fx.Graph()
-    x, scale = graph.placeholder("x"), graph.placeholder("scale", default_value=2.0)
-    hidden = graph.call_function(operator.mul, (graph.call_module("proj", (x,)), scale))
-    hidden = graph.call_function(torch.relu, (hidden,))
-    hidden = graph.call_function(operator.add, (hidden, graph.get_attr("shift")))
-    graph.output(graph.call_method("sum", (hidden,), {"dim": -1}))
-    return fx.GraphModule({"proj": proj, "shift": shift}, graph)
-
-
 @wrong("a node too many", "wrong-nodes", clause="nine")
 def _(proj, shift):
     gm = built(proj, shift)
@@ -235,11 +211,6 @@ def _(proj, shift):
 @wrong("the shift is reshaped in place", "caller-changed", clause="unchanged")
 def _(proj, shift):
     return built(proj, shift.unsqueeze_(0))
-
-
-@wrong("the shift in the dtype of the layer", "wrong-buffer", clause="buffer")
-def _(proj, shift):
-    return built(proj, shift.to(proj.weight.dtype))
 
 
 GRAPH = built(nn.Identity(), torch.zeros(())).graph

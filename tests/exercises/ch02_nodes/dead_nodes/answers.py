@@ -127,13 +127,6 @@ def _(model):
     return [n.name for n in graph.nodes if n not in alive]
 
 
-@wrong("nested arguments are not followed", "not-dead", clause="never-reach")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    top = lambda n: [a for a in [*n.args, *n.kwargs.values()] if isinstance(a, fx.Node)]  # noqa: E731
-    return named(graph, alive_in(graph, top))
-
-
 @wrong("keyword arguments are not followed", "not-dead", clause="never-reach")
 def _(model):
     graph = fx.symbolic_trace(model).graph
@@ -144,23 +137,6 @@ def _(model):
         return found
 
     return named(graph, alive_in(graph, reads))
-
-
-@wrong("parameters are never dead", "missed-dead", clause="never-reach")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    alive, keep = alive_in(graph), ("placeholder", "get_attr")
-    return [n.name for n in graph.nodes if n not in alive and n.op not in keep]
-
-
-@wrong("modules are never dead", "missed-dead", clause="never-reach")
-def _(model):
-    graph, alive = fx.symbolic_trace(model).graph, set()
-    for node in reversed(graph.nodes):
-        kept = node.op in ("output", "call_module")
-        if kept or any(user in alive for user in node.users):
-            alive.add(node)
-    return named(graph, alive)
 
 
 @wrong("methods are taken for side effects", "missed-dead", clause="no-effects")

@@ -174,11 +174,6 @@ def _(node):
     return list(dict.fromkeys(walk(both(node), into)))
 
 
-@wrong("a node that is read twice stands there twice", "listed-twice", clause="once")
-def _(node):
-    return list(walk(both(node), items))
-
-
 @wrong("once among args and once among kwargs", "listed-twice", clause="once")
 def _(node):
     return [*dict.fromkeys(walk(node.args, items)), *dict.fromkeys(walk(node.kwargs, items))]
@@ -194,12 +189,6 @@ def _(node):
     return list(dict.fromkeys(walk([node.kwargs, node.args], items)))
 
 
-@wrong("in order of the last appearance", "wrong-order", clause="order")
-def _(node):
-    found = list(walk(both(node), items))
-    return list(dict.fromkeys(reversed(found)))[::-1]
-
-
 @wrong("all_input_nodes", "forbidden", clause="forbidden")
 def _(node):
     return node.all_input_nodes
@@ -213,30 +202,6 @@ def _(node):
 @wrong("names instead of nodes", "not-a-node", clause="read")
 def _(node):
     return [n.name for n in dict.fromkeys(walk(both(node), items))]
-
-
-@wrong("a string that reads like the name of a node", "extra-input", clause="read")
-def _(node):
-    named = {n.name: n for n in node.graph.nodes}
-    found = []
-    fx.node.map_aggregate(both(node), lambda value: found.append(named.get(str(value))))
-    return [n for n in dict.fromkeys(found) if n is not None]
-
-
-@wrong("strings are looked into without end", "crashed", clause="read")
-def _(node):
-    def nodes(value):
-        if isinstance(value, fx.Node):
-            yield value
-        elif isinstance(value, slice):
-            yield from nodes((value.start, value.stop, value.step))
-        elif isinstance(value, dict):
-            yield from nodes(list(value.values()))
-        elif hasattr(value, "__iter__"):
-            for item in value:
-                yield from nodes(item)
-
-    return list(dict.fromkeys(nodes(both(node))))
 
 
 @wrong("the descriptor of Node's base class", "forbidden", clause="forbidden")

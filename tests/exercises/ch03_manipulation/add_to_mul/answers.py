@@ -157,14 +157,6 @@ def no_methods(model):
     return edit(model, lambda n: is_addition(n) and n.op == "call_function")
 
 
-@wrong("methods only with a tensor", "missed-spelling", clause="method")
-def methods_with_tensors(model):
-    return edit(
-        model,
-        lambda n: is_addition(n) and not (n.op == "call_method" and len(n.all_input_nodes) < 2),
-    )
-
-
 @wrong("numbers on the left forgotten", "missed-spelling", clause="operator")
 def no_reflected(model):
     return edit(
@@ -195,18 +187,6 @@ def computed_alpha(model):
 @wrong("alpha ignored", "changed-too-much", clause="other-alpha")
 def alpha_ignored(model):
     def wanted(node):
-        return (node.op == "call_function" and node.target in ADDS) or (
-            node.op == "call_method" and node.target == "add"
-        )
-
-    return edit(model, wanted)
-
-
-@wrong("an alpha of 0 taken for none", "changed-too-much", clause="other-alpha")
-def alpha_zero(model):
-    def wanted(node):
-        if (node.kwargs.get("alpha") or 1) != 1:
-            return False
         return (node.op == "call_function" and node.target in ADDS) or (
             node.op == "call_method" and node.target == "add"
         )
@@ -246,34 +226,9 @@ def by_exact_name(model):
     return gm
 
 
-@wrong("sums of what is read off by a dot forgotten", "missed-spelling", clause="operator")
-def no_attributes(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        read = any(other.target is getattr for other in node.all_input_nodes)
-        if is_addition(node) and not read:
-            node.target = "mul" if node.op == "call_method" else torch.mul
-            node.kwargs = without_alpha(node.kwargs)
-    gm.recompile()
-    return gm
-
-
 @wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
 def model_mode(model):
     return in_place(model).train(model.training)
-
-
-@wrong("the target compared without the opcode", "lost-signature", clause="rest")
-def any_opcode(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if node.op == "call_module":
-            continue
-        if node.kwargs.get("alpha", 1) == 1 and node.target in (*ADDS, "add"):
-            node.target = torch.mul if callable(node.target) else "mul"
-            node.kwargs = without_alpha(node.kwargs)
-    gm.recompile()
-    return gm
 
 
 @wrong("a graph module edited in place", "caller-changed", clause="common.fresh-trace")

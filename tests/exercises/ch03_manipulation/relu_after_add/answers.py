@@ -154,26 +154,6 @@ def only_function(model):
     return insert(model, find=lambda gm: [n for n in sums(gm) if n.target is torch.add])
 
 
-@wrong("sums that nobody reads forgotten", "relu-missing", clause="after-each")
-def only_read(model):
-    return insert(model, find=lambda gm: [n for n in sums(gm) if n.users])
-
-
-@wrong("sums with an alpha forgotten", "relu-missing", clause="after-each")
-def no_alpha(model):
-    return insert(model, find=lambda gm: [n for n in sums(gm) if "alpha" not in n.kwargs])
-
-
-@wrong("sums with a number forgotten", "relu-missing", clause="after-each")
-def only_nodes(model):
-    return insert(
-        model,
-        find=lambda gm: [
-            n for n in sums(gm) if n.kwargs or all(isinstance(a, fx.Node) for a in n.args)
-        ],
-    )
-
-
 @wrong("found by the name of the function", "changed-too-much", clause="rest")
 def by_name(model):
     return insert(
@@ -238,16 +218,6 @@ def rewired(model, mapped):
             reader.args, reader.kwargs = mapped((reader.args, dict(reader.kwargs)), node, relu)
     gm.recompile()
     return gm
-
-
-@wrong("lists among keyword arguments not searched", "reader-not-rewired", clause="readers")
-def flat_keywords(model):
-    def mapped(values, old, new):
-        args, kwargs = values
-        args = fx.map_arg(args, lambda n: new if n is old else n)
-        return args, {key: new if value is old else value for key, value in kwargs.items()}
-
-    return rewired(model, mapped)
 
 
 @wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
@@ -315,18 +285,6 @@ def one_for_equal(model):
     return gm
 
 
-@wrong("readers in slices are missed", "reader-not-rewired", clause="readers")
-def slices_missed(model):
-    def mapped(value, old, new):
-        if isinstance(value, (list, tuple)):
-            return type(value)(mapped(v, old, new) for v in value)
-        if isinstance(value, dict):
-            return {k: mapped(v, old, new) for k, v in value.items()}
-        return new if value is old else value
-
-    return rewired(model, mapped)
-
-
 @wrong("the relu is given a name that may be taken", "lint", clause="common.lint")
 def named_by_hand(model):
     gm = insert(model)
@@ -339,11 +297,6 @@ def named_by_hand(model):
 
 def reads(node, ops):
     return [n for n in node.all_input_nodes if n.op in ops]
-
-
-BEYOND = {
-    "readers in slices are missed": "no tensor that is drawn stands in a slice",
-}
 
 
 DECIDES_NOTHING = [

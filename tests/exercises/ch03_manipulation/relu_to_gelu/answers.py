@@ -224,14 +224,6 @@ def no_in_place_modules(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("only direct children", "missed-spelling", clause="module")
-def only_children(model):
-    return swap(
-        model,
-        wanted=lambda gm, n: is_relu(gm, n) and not (n.op == "call_module" and "." in n.target),
-    )
-
-
 @wrong("only the first call of a module", "missed-spelling", clause="common.called-twice, twice")
 def first_call(model):
     seen = set()
@@ -244,17 +236,6 @@ def first_call(model):
         return new
 
     return swap(model, wanted=wanted)
-
-
-@wrong("inplace reaches gelu", "result-raises", clause="inplace")
-def inplace_kept(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        if is_relu(gm, node):
-            node.op, node.target = "call_function", F.gelu
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
 
 
 @wrong("the input taken from args", "crashed", clause="common.keyword-calls")
@@ -277,16 +258,6 @@ def by_class_name(model):
     def wanted(gm, node):
         if node.op == "call_module":
             return "ReLU" in type(gm.get_submodule(node.target)).__name__
-        return is_relu(gm, node)
-
-    return swap(model, wanted=wanted)
-
-
-@wrong("functions found by their exact name", "wrong-result", clause="others")
-def by_exact_name(model):
-    def wanted(gm, node):
-        if node.op == "call_function":
-            return getattr(node.target, "__name__", "") == "relu"
         return is_relu(gm, node)
 
     return swap(model, wanted=wanted)
@@ -326,29 +297,6 @@ def stale(model):
 @wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
 def model_mode(model):
     return swap(model).train(model.training)
-
-
-@wrong("a module under a name that is taken", "overwritten-module", clause="others")
-def name_taken(model):
-    gm = fx.symbolic_trace(model)
-    gm.add_module("gelu", nn.GELU())
-    for node in gm.graph.nodes:
-        if is_relu(gm, node):
-            value = value_of(node)
-            node.op, node.target, node.args, node.kwargs = "call_module", "gelu", (value,), {}
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("a name that begins like a called one is kept", "unused-module", clause="gone")
-def kept_by_prefix(model):
-    gm = swap(model, sweep=False)
-    called = tuple(node.target for node in gm.graph.nodes if node.op == "call_module")
-    for name, module in list(gm.named_modules()):
-        if isinstance(module, nn.ReLU) and not name.startswith(called):
-            gm.delete_submodule(name)
-    return gm
 
 
 DECIDES_NOTHING = [

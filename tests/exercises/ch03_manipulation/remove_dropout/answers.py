@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch.nn.functional as F
 from torch import fx, nn
 from torch.nn.modules.dropout import _DropoutNd
@@ -174,19 +172,6 @@ def target_deleted(model):
     return gm
 
 
-@wrong("leaves of a deep copy lose theirs, too", "leaf-changed", clause="leaf")
-def leaves_of_a_copy(model):
-    model = copy.deepcopy(model)
-    calls = fx.symbolic_trace(model).graph.find_nodes(op="call_module")
-    called = {model.get_submodule(node.target) for node in calls}
-    for module in list(model.modules()):
-        for name, child in list(module.named_children()):
-            in_a_leaf = isinstance(module, nn.TransformerEncoderLayer) and child not in called
-            if in_a_leaf and isinstance(child, MODULES):
-                setattr(module, name, nn.Identity())
-    return remove(model)
-
-
 @wrong("only nn.Dropout", "missed-spelling", clause="modules")
 def only_dropout(model):
     return remove(
@@ -251,14 +236,6 @@ def outputs_skipped(model):
     )
 
 
-@wrong("only where the probability is not zero", "missed-spelling", clause="modules")
-def not_zero(model):
-    def p_of(gm, node):
-        return gm.get_submodule(node.target).p if node.op == "call_module" else node.kwargs["p"]
-
-    return remove(model, wanted=lambda gm, n: is_dropout(gm, n) and p_of(gm, n) > 0)
-
-
 @wrong("every module call that changes nothing in eval mode", "wrong-result", clause="value")
 def too_much(model):
     def wanted(gm, node):
@@ -304,29 +281,3 @@ def stale(model):
             gm.graph.erase_node(node)
     gm.delete_all_unused_submodules()
     return gm
-
-
-@wrong("FX's dead code elimination at the end", "wrong-result", clause="value")
-def sweeps(model):
-    gm = remove(model)
-    gm.graph.eliminate_dead_code()
-    gm.delete_all_unused_submodules()
-    gm.recompile()
-    return gm
-
-
-@wrong("modules in place are left", "missed-spelling", clause="modules")
-def in_place_left(model):
-    def wanted(gm, node):
-        module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        return is_dropout(gm, node) and not getattr(module, "inplace", False)
-
-    return remove(model, wanted=wanted)
-
-
-@wrong("a weight is dropped as before", "missed-spelling", clause="modules")
-def weights_stay(model):
-    def wanted(gm, node):
-        return is_dropout(gm, node) and all(n.op != "get_attr" for n in node.all_input_nodes)
-
-    return remove(model, wanted=wanted)

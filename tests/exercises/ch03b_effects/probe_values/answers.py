@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import operator
 
 import torch
@@ -190,11 +189,6 @@ def probe_as_target(model, probe):
     return gm
 
 
-@wrong("a function around the probe only where it has no name", "crashed", clause="any-callable")
-def named_as_target(model, probe):
-    return insert(model, probe, call=lambda p: p if hasattr(p, "__name__") else named(p))
-
-
 @wrong("readers read the probe", "reader-rewired", clause="readers")
 def readers_rewired(model, probe):
     def look(name, value):
@@ -274,18 +268,6 @@ def called_in_the_pass(model, probe):
     return gm
 
 
-@wrong("dead code eliminated", "node-missing", clause="kinds")
-def with_dce(model, probe):
-    gm = fx.symbolic_trace(model)
-    gm.graph.eliminate_dead_code()
-    for node in list(gm.graph.nodes):
-        if node.op in CALLS:
-            with gm.graph.inserting_after(node):
-                gm.graph.call_function(named(probe), (node.name, node))
-    gm.recompile()
-    return gm
-
-
 @wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model, probe):
     gm = fx.symbolic_trace(model)
@@ -294,11 +276,6 @@ def stale(model, probe):
             with gm.graph.inserting_after(node):
                 gm.graph.call_function(named(probe), (node.name, node))
     return gm
-
-
-@wrong("a shallow copy of the probe", "missing-probe", clause="own-probe")
-def shallow(model, probe):
-    return insert(model, copy.copy(probe))
 
 
 @wrong("a graph module edited in place", "caller-changed", clause="common.fresh-trace")
@@ -328,37 +305,11 @@ def name_taken(model, probe):
     return gm
 
 
-@wrong("the name of the copy in a new graph", "wrong-name", clause="name")
-def name_of_the_copy(model, probe):
-    """The call has the probe's name, which may be taken in a copy of the graph."""
-    call_probe = named(probe)
-    call_probe.__name__ = getattr(probe, "__name__", "probe")
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    for node in gm.graph.nodes:
-        made = env[node] = graph.node_copy(node, env.__getitem__)
-        if node.op in CALLS:
-            graph.call_function(call_probe, (made.name, made))
-    return fx.GraphModule(gm, graph)
-
-
-@wrong("the probe called by keyword", "result-raises", clause="any-callable")
-def by_keyword(model, probe):
-    def call(probe):
-        def around(name, value):
-            probe(name=name, value=value)
-
-        return around
-
-    return insert(model, probe, call=call)
-
-
 BEYOND = {
     "what the probe raises is swallowed": "no random probe raises",
     "the probe kept in a global": (
         "each random model has its result run before the next one is probed"
     ),
-    "the name of the copy in a new graph": "no random probe has the name of a node",
     "an attribute under a name that is taken": "no model that is drawn has an attribute `probe`",
 }
 

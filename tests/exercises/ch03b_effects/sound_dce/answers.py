@@ -245,13 +245,6 @@ def keeps_and(model):
     )
 
 
-@wrong("operator.not_ and is_ kept", "dead-left", clause="pure-names")
-def keeps_not(model):
-    return sweep(
-        model, lambda gm, n: n.target in (operator.not_, operator.is_) or has_effect(gm, n)
-    )
-
-
 @wrong("every BatchNorm removed", "removed-too-much", clause="batchnorm")
 def no_norms(model):
     return sweep(

@@ -258,28 +258,10 @@ def unread(fn, **constants):
     return gm
 
 
-@wrong("placeholders found by target", "crashed", clause="similar-names")
-def by_target(fn, **constants):
-    refuse_unknown(fn, constants)
-
-    def fixed(fn, graph, constants):
-        wanted = {f"{name}_1" for name in constants}
-        return [n for n in graph.nodes if n.op == "placeholder" and n.target in wanted]
-
-    return specialized(fn, constants, fixed=fixed)
-
-
 @wrong("names are not checked", "should-raise", clause="unknown-name")
 def unchecked(fn, **constants):
     known = {k: v for k, v in constants.items() if k in parameters_of(fn)}
     return specialized(fn, known)
-
-
-@wrong("a wrong name is a ValueError", "wrong-exception", clause="unknown-name")
-def value_error(fn, **constants):
-    if not constants.keys() <= parameters_of(fn).keys():
-        raise ValueError("no such parameter")
-    return specialized(fn, constants)
 
 
 @wrong("parameters by keyword alone pass for wrong names", "crashed", clause="keyword-alone")
@@ -383,12 +365,6 @@ def not_to_be_copied(fn, **constants):
     gm = specialized(fn, constants)
     gm.left = (name for name in parameters_of(fn) if name not in constants)
     return gm
-
-
-@wrong("the first constant only", "lost-signature", clause="fixed")
-def first_only(fn, **constants):
-    refuse_unknown(fn, constants)
-    return specialized(fn, dict(list(constants.items())[:1]))
 
 
 @wrong("an empty module as the root of a function's graph", "crashed", clause="around-it")

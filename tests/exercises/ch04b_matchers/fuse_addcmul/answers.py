@@ -258,11 +258,6 @@ def no_keywords(model):
     return Fuse(keywords=False)(model)
 
 
-@wrong("any node may be a tensor", "changed-too-much", clause="no-numbers, no-sizes")
-def any_node(model):
-    return Fuse(tensor=lambda value: isinstance(value, fx.Node))(model)
-
-
 @wrong("numbers may stand anywhere", "changed-too-much", clause="no-numbers, no-sizes")
 def numbers_too(model):
     return Fuse(tensor=lambda value: True)(model)
@@ -301,14 +296,6 @@ def default_is_tensor(model):
 @wrong("sums over everything are taken for numbers", "missed-place", clause="tensors")
 def sums_are_numbers(model):
     return Fuse(tensor=_tensor_without(methods={*METHODS, "sum", "mean", "max", "min"}))(model)
-
-
-@wrong("only results of calls and inputs are tensors", "missed-place", clause="tensors")
-def no_attributes(model):
-    def tensor(value):
-        return holds_tensor(value) and value.op != "get_attr"
-
-    return Fuse(tensor=tensor)(model)
 
 
 @wrong("other readers of the product do not matter", "changed-too-much", clause="sole-reader")

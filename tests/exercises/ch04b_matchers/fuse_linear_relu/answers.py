@@ -174,21 +174,6 @@ def new_graph(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("found by name", "missed-place", clause="by-type")
-def by_name(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        users = list(node.users)
-        if node.op != "call_module" or "linear" not in node.target.split(".")[-1]:
-            continue
-        if len(users) == 1 and Fuse().is_relu(gm, users[0]):
-            name = Fuse.free_name(gm)
-            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
-            Fuse().rewire(gm, node, users, name)
-    gm.recompile()
-    return gm
-
-
 @wrong("the method is missed", "missed-place", clause="method")
 def no_method(model):
     return Fuse(methods=())(model)
@@ -217,21 +202,6 @@ def relu6_too(model):
 @wrong("other readers do not matter", "changed-too-much", clause="sole-reader")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
-
-
-@wrong("all readers are ReLUs, so all are fused", "changed-too-much", clause="sole-reader")
-def all_relus(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op != "call_module" or not isinstance(gm.get_submodule(node.target), nn.Linear):
-            continue
-        users = list(node.users)
-        if users and all(Fuse().is_relu(gm, user) for user in users):
-            name = Fuse.free_name(gm)
-            gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
-            Fuse().rewire(gm, node, users, name)
-    gm.recompile()
-    return gm
 
 
 @wrong("anything with a weight counts as linear", "changed-too-much", clause="by-type")

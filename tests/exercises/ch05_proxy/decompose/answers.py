@@ -320,24 +320,6 @@ def only_first(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("calls that nobody reads are copied", "missed-call", clause="each-call")
-def only_read(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    tracer = GraphAppendingTracer(graph)
-
-    def load(node):
-        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
-
-    for node in gm.graph.nodes:
-        if is_ruled(node, rules) and node.users:
-            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
-
-
 @wrong("dead code eliminated", "other-nodes-changed", clause="rest-copied")
 def with_dce(model, rules):
     gm = new_graph(model, rules)
@@ -374,27 +356,6 @@ def one_output(model, rules):
         return copied(graph, node, env)
 
     return new_graph(model, rules, copy=copy)
-
-
-@wrong("constants reach positional readers only", "crashed", clause="constants")
-def constants_by_position(model, rules):
-    gm = fx.symbolic_trace(model)
-    tracer = GraphAppendingTracer(gm.graph)
-    for node in list(gm.graph.nodes):
-        if not is_ruled(node, rules):
-            continue
-        with gm.graph.inserting_before(node):
-            args = map_arg(node.args, lambda n: Proxy(n, tracer))
-            kwargs = map_arg(node.kwargs, lambda n: Proxy(n, tracer))
-            result = node_of(rules[node.target](*args, **kwargs))
-        if isinstance(result, fx.Node):
-            node.replace_all_uses_with(result)
-        for user in list(node.users):
-            swap = {node: result}
-            user.args = map_arg(user.args, lambda n, swap=swap: swap.get(n, n))
-        gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
 
 
 @wrong("the new graph has no output", "no-output", clause="common.one-output")

@@ -267,24 +267,11 @@ half_product_rule = with_rule(
     mul=lambda a, b, da, db: da * b if isinstance(a, fx.Proxy) else a * db
 )
 no_chain_rule = with_rule(sin=lambda a, da: torch.cos(a))
-sign_of_cos = with_rule(cos=lambda a, da: torch.sin(a) * da)
-reversed_difference = with_rule(sub=lambda a, b, da, db: db - da)
 
 
 @wrong("alpha forgotten", "wrong-result", clause="alpha")
 def no_alpha(fn):
     return forward_mode(fn, alpha=False)
-
-
-@wrong("alpha counts in the value and not in a difference", "wrong-result", clause="alpha")
-def alpha_of_sums_only(fn):
-    def arguments(node):
-        found = arguments_of(node)
-        if KINDS.get(node.target) == "sub" and "alpha" in node.kwargs:
-            node.kwargs = {key: v for key, v in node.kwargs.items() if key != "alpha"}
-        return found
-
-    return forward_mode(fn, arguments=arguments)
 
 
 @wrong("half of the product rule", "wrong-result", clause="rules")
@@ -295,16 +282,6 @@ def half_product(fn):
 @wrong("no chain rule for sin", "wrong-result", clause="chain-rule")
 def chainless(fn):
     return no_chain_rule(fn)
-
-
-@wrong("the sign of the slope of cos", "wrong-result", clause="rules")
-def cos_sign(fn):
-    return sign_of_cos(fn)
-
-
-@wrong("a difference the wrong way round", "wrong-result", clause="rules")
-def difference_reversed(fn):
-    return reversed_difference(fn)
 
 
 @wrong("a number has the slope 1", "wrong-result", clause="numbers")
@@ -356,16 +333,6 @@ def last_path(fn):
     return reverse_with(fn, lambda grads, node, gradient: grads.update({node: gradient}))
 
 
-@wrong("`x * x` has the slope of one factor", "wrong-result", clause="twice")
-def square_once(fn):
-    return forward_mode(
-        fn,
-        rules={
-            "mul": lambda a, b, da, db: da * b if a is b else da * b + a * db,
-        },
-    )
-
-
 # ------------------------------------------------------------------ wrong: spellings
 
 
@@ -392,13 +359,6 @@ def no_sub(fn):
 @wrong("keywords in the order of the call", "wrong-result", clause="keyword-calls")
 def keywords_in_order(fn):
     return forward_mode(fn, arguments=lambda node: [*node.args, *node.kwargs.values()])
-
-
-@wrong("a number minus a value has the value's slope", "wrong-result", clause="numbers")
-def left_number_minus(fn):
-    return forward_mode(
-        fn, rules={"sub": lambda a, b, da, db: da - db if isinstance(a, fx.Proxy) else db}
-    )
 
 
 # ------------------------------------------------------------------ wrong: constants, dtypes
@@ -434,11 +394,6 @@ def no_shape(fn):
         return parameter.new_tensor(slope)
 
     return plain_numbers(fn, finish)
-
-
-@wrong("a zero without dimensions for a constant function", "wrong-shape", clause="shape")
-def zero_without_shape(fn):
-    return forward_mode(fn, zero=lambda x: torch.zeros_like(x.sum()))
 
 
 @wrong("always float64", "wrong-dtype", clause="dtype")

@@ -254,14 +254,6 @@ def among_named_modules(model, target):
 # ------------------------------------------------------------------ wrong: names
 
 
-@wrong("a tuple of nodes only", "crashed", clause="tuples")
-def tuple_of_nodes(model, target):
-    def aggregate(value, fn):
-        return tuple(fn(n) for n in value) if isinstance(value, tuple) else fn(value)
-
-    return open_calls(model, target, aggregate=aggregate)
-
-
 @wrong("names with a dot left as they are", "crashed", clause="dotted")
 def dotted_left(model, target):
     def rename(target, node):
@@ -273,12 +265,6 @@ def dotted_left(model, target):
 @wrong("inner layers without a prefix", "wrong-name", clause="inner-leaves")
 def layers_without(model, target):
     return open_calls(model, target, renamed=("get_attr",))
-
-
-@wrong("the last part of the name as the prefix", "wrong-name", clause="dotted")
-def short_prefix(model, target):
-    last = target.rpartition(".")[2]
-    return open_calls(model, target, rename=lambda _, n: f"{last}.{n.target}")
 
 
 @wrong(
@@ -330,14 +316,6 @@ def keywords_ignored(model, target):
     return open_calls(model, target, bind=lambda inner, args, kwargs: by_name(inner, args, {}))
 
 
-@wrong("keywords in the order of the call", "wrong-result", clause="keyword-calls")
-def keywords_in_order(model, target):
-    def bind(inner, args, kwargs):
-        return by_name(inner, [*args, *kwargs.values()], {})
-
-    return open_calls(model, target, bind=bind)
-
-
 @wrong("no defaults", "crashed", clause="defaults")
 def no_defaults(model, target):
     def bind(inner, args, kwargs):
@@ -345,15 +323,6 @@ def no_defaults(model, target):
         values = dict(zip(holders, args, strict=False))
         values.update({n: kwargs[n.target] for n in holders if n.target in kwargs})
         return values
-
-    return open_calls(model, target, bind=bind)
-
-
-@wrong("a default in place of None", "wrong-result", clause="defaults")
-def none_is_missing(model, target):
-    def bind(inner, args, kwargs):
-        values = by_name(inner, args, kwargs)
-        return {n: n.args[0] if v is None and n.args else v for n, v in values.items()}
 
     return open_calls(model, target, bind=bind)
 
@@ -450,37 +419,6 @@ def edits_the_caller(model, target):
         model.graph = open_calls(model, target).graph
         return model
     return open_calls(model, target)
-
-
-@wrong("the submodule's forward as a function", "unknown-target", clause="own-graph")
-def forward_as_function(model, target):
-    gm = traced(model, target)
-    forward = model.get_submodule(target).forward
-    for node in gm.graph.nodes:
-        if node.op == "call_module" and node.target == target:
-            node.op, node.target = "call_function", forward
-    gm.recompile()
-    return gm
-
-
-@wrong("methods of the target's name are opened, too", "wrong-result", clause="every-call")
-def methods_of_that_name(model, target):
-    return open_calls(model, target, ops=("call_module", "call_method"))
-
-
-@wrong("equal calls are opened once", "wrong-result", clause="every-call")
-def equal_calls_once(model, target):
-    def merged(model, target):
-        gm, first = traced(model, target), {}
-        for node in list(gm.graph.nodes):
-            if node.op == "call_module" and node.target == target:
-                one = first.setdefault(str((node.args, node.kwargs)), node)
-                if one is not node:
-                    node.replace_all_uses_with(one)
-                    gm.graph.erase_node(node)
-        return gm
-
-    return open_calls(model, target, outer=merged)
 
 
 def is_outside_the_task(network):

@@ -151,39 +151,12 @@ class NoPlaceholders(Swap):
         return result
 
 
-@wrong("parameters lose theirs", "meta-lost", clause="meta")
-class NoGetAttr(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op not in ("get_attr", "output"):
-            result.node.meta.update(n.meta)
-        return result
-
-
-@wrong("only the changed nodes keep theirs", "meta-lost", clause="meta")
-class OnlyChanged(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.target in (torch.add, operator.add, "add"):
-            result.node.meta.update(n.meta)
-        return result
-
-
 @wrong("one key only", "meta-lost", clause="meta-keys")
 class OneKey(Swap):
     def run_node(self, n):
         result = super().run_node(n)
         if n.op != "output" and "mark" in n.meta:
             result.node.meta["mark"] = n.meta["mark"]
-        return result
-
-
-@wrong("what the new node has in its meta wins", "meta-wrong", clause="meta-keys")
-class NewMetaWins(Swap):
-    def run_node(self, n):
-        result = super().run_node(n)
-        if n.op != "output":
-            result.node.meta = {**n.meta, **result.node.meta}
         return result
 
 
@@ -288,7 +261,6 @@ BEYOND = {
     "found by the name of the function": (
         "random models have no function of their own called `add`"
     ),
-    "what the new node has in its meta wins": "random models have no key that PyTorch writes",
     "iadd, too": (
         "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"
     ),

@@ -141,11 +141,6 @@ def tensors(test):
     return lambda value: test(value) if isinstance(value, torch.Tensor) else is_finite(value)
 
 
-def one_level(value):
-    flat = value if isinstance(value, (list, tuple)) else [value]
-    return all(is_finite(v) for v in flat if isinstance(v, (torch.Tensor, float)))
-
-
 def last(model, *inputs):
     names = []
 
@@ -184,32 +179,16 @@ wrong("one finite value of a dictionary is enough", "missed", clause="nested")(
 )
 
 
-wrong("one level of nesting", "wrong-node", clause="nested")(finder(one_level))
 wrong("no placeholders", "wrong-node", clause="inputs")(
     finder(is_finite, keep=lambda n: n.op != "placeholder")
 )
 wrong("no parameters", "wrong-node", clause="parameters")(
     finder(is_finite, keep=lambda n: n.op != "get_attr")
 )
-wrong("nodes with readers only", "missed", clause="first")(
-    finder(is_finite, keep=lambda n: n.users or n.op == "output")
-)
 wrong("the last instead of the first", "wrong-node", clause="first")(last)
 wrong("integers are looked at as floats", "false-alarm", clause="integers")(
     finder(lambda v: isinstance(v, torch.Tensor) and v.is_floating_point() and is_finite(v))
 )
-
-
-@wrong("from the output backwards", "wrong-node", clause="first")
-def backwards(model, *inputs):
-    gm = fx.symbolic_trace(model)
-    interpreter = fx.Interpreter(gm, garbage_collect_values=False)
-    interpreter.run(*inputs)
-    finite = {node: is_finite(value) for node, value in interpreter.env.items()}
-    for node in reversed(gm.graph.nodes):
-        if not finite[node] and all(finite[read] for read in node.all_input_nodes):
-            return node.name
-    return None
 
 
 @wrong("weights of layers are looked at, too", "no-such-node", clause="leaf-weights")
@@ -233,20 +212,3 @@ def mends(model, *inputs):
             if value.is_floating_point():
                 value.nan_to_num_()
     return found
-
-
-def integers_as_floats(value):
-    if isinstance(value, int):
-        return math.isfinite(value)
-    return is_finite(value)
-
-
-wrong("math.isfinite for Python integers, too", "crashed", clause="integers")(
-    finder(integers_as_floats)
-)
-
-
-BEYOND = {
-    "math.isfinite for Python integers, too": "random models have no integer beyond all floats",
-    "one level of nesting": "what is nested was computed before, and is found there",
-}

@@ -230,22 +230,6 @@ class WholeRunsOnly(Plain):
             raise
 
 
-@wrong("the time since the call before", "wrong-time", clause="seconds")
-class SinceTheCallBefore(Plain):
-    """Includes the time of an operation that raised, and the pause between two runs."""
-
-    def __init__(self, module):
-        super().__init__(module)
-        self.last = time.perf_counter()
-
-    def run_node(self, n):
-        value = fx.Interpreter.run_node(self, n)
-        if n.op.startswith("call"):
-            before, self.last = self.last, time.perf_counter()
-            self.note(n.name, self.last - before)
-        return value
-
-
 @wrong("swallows the error", "should-raise", clause="error")
 class Swallows(Plain):
     def run(self, *args, **kwargs):

@@ -221,17 +221,6 @@ wrong("the first dimension of an image is taken for a batch", "wrong-count", cla
 )
 
 
-class Einsum(Counting):
-    def call_function(self, target, args, kwargs):
-        out = super().call_function(target, args, kwargs)
-        if target is torch.einsum:
-            self.total += 2 * out.numel() * args[1].shape[-1]
-        return out
-
-
-wrong("einsum counts, too", "wrong-count", clause="uncounted")(counted_by(Einsum))
-
-
 class OneForTwo(Counting):
     def linear(self, *parts):
         return super().linear(*parts) // 2
@@ -387,25 +376,7 @@ def with_fake_tensors(model, *inputs):
         return counted_by(Counting)(model, *fakes)
 
 
-@wrong("functions are known by their `__name__`", "wrong-count", clause="rest")
-def by_dunder_name(model, *inputs):
-    class Counter(fx.Interpreter):
-        total = 0
-
-        def run_node(self, n):
-            value = super().run_node(n)
-            if n.op == "call_function" and n.target not in PRODUCTS:
-                if n.target.__name__ in METHODS:
-                    self.total += 2 * value.numel() * value.size(-1)
-            return value
-
-    counter = Counter(fx.symbolic_trace(model))
-    counter.run(*inputs)
-    return counter.total + from_shapes(model, *inputs)
-
-
 BEYOND = {
-    "functions are known by their `__name__`": "random models call no functions of a notebook",
     "addmm, too": "random models have no relatives of what is on the list",
     "a layer has one row at least": "no input of a random model is empty",
 }

@@ -349,16 +349,6 @@ def key_error(model, wanted):
     return take(model, wanted, look_up=lambda meant, wanted: {n: meant[n] for n in wanted})
 
 
-@wrong("the name of any module", "should-raise", clause="unknown")
-def any_module(model, wanted):
-    def last_inside(nodes):
-        calls = [node for node in nodes if node.op == "call_module"]
-        parts = [(".".join(n.target.split(".")[:i]), n) for n in calls for i in range(1, 9)]
-        return {**meanings(nodes), **dict(parts), **{n.target: n for n in calls}}
-
-    return take(model, wanted, meanings=last_inside)
-
-
 @wrong("the message names nothing", "name-not-told", clause="named")
 def no_name(model, wanted):
     try:
@@ -405,15 +395,6 @@ def detached_snapshots(model, wanted):
 @wrong("an inplace keyword, whatever it says", "node-left", clause="in-place-calls")
 def any_inplace_keyword(model, wanted):
     return take(model, wanted, writes=lambda gm, n: "inplace" in n.kwargs or writes(gm, n))
-
-
-@wrong("cut off after the last wanted node", "node-left", clause="nodes-gone")
-def cut_off(model, wanted):
-    def until(gm, nodes, chosen, memory, writes):
-        last = max(nodes.index(node) for node in chosen)
-        return set(nodes[: last + 1]), list(chosen)
-
-    return take(model, wanted, sweep=until)
 
 
 @wrong("unused modules stay", "unused-module", clause="modules-gone")
@@ -534,11 +515,6 @@ def named_on_the_card(model, wanted):
     value = {node: node for node in chosen.values()}
     value |= {node: clone_after(gm, node) for node in overwritten}
     return finish(gm, nodes, needed, {k: value[chosen[n]] for n, k in wanted.items()})
-
-
-BEYOND = {
-    "the name of any module": "random models are asked for names that exist",
-}
 
 
 class Looks(fx.Interpreter):

@@ -259,19 +259,6 @@ def eliminated(model, name):
 # ------------------------------------------------------------------ wrong: signature, sharing
 
 
-@wrong("placeholders are copied into the tail", "crashed", clause="result")
-def copied_placeholders(model, name):
-    def enter(graph, nodes):
-        return {
-            node: graph.node_copy(node)
-            if node.op == "placeholder"
-            else graph.placeholder(node.name)
-            for node in nodes
-        }
-
-    return split(model, name, enter=enter)
-
-
 @wrong("the head's defaults are lost", "lost-signature", clause="common.signature")
 def no_defaults(model, name):
     head, tail = split(model, name)

@@ -863,7 +863,6 @@ BEYOND = {
     "only RuntimeError is caught": "all that a random model calls runs on meta tensors",
     "attributes are left to FX": "random models unpack no shapes",
     "a loop over sizes gives numbers": "nor do they loop over shapes",
-    "assumed goes on": "both traces of a random model ask the same",
 }
 
 

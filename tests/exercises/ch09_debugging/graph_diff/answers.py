@@ -197,22 +197,6 @@ def shallow(node):
 wrong("arguments at the top only", "missing-changed", clause="nested")(diff(fields=shallow))
 
 
-def without_slices(node):
-    def plain(value):
-        if isinstance(value, fx.Node):
-            return Name(value)
-        if isinstance(value, (list, tuple)):
-            return [plain(item) for item in value]
-        if isinstance(value, dict):
-            return {key: plain(item) for key, item in value.items()}
-        return slice if isinstance(value, slice) else value
-
-    return node.op, node.target, plain(node.args), plain(node.kwargs)
-
-
-wrong("slices are not looked into", "missing-changed", clause="nested")(diff(fields=without_slices))
-
-
 def by(plain):
     """Fields whose arguments `plain` writes; it gets itself for nested values."""
 
@@ -307,7 +291,6 @@ BEYOND = {
     "kept by the classes of what is given": ONE_CLASS_EACH,
     "notes what it has seen": "notes on the nodes of random models are not looked at",
     "opcodes are not compared": "the opcodes of a random model stay as they are",
-    "slices are not looked into": "the slices of a random model stay as they are",
     "names in place of nodes": "a random model has no text that is the name of a node",
     "placeholders do not count": "the parameters of a random model stay as they are",
     "meta counts": "the nodes of a random model have no notes",

@@ -200,14 +200,6 @@ def stays_off(a, b, inputs, repeats=20):
     return Compare()(a, b, inputs, repeats)
 
 
-@wrong("gradients are on at the end", "mode-left", clause="mode-as-before")
-def on_at_the_end(a, b, inputs, repeats=20):
-    try:
-        return Compare()(a, b, inputs, repeats)
-    finally:
-        torch.set_grad_enabled(True)
-
-
 @wrong("an exception leaves them off", "mode-left", clause="mode-after-exception")
 def off_after_an_exception(a, b, inputs, repeats=20):
     before = torch.is_grad_enabled()

@@ -12,7 +12,6 @@ import torch
 from torch import fx, nn
 from torch.fx.experimental import optimization
 from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
-from torch.nn.modules.conv import _ConvNd
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from tests.exercises import GRAPH, ONE_CLASS_EACH, kept_by_class, right, wrong
@@ -282,14 +281,6 @@ def by_name(model):
     return Fuse(wanted=lambda conv, norm: "conv" in conv.target or "0" in conv.target)(model)
 
 
-@wrong("transposed convolutions are folded rightly", "changed-too-much", clause="exact-conv")
-def transposed_rightly(model):
-    def fold(conv, bn):
-        return fuse_conv_bn_eval(copy.deepcopy(conv).eval(), bn, transpose=conv.transposed)
-
-    return Fuse(convs=(_ConvNd,), exact=False, fold=fold)(model)
-
-
 @wrong("InstanceNorm, too", "changed-too-much", clause="exact-norm")
 def instance_norm_too(model):
     return Fuse(norms=(_NormBase,), exact=False)(model)
@@ -323,14 +314,6 @@ def no_statistics_too(model):
 @wrong("other readers do not matter", "changed-too-much", clause="other-reader")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
-
-
-@wrong("the output is no reader", "changed-too-much", clause="other-reader")
-def output_is_no_reader(model):
-    gm_ok = Fuse(
-        sole_reader=False, wanted=lambda c, n: len([u for u in c.users if u.op != "output"]) == 1
-    )
-    return gm_ok(model)
 
 
 @right("both must be in eval mode: the task speaks of the pair")

@@ -27,7 +27,6 @@ BEYOND = {
     "view.dtype is a view, too": OPERATORS,
     "what keeps the shape is a view, too": OPERATORS,
     "a new node behind what it reads, before its sizes": SYMBOLIC,
-    "a negative end is the end": OPERATORS,
     "slices from 0 in steps of 1 alone": OPERATORS,
     "slices of slices are put together": OPERATORS,
     "keyword arguments are forgotten": OPERATORS,
@@ -304,16 +303,6 @@ def by_numel(gm):
     def nothing(node):
         val, source = node.meta["val"], node.args[0].meta["val"]
         return statically_known_true(val.numel() == source.numel())
-
-    return removed(gm, nothing=nothing)
-
-
-@wrong("a negative end is the end", "wrong-reader", clause="shape")
-def negative_end(gm):
-    def nothing(node):
-        if node.target is aten.slice.Tensor and node.args[2:] == (0, -1):
-            return True
-        return does_nothing(node)
 
     return removed(gm, nothing=nothing)
 

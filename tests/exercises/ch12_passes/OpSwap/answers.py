@@ -202,16 +202,6 @@ class Remembered(Swapping):
         return super().end(gm, self.modified)
 
 
-@wrong("only the last one counts", "dishonest", clause="true-if")
-class LastCounts(Swapping):
-    def call(self, gm):
-        modified = False
-        for node in gm.graph.nodes:
-            if self.wanted(gm, node):
-                modified = self.edit(node, self.table[node.target])
-        return self.end(gm, modified)
-
-
 @wrong("how many", "modified-kind", clause="bool")
 class Counted(Swapping):
     def call(self, gm):
@@ -349,12 +339,3 @@ class OneTable(Swapping):
     @property
     def table(self):
         return OneTable.tables
-
-
-@wrong("modified if the code is another one", "dishonest", clause="true-if")
-class ByCode(Swapping):
-    def call(self, gm):
-        gm.recompile()
-        code = gm.code
-        super().call(gm)
-        return PassResult(gm, gm.code != code)

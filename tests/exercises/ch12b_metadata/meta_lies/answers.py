@@ -19,12 +19,10 @@ FEW = "random graphs have none of these"
 BEYOND = {
     "== in a condition": SYMBOLIC,
     "hints are compared": SYMBOLIC,
-    "operators may add guards": SYMBOLIC,
     "symbols are never the same": SYMBOLIC,
     "strides are compared": "in random graphs no stride is false alone",
     "numbers are compared": FEW,
     "attributes lie nowhere deeper": "`make_fx` gives each parameter a name without dots",
-    "only arguments that are nodes are looked at": "few random graphs lose a val that a list holds",
 }
 """Wrong answers that random models cannot find, with the reason."""
 
@@ -371,11 +369,6 @@ def never_the_same(gm):
     return lies(gm, same=lambda a, b: same(a, b, like))
 
 
-@wrong("operators may add guards", "guard-added", clause="no-guard")
-def not_suppressed(gm):
-    return lies(gm, around=mode_of)
-
-
 @wrong("what cannot run is no lie", "missed", clause="cannot-run")
 def failures_pass(gm):
     return lies(gm, fails=False)
@@ -412,14 +405,6 @@ def without_passes(gm):
 @wrong("who reads one without a val is listed", "too-many", clause="cannot-judge")
 def readers_too(gm):
     return lies(gm, judged=lambda node: True)
-
-
-@wrong("only arguments that are nodes are looked at", "too-many", clause="cannot-judge")
-def direct_reads(gm):
-    def judged(node):
-        return all("val" in a.meta for a in node.args if isinstance(a, fx.Node))
-
-    return lies(gm, judged=judged)
 
 
 @wrong("false inputs are listed", "too-many", clause="placeholders")

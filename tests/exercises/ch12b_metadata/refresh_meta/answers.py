@@ -16,7 +16,6 @@ from tests.exercises import right, wrong
 
 FEW = "random models have none of these"
 BEYOND = {
-    "the mode is not entered": "in random models each tensor is made of another one",
     "lists become tuples": FEW,
     "nested inputs stay real": FEW,
 }
@@ -405,17 +404,6 @@ def deep_copies(gm, *inputs):
 def symbols(gm, *inputs):
     mode = FakeTensorMode(shape_env=ShapeEnv())
     refresh(gm, inputs, mode=mode)
-
-
-@wrong("the mode is not entered", "crashed", clause="fake")
-def not_entered(gm, *inputs):
-    mode = FakeTensorMode()
-
-    def note(n, value):
-        with mode:
-            n.meta["val"] = kept(value)
-
-    OnFakes(gm, mode.from_tensor, note).run(*each_tensor(mode.from_tensor, inputs))
 
 
 @wrong("nothing for inputs and attributes", "missing-val", clause="every")

@@ -290,12 +290,6 @@ def one_of_several(node, root):
     return work_out(node, root)
 
 
-@wrong("what FX normalizes", "raised", clause="value-error")
-def normalized(node, root):
-    found = node.normalized_arguments(root, normalize_to_only_use_kwargs=True)
-    return found.kwargs
-
-
 NOT_ON_NETWORKS = "networks call builtins of `torch._C._nn`, which the task leaves out"
 
 

@@ -528,15 +528,6 @@ def overwritten(gm, parts, compile):
     return lowered(gm, parts, compile, name=name)
 
 
-@wrong("only layers have names", "crashed", clause="no-overwriting")
-def only_children(gm, parts, compile):
-    def name(root, i):
-        names = dict(root.named_children())
-        return next(n for n in (f"piece_{i}" + "_" * k for k in range(9)) if n not in names)
-
-    return lowered(gm, parts, compile, name=name)
-
-
 # ------------------------------------------------------------------ wrong: what comes in
 
 
@@ -620,20 +611,6 @@ def one_more(gm, parts, compile):
         if output.args[0]:
             with graph.inserting_before(output):
                 graph.call_function(torch.neg, (output.args[0][0],))
-        return fx.GraphModule(gm, graph)
-
-    return lowered(gm, parts, compile, module=module)
-
-
-@wrong("equal calls become one", "node-missing", clause="computes")
-def joined(gm, parts, compile):
-    def module(gm, graph):
-        seen = {}
-        for node in list(graph.nodes):
-            key = (node.op, node.target, str(node.args), str(node.kwargs))
-            if node.op == "call_function" and seen.setdefault(key, node) is not node:
-                node.replace_all_uses_with(seen[key])
-                graph.erase_node(node)
         return fx.GraphModule(gm, graph)
 
     return lowered(gm, parts, compile, module=module)
@@ -883,20 +860,6 @@ def unknown_skipped(gm, parts, compile):
     return lowered(gm, parts, compile, check=check)
 
 
-@wrong("inputs and parameters may be in a set", "should-raise", clause="no-call")
-def any_node(gm, parts, compile):
-    def check(gm, parts):
-        named = {node.name: node for node in gm.graph.nodes if node.op != "output"}
-        if any(name not in named for names in parts for name in names):
-            raise ValueError("unknown")
-        if sum(map(len, parts)) > len(set().union(*parts)):
-            raise ValueError("in two sets")
-        chosen = {named[name]: i for i, names in enumerate(parts) for name in names}
-        return {node: i for node, i in chosen.items() if node.op.startswith("call_")}
-
-    return lowered(gm, parts, compile, check=check)
-
-
 # ------------------------------------------------------------------ wrong: form
 
 
@@ -941,13 +904,10 @@ NAMES = "random models have no layers or parameters of such names"
 REFUSED = "the sets of random models can be lowered"
 BEYOND = {
     "a layer of that name is overwritten": NAMES,
-    "only layers have names": NAMES,
-    "equal calls become one": "random models rarely have equal calls in one set",
     "get_attr nodes are gone that are still read": "random models read each parameter once",
     "each set is looked at alone": REFUSED,
     "a name in two sets": REFUSED,
     "unknown names are skipped": REFUSED,
-    "inputs and parameters may be in a set": REFUSED,
 }
 
 

@@ -270,11 +270,6 @@ def joined_along_edges(gm, supported):
     return first_fit(gm, supported, joins=connected)
 
 
-@wrong("a new set whenever the last one does not fit", "too-many", clause="fewest")
-def only_the_last(gm, supported):
-    return first_fit(gm, supported, joins=lambda gm, sets, i, node: i == len(sets) - 1)
-
-
 @wrong("an input that is supported is left, too", "too-many", clause="not-asked")
 def leaves_inputs(gm, supported):
     return by_levels(
@@ -295,15 +290,6 @@ def whatever_it_is(gm, supported):
         gm,
         supported,
         ours=lambda node, supported: node.op != "output" and supported(node),
-    )
-
-
-@wrong("parameters are asked for, too", "not-supported", clause="no-other-kinds")
-def parameters_too(gm, supported):
-    return by_levels(
-        gm,
-        supported,
-        ours=lambda node, supported: node.op not in ("placeholder", "output") and supported(node),
     )
 
 
@@ -413,27 +399,6 @@ def cleaned(gm, supported):
     return by_levels(gm, supported)
 
 
-@wrong("each path is walked", "out-of-time", clause="long")
-def each_path(gm, supported):
-    """The largest number of times a path to a node leaves the backend, over all paths."""
-
-    def level(node):
-        most, todo = 0, [(node, 0)]
-        while todo:
-            reader, left = todo.pop()
-            most = max(most, left)
-            for read in reader.all_input_nodes:
-                out = is_ours(read, supported) and not is_ours(reader, supported)
-                todo.append((read, left + out))
-        return most
-
-    found = {}
-    for node in gm.graph.nodes:
-        if is_ours(node, supported):
-            found.setdefault(level(node), set()).add(node.name)
-    return list(found.values())
-
-
 @wrong("plain recursion, from the end", "crashed", clause="long")
 def recursive(gm, supported):
     @cache
@@ -456,5 +421,4 @@ def recursive(gm, supported):
 
 BEYOND = {
     "plain recursion, from the end": "random models are short",
-    "each path is walked": "random models are short",
 }

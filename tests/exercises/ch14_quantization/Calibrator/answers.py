@@ -163,13 +163,6 @@ class LastRun(Plain):
         return new
 
 
-@wrong("a new dictionary in each run", "wrong-scale", clause="all-runs")
-class Forgets(Plain):
-    def run(self, *args, **kwargs):
-        self.largest = {}
-        return super().run(*args, **kwargs)
-
-
 @wrong("looked at after the run", "wrong-scale", clause="when-computed")
 class AfterTheRun(fx.Interpreter):
     def __init__(self, gm):
@@ -185,25 +178,6 @@ class AfterTheRun(fx.Interpreter):
         return result
 
     scales = Plain.scales
-
-
-@wrong("values kept, not copied", "wrong-scale", clause="when-computed")
-class Kept(Plain):
-    def __init__(self, gm):
-        super().__init__(gm)
-        self.kept = []
-
-    def run_node(self, n):
-        value = fx.Interpreter.run_node(self, n)
-        if n.op != "output" and floats(value):
-            self.kept.append((n.name, value))
-        return value
-
-    def scales(self):
-        self.largest = {}
-        for name, value in self.kept:
-            self.largest[name] = max(self.largest.get(name, 0.0), self.top(value))
-        return super().scales()
 
 
 @wrong("zeros have the scale zero", "wrong-scale", clause="zeros")
@@ -232,12 +206,6 @@ class AllTensors(Plain):
 
     def top(self, value):
         return super().top(value.float())
-
-
-@wrong("two floating types", "missing-node", clause="floating")
-class TwoTypes(Plain):
-    def counts(self, value):
-        return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.float64)
 
 
 @wrong("the output too", "extra-key", clause="not-the-output")
@@ -299,12 +267,6 @@ class Lost(Plain):
         super().run(*args, **kwargs)
 
 
-@wrong("the value is made positive on its way", "wrong-result", clause="result")
-class Positive(Plain):
-    def top(self, value):
-        return value.abs_().max().item() if value.numel() else 0.0
-
-
 @wrong("written onto the module", "caller-changed", clause="common.caller-attributes")
 class OnTheModule(Plain):
     def scales(self):
@@ -315,8 +277,3 @@ class OnTheModule(Plain):
 @wrong("a function", "wrong-kind", clause="class")
 def calibrator(gm):
     return Plain(gm)
-
-
-BEYOND = {
-    "two floating types": "random models have one dtype",
-}

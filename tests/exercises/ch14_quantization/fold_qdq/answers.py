@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import math
 
-import torch
 from torch import fx
 
 from autograder.given import dequantize, quantize
@@ -179,11 +177,6 @@ def any_scale(gm):
     return folded(gm, same=lambda a, b: True)
 
 
-@wrong("scales that are close", "other-nodes-changed", clause="same-scale")
-def close_scales(gm):
-    return folded(gm, same=lambda a, b: math.isclose(a, b, rel_tol=1e-4))
-
-
 @wrong("scales of the same type only", "pair-left", clause="as-numbers")
 def same_type(gm):
     return folded(gm, same=lambda a, b: type(a) is type(b) and a == b)
@@ -229,14 +222,6 @@ def one_reader(gm):
     return folded(gm, base=lambda n: calls(n, dequantize) and len(n.users) <= 1)
 
 
-@wrong("only where the quantize has one reader", "pair-left", clause="several-readers")
-def one_reader_below(gm):
-    new = copy.deepcopy(gm)
-    keep = {n for n in new.graph.nodes if calls(n, quantize) and len(n.users) > 1}
-    order = lambda nodes: [n for n in nodes if n not in keep]  # noqa: E731
-    return folded(new, own=lambda gm: gm, order=order)
-
-
 @wrong("only behind a quantize", "pair-left", clause="any-int8")
 def behind_a_quantize(gm):
     return folded(gm, base=lambda n: calls(n, dequantize) and calls(n.args[0], quantize))
@@ -265,14 +250,6 @@ def views_too(gm):
     return folded(gm, through=through)
 
 
-@wrong("functions too", "other-nodes-changed", clause="four-methods")
-def functions_too(gm):
-    def through(node):
-        return alone(node) and (moves(node) or node.target is torch.flatten)
-
-    return folded(gm, through=through)
-
-
 @wrong("moves keep what they read", "wrong-arguments", clause="move-int8")
 def moves_as_before(gm):
     new = copy.deepcopy(gm)
@@ -296,18 +273,6 @@ def no_sweep(gm):
     return folded(gm, clean=lambda graph: None)
 
 
-@wrong("those that were unread before stay", "unread-dequantize", clause="unread")
-def only_new_unread(gm):
-    dead = {n.name for n in gm.graph.nodes if not n.users}
-
-    def clean(graph):
-        for node in reversed(list(graph.nodes)):
-            if calls(node, dequantize) and not node.users and node.name not in dead:
-                graph.erase_node(node)
-
-    return folded(gm, clean=clean)
-
-
 @wrong("all dead code goes", "other-nodes-changed", clause="all-else")
 def with_dce(gm):
     return folded(gm, clean=lambda graph: graph.eliminate_dead_code())
@@ -321,14 +286,6 @@ def unread_kept(gm):
 @wrong("traced anew", "other-nodes-changed", clause="common.gm-as-it-is")
 def traced_anew(gm):
     return folded(gm, own=fx.symbolic_trace)
-
-
-@wrong("meta is lost", "meta-lost", clause="all-else")
-def no_meta(gm):
-    new = folded(gm)
-    for node in new.graph.nodes:
-        node.meta = {}
-    return new
 
 
 @wrong("the given module is edited", "caller-changed", clause="unchanged")
@@ -346,13 +303,9 @@ UNREAD = "all that random models have is read"
 ONE_READER = "what random models quantize, or move between two calls, has one reader"
 BEYOND = {
     "scales of the same type only": RARE,
-    "scales that are close": RARE,
     "only behind a quantize": RARE,
-    "only where the quantize has one reader": ONE_READER,
     "moves that somebody else reads": ONE_READER,
     "views too": RARE,
-    "functions too": RARE,
-    "those that were unread before stay": UNREAD,
     "unread quantize calls are not looked at": UNREAD,
     "all dead code goes": UNREAD,
 }

@@ -196,16 +196,6 @@ def top_level(gm, scales):
     return edited(gm, scales, replace=replace)
 
 
-@wrong("keyword arguments are left", "reads-original", clause="all-readers")
-def no_keywords(gm, scales):
-    def replace(node, q, dq):
-        for user in list(node.users):
-            if user is not q:
-                user.args = fx.map_arg(user.args, lambda n: dq if n is node else n)
-
-    return edited(gm, scales, replace=replace)
-
-
 @wrong("one pair for each reader", "several-pairs", clause="one-quantize")
 def pair_for_each(gm, scales):
     new = copy.deepcopy(gm)
@@ -240,11 +230,6 @@ def dequantize_each(gm, scales):
 @wrong("nodes that nobody reads are skipped", "missing-pair", clause="named")
 def only_read(gm, scales):
     return edited(gm, scales, chosen=lambda node: node.users)
-
-
-@wrong("inputs are skipped", "missing-pair", clause="named")
-def no_inputs(gm, scales):
-    return edited(gm, scales, chosen=lambda node: node.op != "placeholder")
 
 
 @wrong("in front of the first reader", "wrong-result", clause="behind")
