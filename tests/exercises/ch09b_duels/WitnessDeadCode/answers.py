@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
@@ -145,15 +143,6 @@ class Unseen(Model):
         return x
 
 
-@wrong("an effect that changes nothing here", "no-witness-yet")
-class NoChange(nn.Module):
-    inputs = (torch.tensor([1.0, 2.0]),)
-
-    def forward(self, x):
-        x.relu_()
-        return x
-
-
 @wrong("dropout in eval mode", "no-witness-yet", clause="eval")
 class Dropout(nn.Module):
     inputs = (torch.ones(50),)
@@ -165,31 +154,6 @@ class Dropout(nn.Module):
     def forward(self, x):
         self.drop(x)
         return torch.rand_like(x)
-
-
-@wrong("statistics that only training changes", "no-witness-yet")
-class Statistics(nn.Module):
-    inputs = (torch.randn(4, 2, generator=torch.Generator().manual_seed(0)),)
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(2)
-
-    def train(self, mode=True):
-        return super().train()
-
-    def forward(self, x):
-        self.norm(x)
-        return x + self.norm.running_mean
-
-
-@wrong("two tensors that only look the same", "no-witness-yet")
-class TwoTensors(nn.Module):
-    inputs = (torch.ones(2), torch.ones(2))
-
-    def forward(self, x, y):
-        y.clone().zero_()
-        return x
 
 
 # ------------------------------------------------------------------ the task, and its form
@@ -214,13 +178,6 @@ class Tells(Model):
     def forward(self, x):
         if isinstance(x, fx.Proxy):
             x.relu_()
-        return x
-
-
-@wrong("another amount for each model", "not-the-same")
-class Random(Model):
-    def forward(self, x):
-        x.add_(random.random())
         return x
 
 
