@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import torch
 from torch import fx, nn
 
@@ -91,22 +89,6 @@ class SameDtype(nn.Module):
         return x + 0
 
 
-@wrong("booleans plus a boolean", "no-witness-yet")
-class BooleansOnly(nn.Module):
-    inputs = (torch.tensor([True, False]),)
-
-    def forward(self, x):
-        return x * True
-
-
-@wrong("minus zero, which compares as zero", "no-witness-yet")
-class MinusZero(nn.Module):
-    inputs = (torch.tensor([-0.0]),)
-
-    def forward(self, x):
-        return x + 0
-
-
 @wrong("the dtype is restored", "no-witness-yet", clause="seen")
 class Restored(nn.Module):
     inputs = (INTEGERS,)
@@ -123,27 +105,12 @@ class OnNeither(Model):
         return y
 
 
-@wrong("the changed sum is all that there is", "no-witness-yet")
-class ItselfOnly(Model):
-    def forward(self, x):
-        y = x.neg() + 0
-        return y.mul_(2)
-
-
 @wrong("a quotient by one, which is not in the task", "no-witness-yet", clause="forms")
 class Quotient(nn.Module):
     inputs = (INTEGERS,)
 
     def forward(self, x):
         return x / 1
-
-
-@wrong("a zero that is a tensor", "no-witness-yet")
-class TensorZero(nn.Module):
-    inputs = (INTEGERS, torch.zeros(2))
-
-    def forward(self, x, zero):
-        return x + zero
 
 
 # ------------------------------------------------------------------ the task, and its form
@@ -183,27 +150,6 @@ class Tells(nn.Module):
 
     def forward(self, x):
         return x + (0.0 if isinstance(x, fx.Proxy) else 0)
-
-
-@wrong("a number of Python's own dice", "not-the-same")
-class Dice(nn.Module):
-    inputs = (torch.tensor([0]),)
-
-    def forward(self, x):
-        return x + 0.0 + random.random()
-
-
-@wrong("the model is changed by being traced", "not-the-same")
-class Grows(nn.Module):
-    inputs = (INTEGERS,)
-
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def forward(self, x):
-        self.calls += 1
-        return x + 0.0 if self.calls == 1 else x
 
 
 @wrong("the inputs are one tensor", "wrong-kind", clause="inputs")
