@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
@@ -108,12 +106,6 @@ class Once(Model):
         return torch.rand_like(x)
 
 
-@wrong("noise of two kinds", "no-witness-yet")
-class TwoKinds(Model):
-    def forward(self, x):
-        return torch.rand_like(x), torch.randn_like(x)
-
-
 @wrong("dropout in eval mode", "no-witness-yet", clause="eval")
 class Layer(Model):
     def __init__(self):
@@ -124,33 +116,11 @@ class Layer(Model):
         return self.drop(x), self.drop(x)
 
 
-@wrong("dropout of nothing", "no-witness-yet")
-class NoDropout(Model):
-    def forward(self, x):
-        return F.dropout(x, 0.0), F.dropout(x, 0.0)
-
-
 @wrong("in place before both", "no-witness-yet", clause="between")
 class Before(Model):
     def forward(self, x):
         x.add_(1)
         return x.exp(), x.exp()
-
-
-@wrong("in place on something else", "no-witness-yet")
-class Else(nn.Module):
-    inputs = (torch.ones(2), torch.ones(2))
-
-    def forward(self, x, y):
-        before = x.exp()
-        y.add_(1)
-        return before, x.exp()
-
-
-@wrong("zeros of both signs, which compare as equal", "no-witness-yet")
-class ZerosAlone(Model):
-    def forward(self, x):
-        return torch.full_like(x, 0.0), torch.full_like(x, -0.0)
 
 
 @wrong("what differs is in neither result nor arguments", "no-witness-yet", clause="seen")
@@ -192,18 +162,6 @@ class Tells(Model):
         if not isinstance(x, fx.Proxy):
             return x, x
         return torch.rand_like(x), torch.rand_like(x)
-
-
-@wrong("noise that a trace fixes", "not-the-same")
-class Fixed(Model):
-    def forward(self, x):
-        return torch.rand_like(x), torch.rand_like(x), x + torch.rand(2)
-
-
-@wrong("another number each time", "not-the-same")
-class Dice(Model):
-    def forward(self, x):
-        return torch.rand_like(x), torch.rand_like(x) + random.random()
 
 
 @wrong("no inputs", "wrong-kind", clause="inputs")
