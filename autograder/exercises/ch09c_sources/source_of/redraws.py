@@ -9,9 +9,7 @@ REDRAWS = (
     written("two lines", "task", models.Again),
     written("code that another file wrote", "inside", models.from_a_template),
     written("deep, and Python's library", "inside", models.InSequences),
-    written("helpers", "inside", models.Inner),
     written("a Sequential of its own", "inside", models.InAResidual),
     written("names of helpers", "inside", models.NamedLikeATracer),
-    written("one after another", "traces", models.Lines, models.Other),
     written("after one that fails", "traces", models.Inner, models.Undecided),
 )
