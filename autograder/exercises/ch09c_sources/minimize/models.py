@@ -155,13 +155,6 @@ class Calls(Bad):
         return len(calls(gm, kind)) >= times
 
 
-class Listed(Bad):
-    """Are there calls of this kind? The answer is their list, and an empty list is false."""
-
-    def holds(self, gm, run):
-        return calls(gm, self.about[0])
-
-
 class Depends(Bad):
     """Does the output depend on calls of all of these kinds?"""
 
@@ -191,32 +184,6 @@ class Reads(Bad):
         reader, read = self.about
         found = set(calls(gm, read))
         return any(found & set(node.all_input_nodes) for node in calls(gm, reader))
-
-
-class Unless(Bad):
-    """Is there a call of the first kind, and, if the third is there, of the second?"""
-
-    def holds(self, gm, run):
-        first, second, third = (bool(calls(gm, kind)) for kind in self.about)
-        return first and (second or not third)
-
-
-class AsMany(Bad):
-    """Are there calls of both kinds, and as many of one as of the other?"""
-
-    def holds(self, gm, run):
-        first, second = (len(calls(gm, kind)) for kind in self.about)
-        return first == second > 0
-
-
-class Detour(Bad):
-    """Are there calls of the first two kinds, and a third, or a fourth that reads the first?"""
-
-    def holds(self, gm, run):
-        first, second, third, fourth = self.about
-        around = any(set(calls(gm, first)) & set(n.all_input_nodes) for n in calls(gm, fourth))
-        both = calls(gm, first) and calls(gm, second)
-        return bool(both and (calls(gm, third) or around))
 
 
 class Begins(Bad):
@@ -251,13 +218,6 @@ class BeginsAs(Bad):
         return bool(kinds) and kinds == list(self.about[: len(kinds)])
 
 
-class Refuses(Bad):
-    """Raises for every module."""
-
-    def holds(self, gm, run):
-        raise LookupError("no answer")
-
-
 # ------------------------------------------------------------------ questions about what it does
 
 
@@ -288,44 +248,11 @@ class NotANumber(Bad):
         return any(bool(torch.isnan(t).any()) for t in tensors_in(run(gm).value))
 
 
-class ChangesItsArgument(Bad):
-    """Does a call change an argument?"""
-
-    def holds(self, gm, run):
-        ran = run(gm)
-        return not same(ran.args, self.inputs)
-
-
-class Fails(Bad):
-    """Does a call raise?"""
-
-    def holds(self, gm, run):
-        return run(gm).error != ""
-
-
 class SameShapes(Bad):
     """Does it return tensors of these shapes?"""
 
     def holds(self, gm, run):
         return [list(t.shape) for t in tensors_in(run(gm).value)] == list(self.about)
-
-
-class PassChanges(Bad):
-    """Does the pass change the result?"""
-
-    def holds(self, gm, run):
-        (change,) = self.about
-        before, after = run(gm), run(change(copy.deepcopy(gm)))
-        return not same(before.value, after.value)
-
-
-def clamp_to_relu(gm: fx.GraphModule) -> fx.GraphModule:
-    """Replace every `torch.clamp` by a ReLU."""
-    for node in gm.graph.nodes:
-        if node.op == "call_function" and node.target is torch.clamp:
-            node.target, node.args, node.kwargs = torch.relu, node.args[:1], {}
-    gm.recompile()
-    return gm
 
 
 # ------------------------------------------------------------------ models
@@ -355,15 +282,6 @@ class Inside(nn.Module):
     def forward(self, x):
         parts = torch.cat([torch.sin(x), torch.cos(x), torch.exp(x)])
         return torch.mul(input=parts, other=torch.neg(parts)).sum(dim=0)
-
-
-class Skips(nn.Module):
-    """A value with several readers, one of which reads it twice."""
-
-    def forward(self, x):
-        y = torch.sin(x)
-        z = torch.cos(y)
-        return torch.add(z, y) * torch.where(z > 0, y, z)
 
 
 class Layers(nn.Module):
@@ -445,16 +363,6 @@ class Effects(nn.Module):
         return torch.sin(x).neg()
 
 
-class InPlace(nn.Module):
-    """Changes its argument by a call without readers."""
-
-    def forward(self, x):
-        y = torch.sin(x)
-        x.mul_(2)
-        torch.cos(x)
-        return torch.neg(y)
-
-
 class Sliced(nn.Module):
     """Uses a size only in a slice."""
 
@@ -471,13 +379,6 @@ class Structured(nn.Module):
         return {"all": [a, (b, None)], "last": torch.cos(b), "number": 3, "given": x}
 
 
-class Unused(nn.Module):
-    """Does not read some of its inputs."""
-
-    def forward(self, x, y, scale=2.0):
-        return torch.cos(torch.sin(x) + 1)
-
-
 class Logs(nn.Module):
     """Raises if shapes do not fit, and takes logarithms of negative numbers."""
 
@@ -491,50 +392,9 @@ class Logs(nn.Module):
         return torch.log(x - 9) + torch.sigmoid(y)
 
 
-class Clamped(nn.Module):
-    def forward(self, x):
-        y = torch.clamp(torch.sin(x), min=5.0, max=9.0)
-        return torch.exp(y).reshape(-1) * 2
-
-
-class Shapes(nn.Module):
-    """Its last call raises."""
-
-    def forward(self, x):
-        y = torch.cat([torch.cos(x), torch.sin(x)])
-        return torch.matmul(y.neg(), x)
-
-
 class Early(nn.Module):
     def forward(self, x):
         return torch.cos(torch.sigmoid(torch.tanh(x)))
-
-
-class Late(nn.Module):
-    def forward(self, x):
-        return torch.tanh(torch.sigmoid(torch.cos(x)))
-
-
-class Four(nn.Module):
-    def forward(self, x):
-        return torch.tanh(torch.exp(torch.cos(torch.sin(x))))
-
-
-class Twins(nn.Module):
-    def forward(self, x):
-        return torch.tanh(torch.neg(torch.sin(torch.neg(torch.sin(x)))))
-
-
-def kept_whole() -> fx.GraphModule:
-    """A graph unlike any trace: other names, an in-place call, a container as one call."""
-    model = Layers()
-    graph = fx.Graph()
-    x = graph.placeholder("x")
-    first = graph.create_node("call_function", operator.iadd, (x, 1), name="step_7")
-    second = graph.create_node("call_module", "rest", (first,), name="step_3")
-    third = graph.create_node("call_module", "turn", (second,), name="a_layer")
-    graph.output(graph.create_node("call_function", torch.neg, (third,), name="relu"))
-    return fx.GraphModule(model, graph)
 
 
 def made() -> fx.GraphModule:

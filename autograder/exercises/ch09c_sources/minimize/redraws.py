@@ -10,8 +10,6 @@ STRAIGHT = ("sin", "neg", "add", "relu", "tanh", "exp")
 """The calls of `models.Straight`."""
 
 REDRAWS = (
-    asked("a chain", "task", models.Twins, models.Calls, "tanh", 1),
-    asked("inputs", "inputs", models.Skips, models.Reads, "add", "sin"),
     asked(
         "a parameter in its place",
         "inputs",
@@ -21,12 +19,8 @@ REDRAWS = (
         inputs=(T(3),),
     ),
     asked("in a slice", "inputs", models.Sliced, models.Depends, "size", inputs=(X, X)),
-    asked("unread", "unread", models.Unread, models.Calls, "neg", 1),
     asked("unread, with an effect", "unread", models.Effects, models.Depends, "sin"),
-    asked("rounds", "rounds", models.Early, models.AsMany, "cos", "tanh"),
     asked("from the beginning", "rounds", models.Straight, models.EndsAs, *STRAIGHT),
     asked("from the end", "rounds", models.Straight, models.BeginsAs, *STRAIGHT),
-    asked("kept", "kept", models.Weighted, models.Calls, "Linear", 1),
-    asked("asks", "asks", models.Late, models.Begins, "sigmoid"),
     asked("a gradient", "asks", models.Lone, models.Learns, "Linear"),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import operator
 
 import torch
-from torch import fx, nn
+from torch import fx
 from torch.fx.node import map_arg
 
 from tests.exercises import right, wrong
@@ -52,9 +51,7 @@ def minimizer(
     unread=True,
     read=True,
     rounds=100,
-    clean=nothing_more,
     finish=unread_attributes,
-    first=True,
     result=fx.GraphModule,
 ):
     """A right answer in parts, each of which can be replaced by a faulty one."""
@@ -65,7 +62,6 @@ def minimizer(
         if which is not None:
             node.replace_all_uses_with(instead(node)[which])
         smaller.erase_node(node)
-        clean(smaller)
         return smaller
 
     def choices(graph, name):
@@ -75,7 +71,7 @@ def minimizer(
         return (None,) if unread else ()
 
     def minimize(gm, bad):
-        if first and not ask(bad, gm):
+        if not ask(bad, gm):
             raise ValueError("this module is not bad")
         graph = copy.deepcopy(gm.graph)
         for _ in range(rounds):
@@ -274,58 +270,11 @@ def recursive(gm, bad):
 # ------------------------------------------------------------------ wrong: minimal
 
 wrong("one round", "not-minimal", clause="rounds")(minimizer(rounds=1))
-wrong("one round, from the end", "not-minimal")(
-    minimizer(rounds=1, order=lambda graph: list(reversed(in_order(graph))))
-)
-wrong("three rounds, from the end", "not-minimal")(
-    minimizer(rounds=3, order=lambda graph: list(reversed(in_order(graph))))
-)
-wrong("three rounds", "not-minimal")(minimizer(rounds=3))
 wrong("only the first input", "not-minimal", clause="any-input")(
     minimizer(instead=lambda node: node.all_input_nodes[:1])
 )
-wrong("only the last input", "not-minimal")(
-    minimizer(instead=lambda node: node.all_input_nodes[-1:])
-)
 
 
-def in_args(node):
-    return [given for given in node.args if isinstance(given, fx.Node)]
-
-
-def calls_only(node):
-    return [given for given in node.all_input_nodes if is_call(given)]
-
-
-def inputs_only(node):
-    return [given for given in node.all_input_nodes if given.op == "placeholder"]
-
-
-wrong("only inputs that are no parameters", "not-minimal", clause="any-input")(
-    minimizer(instead=lambda node: [n for n in node.all_input_nodes if n.op != "get_attr"])
-)
-wrong("only inputs in args", "not-minimal")(minimizer(instead=in_args))
-wrong("only inputs that are calls", "not-minimal")(minimizer(instead=calls_only))
-wrong("only inputs of the module", "not-minimal")(minimizer(instead=inputs_only))
-
-
-def outside_slices(node):
-    found = []
-
-    def look(value):
-        if isinstance(value, fx.Node):
-            found.append(value)
-        elif isinstance(value, (list, tuple, dict)):
-            for item in value.values() if isinstance(value, dict) else value:
-                look(item)
-
-    look((node.args, node.kwargs))
-    return list(dict.fromkeys(found))
-
-
-wrong("only inputs outside of slices", "not-minimal", clause="any-input")(
-    minimizer(instead=outside_slices)
-)
 wrong("only unread nodes go", "not-minimal", clause="read-calls")(minimizer(read=False))
 wrong("only read nodes go", "not-minimal", clause="unread-calls")(minimizer(unread=False))
 
@@ -347,25 +296,6 @@ def pure(graph):
 wrong("only calls without effects go", "not-minimal", clause="unread-calls")(minimizer(order=pure))
 
 
-@wrong("modules are never taken out", "not-minimal")
-def no_modules(gm, bad):
-    return minimizer(order=lambda graph: [n.name for n in graph.nodes if n.op in FUNCTIONS])(
-        gm, bad
-    )
-
-
-FUNCTIONS = ("call_function", "call_method")
-
-
-@wrong("nothing is taken out", "not-minimal")
-def nothing(gm, bad):
-    if not asked(bad, gm):
-        raise ValueError
-    graph = copy.deepcopy(gm.graph)
-    unread_attributes(graph)
-    return fx.GraphModule(gm, graph)
-
-
 # ------------------------------------------------------------------ wrong: bad
 
 
@@ -376,23 +306,12 @@ def without_dead_code(gm, graph):
     return made
 
 
-wrong("dead code goes at the end", "not-bad", clause="still-bad, unread-needed")(
+wrong("dead code goes at the end", "not-bad", clause="unread-needed")(
     minimizer(result=without_dead_code)
 )
-wrong("dead code goes before each question", "not-minimal")(minimizer(module=without_dead_code))
 
 
-@wrong("unread calls always go", "not-bad")
-def unread_always(gm, bad):
-    def finish(graph):
-        for node in reversed(list(graph.nodes)):
-            if not node.users and node.op not in ("placeholder", "output"):
-                graph.erase_node(node)
-
-    return minimizer(finish=finish)(gm, bad)
-
-
-@wrong("everything goes", "not-bad")
+@wrong("everything goes", "not-bad", clause="still-bad")
 def everything(gm, bad):
     if not asked(bad, gm):
         raise ValueError
@@ -409,53 +328,12 @@ def true_if_raises(bad, module):
 wrong("what raises is bad", "not-bad", clause="raises-false")(minimizer(ask=true_if_raises))
 
 
-@wrong("what raises is bad, after the first question", "not-bad")
-def raises_later(gm, bad):
-    if not asked(bad, gm):
-        raise ValueError
-    return minimizer(ask=true_if_raises, first=False)(gm, bad)
-
-
-wrong("what bad raises gets out", "crashed")(minimizer(ask=lambda bad, module: bad(module)))
-
-
-@wrong("assertions get out", "crashed")
-def assertions(gm, bad):
-    def ask(bad, module):
-        try:
-            return bad(module)
-        except AssertionError:
-            raise
-        except Exception:
-            return False
-
-    return minimizer(ask=ask)(gm, bad)
-
-
-def exactly_true(bad, module):
-    try:
-        return bad(module) is True
-    except Exception:
-        return False
-
-
-wrong("only True is true", "crashed")(minimizer(ask=exactly_true))
 wrong("bad is asked without gradients", "crashed", clause="still-bad")(
     minimizer(ask=lambda bad, module: torch.no_grad()(asked)(bad, module))
 )
-wrong("the result in eval mode", "caller-changed", clause="unchanged")(
-    minimizer(result=lambda gm, graph: fx.GraphModule(gm, graph).eval())
-)
-wrong("no question at first", "should-raise", clause="value-error")(minimizer(first=False))
 
 
-@wrong("an assertion at first", "wrong-exception")
-def assertion(gm, bad):
-    assert asked(bad, gm)
-    return minimizer()(gm, bad)
-
-
-@wrong("None where nothing is bad", "should-raise")
+@wrong("None where nothing is bad", "should-raise", clause="value-error")
 def none(gm, bad):
     return minimizer()(gm, bad) if asked(bad, gm) else None
 
@@ -471,32 +349,6 @@ def stale(gm, bad):
         return made
 
     return minimizer(module=module)(gm, bad)
-
-
-@wrong("asked while readers read what is gone", "asked-ill-formed")
-def half_way(gm, bad):
-    def module(gm, graph):
-        return graph
-
-    def ask(bad, module):
-        asked(bad, module)
-        return asked(bad, module if module is gm else fx.GraphModule(gm, module))
-
-    return minimizer(module=module, ask=ask)(gm, bad)
-
-
-@wrong("a node that reads itself", "asked-ill-formed")
-def self_reading(gm, bad):
-    def clean(graph):
-        node = next((n for n in graph.nodes if is_call(n) and n.all_input_nodes), None)
-        if node is None:
-            return
-        broken = copy.deepcopy(graph)
-        node = next(n for n in broken.nodes if n.name == node.name)
-        node.replace_input_with(node.all_input_nodes[0], node)
-        asked(bad, fx.GraphModule(gm, broken))
-
-    return minimizer(clean=clean)(gm, bad)
 
 
 def unread_placeholders(graph):
@@ -534,15 +386,6 @@ wrong("unread arguments go", "lost-signature", clause="placeholders")(
 )
 
 
-def without_defaults(graph):
-    for node in graph.nodes:
-        if node.op == "placeholder":
-            node.args = ()
-
-
-wrong("defaults go", "lost-signature")(finishing(without_defaults))
-
-
 def flat(graph):
     output = next(reversed(graph.nodes))
     found = []
@@ -551,32 +394,6 @@ def flat(graph):
 
 
 wrong("a flat result", "lost-structure", clause="structure")(finishing(flat))
-
-
-def lone_items(graph):
-    output = next(reversed(graph.nodes))
-
-    def lone(value):
-        if isinstance(value, dict):
-            return {key: lone(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return tuple(map(lone, value))
-        return value
-
-    output.args = (lone(output.args[0]),)
-
-
-wrong("lists become tuples", "lost-structure")(finishing(lone_items))
-
-
-def without_constants(graph):
-    output = next(reversed(graph.nodes))
-    if isinstance(output.args[0], dict):
-        kept = {k: v for k, v in output.args[0].items() if not isinstance(v, int)}
-        output.args = (kept,)
-
-
-wrong("numbers leave the result", "lost-structure")(finishing(without_constants))
 
 
 def sorted_calls(graph):
@@ -591,31 +408,11 @@ def sorted_calls(graph):
 wrong("calls change places", "wrong-order", clause="order")(finishing(sorted_calls))
 
 
-def attributes_first(graph):
-    calls = [node for node in graph.nodes if is_call(node)]
-    for node in list(graph.nodes):
-        if node.op == "get_attr" and calls:
-            next(n for n in graph.nodes if n.op != "placeholder").prepend(node)
-
-
-wrong("attributes go to the top", "wrong-order")(finishing(attributes_first))
-
-
 def copied_result(gm, graph):
     return copy.deepcopy(fx.GraphModule(gm, graph))
 
 
 wrong("a copy of everything", "not-shared", clause="shared")(minimizer(result=copied_result))
-
-
-def new_parameters(gm, graph):
-    made = fx.GraphModule(gm, graph)
-    for name, value in list(made.named_parameters(recurse=False)):
-        setattr(made, name, nn.Parameter(value.detach().clone()))
-    return made
-
-
-wrong("parameters that are read are copied", "not-shared")(minimizer(result=new_parameters))
 
 
 def with_clone(graph):
@@ -626,40 +423,6 @@ def with_clone(graph):
 
 
 wrong("the result is cloned", "new-node", clause="was-there")(finishing(with_clone))
-
-
-def as_method(graph):
-    for node in graph.nodes:
-        if node.op == "call_function" and node.target is operator.add:
-            node.target = torch.add
-
-
-wrong("operators become functions", "new-node")(finishing(as_method))
-
-
-def rounded(graph):
-    for node in graph.nodes:
-        if is_call(node) and any(isinstance(a, (int, float)) for a in node.args):
-            node.args = tuple(1.5 if isinstance(a, (int, float)) else a for a in node.args)
-
-
-wrong("numbers are made simple", "changed-node")(finishing(rounded))
-
-
-def by_position(graph):
-    for node in graph.nodes:
-        if is_call(node) and set(node.kwargs) == {"input", "other"}:
-            node.args, node.kwargs = (node.kwargs["input"], node.kwargs["other"]), {}
-
-
-wrong("keywords become positions", "changed-node")(finishing(by_position))
-
-
-def grandparents(node):
-    found = []
-    for given in node.all_input_nodes:
-        found += [n for n in given.graph.nodes if n.op == "placeholder"]
-    return found
 
 
 def any_earlier(node):
@@ -677,13 +440,6 @@ wrong("readers read anything that comes before", "rewired", clause="one-of-its-i
 )
 
 
-wrong("who reads a call without inputs reads the argument", "rewired", clause="one-of-its-inputs")(
-    minimizer(
-        instead=lambda node: node.all_input_nodes or list(node.graph.find_nodes(op="placeholder"))
-    )
-)
-
-
 @wrong("readers are tried one by one", "rewired", clause="all-readers")
 def one_by_one(gm, bad):
     graph = copy.deepcopy(minimizer()(gm, bad).graph)
@@ -696,22 +452,6 @@ def one_by_one(gm, bad):
                 if asked(bad, fx.GraphModule(gm, smaller)):
                     graph = smaller
     return fx.GraphModule(gm, graph)
-
-
-@wrong("each reader reads another input", "rewired", clause="all-readers")
-def each_reader(gm, bad):
-    made = minimizer()(gm, bad)
-    graph = made.graph
-    placeholders = [n for n in graph.nodes if n.op == "placeholder"]
-    output = next(reversed(graph.nodes))
-    if isinstance(output.args[0], dict) and len(output.all_input_nodes) > 1:
-        items = dict(output.args[0])
-        items["last"] = placeholders[-1]
-        output.args = (items,)
-        if asked(bad, fx.GraphModule(gm, copy.deepcopy(graph))):
-            made.recompile()
-            return made
-    return minimizer()(gm, bad)
 
 
 wrong("attributes stay", "unread-attribute", clause="get-attr")(minimizer(finish=nothing_more))
@@ -728,17 +468,6 @@ def whole_tree(gm, graph):
 wrong("modules stay", "unused-module", clause="modules")(minimizer(result=whole_tree))
 
 
-@wrong("only calls of modules count for modules", "missing-target")
-def deleted_modules(gm, bad):
-    made = minimizer()(gm, bad)
-    called = {n.target for n in made.graph.nodes if n.op == "call_module"}
-    for path, child in list(made.named_modules()):
-        if path and path not in called and not list(child.children()):
-            if not any(path.startswith(f"{name}.") for name in called):
-                made.delete_submodule(path)
-    return made
-
-
 # ------------------------------------------------------------------ wrong: the given module
 
 
@@ -748,21 +477,6 @@ def given_itself(gm, bad):
     gm.graph = made.graph
     gm.recompile()
     return gm
-
-
-@wrong("the given module, where nothing goes", "not-new")
-def same_module(gm, bad):
-    made = minimizer()(gm, bad)
-    return gm if len(made.graph.nodes) == len(gm.graph.nodes) else made
-
-
-@wrong("the given graph is tidied, where nothing goes", "caller-changed", clause="unchanged")
-def tidied(gm, bad):
-    result = minimizer(finish=nothing_more)(gm, bad)
-    nothing_goes = len(result.graph.nodes) == len(gm.graph.nodes)
-    graph = gm.graph if nothing_goes else result.graph
-    unread_attributes(graph)
-    return fx.GraphModule(gm, graph)
 
 
 @wrong("the given graph is worked on", "caller-changed", clause="unchanged")
@@ -781,63 +495,14 @@ def given_graph(gm, bad):
     return minimizer()(fx.GraphModule(gm, copy.deepcopy(gm.graph)), bad)
 
 
-@wrong("a new trace", "crashed")
-def retraced(gm, bad):
-    return minimizer()(fx.symbolic_trace(gm), bad)
-
-
-@wrong("always in eval mode", "caller-changed")
-def to_train(gm, bad):
-    return minimizer()(gm, bad).train()
-
-
-@wrong("the graph alone", "not-a-graph-module")
-def only_graph(gm, bad):
-    return minimizer()(gm, bad).graph
-
-
-@wrong("stale code at the end", "stale-code")
-def stale_result(gm, bad):
-    made = fx.GraphModule(gm, copy.deepcopy(gm.graph))
-    small = minimizer()(gm, bad)
-    made._graph = small.graph
-    small.graph.owning_module = made
-    return made
-
-
-@wrong("it is called as the given module is", "interpreter-disagrees", clause="still-bad")
-def _(gm, bad):
-    made = minimizer()(gm, bad)
-    made.forward = copy.deepcopy(gm).forward
-    return made
-
-
-@wrong("the stub", "not-attempted")
-def stub(gm, bad):
-    raise NotImplementedError
-
-
 _TRUE = "the question is true of every random model, and asks for kinds of calls or for shapes"
 
 BEYOND = {
-    "who reads a call without inputs reads the argument": "in a random model each call has inputs",
     "only calls without effects go": "the calls of random models that nobody reads are pure",
-    "only True is true": "questions about random models are answered by True or False",
-    "only inputs outside of slices": "a random model has no nodes in slices",
     "bad is asked without gradients": "questions about random models ask for no gradient",
-    "the result in eval mode": "random models are in eval mode",
-    "one round, from the end": _TRUE,
     "what raises is bad": "where a random model cannot run, its smaller copies run no better",
-    "what raises is bad, after the first question": "as above",
-    "assertions get out": "questions about random models make no assertions",
-    "no question at first": _TRUE,
-    "an assertion at first": _TRUE,
     "None where nothing is bad": _TRUE,
-    "numbers leave the result": "a random model returns no numbers of its own",
-    "attributes go to the top": "few questions leave a parameter behind a call",
-    "keywords become positions": "only one keyword of two is drawn",
     "readers read anything that comes before": _TRUE,
-    "a new trace": "a trace of a random model is what it is traced to again",
 }
 
 
