@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import fx, nn
+from torch import nn
 
 
 class Attention(nn.Module):
@@ -54,27 +54,6 @@ class TwoOfAKind(nn.Module):
         return torch.sigmoid(self.gate(x)) * self.up(x)
 
 
-class Heads(nn.Module):
-    """Two models of this class need not have the same graph."""
-
-    def __init__(self, number=3):
-        super().__init__()
-        self.heads = nn.ModuleList([nn.Linear(3, 2) for _ in range(number)])
-
-    def forward(self, x):
-        return torch.cat([head(x) for head in self.heads], dim=-1)
-
-
-class NoBias(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.left = nn.Linear(3, 2, bias=False)
-        self.right = nn.Linear(3, 3, bias=False)
-
-    def forward(self, x):
-        return self.right(x), self.left(x)
-
-
 class SomeBias(nn.Module):
     def __init__(self):
         super().__init__()
@@ -84,19 +63,6 @@ class SomeBias(nn.Module):
 
     def forward(self, x):
         return [self.left(x), self.middle(x), self.right(x)]
-
-
-class TwoGroups(nn.Module):
-    """Two groups, one after the other, and nested."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
-        self.second = nn.ModuleDict({"a": nn.Linear(3, 1), "b": nn.Linear(3, 2)})
-
-    def forward(self, x):
-        y = torch.relu(self.first[0](x)) - self.first[1](x)
-        return torch.cat([self.second["b"](y), self.second["a"](y)], dim=-1)
 
 
 class OneBehindAnother(nn.Module):
@@ -122,20 +88,6 @@ class Keywords(nn.Module):
 
     def forward(self, x):
         return self.left(input=x) * self.right(x)
-
-
-class Chained(nn.Module):
-    """One layer of the group is read before the other runs."""
-
-    def __init__(self):
-        super().__init__()
-        self.left = nn.Linear(3, 3)
-        self.inner = nn.Linear(3, 2)
-        self.right = nn.Linear(3, 2)
-
-    def forward(self, x):
-        y = torch.tanh(self.inner(self.left(x)))
-        return y + self.right(x)
 
 
 class NamesTaken(nn.Module):
@@ -183,32 +135,6 @@ class OtherValues(nn.Module):
     def forward(self, x, y):
         first, second = torch.tanh(x), torch.tanh(y)
         return self.last(self.left(first) * self.right(second))
-
-
-class Alone(nn.Module):
-    """One layer, and another kind of layer that reads the value."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 2)
-        self.other = nn.Bilinear(3, 3, 2)
-        self.weight = nn.Parameter(torch.rand(2, 3))
-
-    def forward(self, x):
-        return self.linear(x) + self.other(x, x) + F.linear(x, self.weight)
-
-
-class CalledTwice(nn.Module):
-    """The first layer is called for two values; two others for one."""
-
-    def __init__(self):
-        super().__init__()
-        self.often = nn.Linear(3, 3)
-        self.left = nn.Linear(3, 3)
-        self.right = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.often(x) + self.left(x) * self.often(self.right(x))
 
 
 class SameTwice(nn.Module):
@@ -281,25 +207,6 @@ class WrittenInput(nn.Module):
         return y + self.k(x)
 
 
-class OtherWrites(nn.Module):
-    """A method, a module and a function, each of which writes."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(3, 2) for _ in range(4)])
-        self.act = nn.SiLU(inplace=True)
-
-    def forward(self, x):
-        x = x * 2
-        first = self.layers[0](x)
-        x.clamp_(min=-0.5)
-        second = self.layers[1](x)
-        self.act(x)
-        third = self.layers[2](x)
-        F.leaky_relu(x, inplace=True)
-        return first + second + third + self.layers[3](x)
-
-
 class InplaceIsFalse(nn.Module):
     """A module and a function that could write in place, but do not."""
 
@@ -327,20 +234,6 @@ class DroppedInPlace(nn.Module):
         y = self.q(x)
         self.drop(x)
         return y * self.k(x)
-
-
-class OtherIsWritten(nn.Module):
-    """Another value is written between the two calls."""
-
-    def __init__(self):
-        super().__init__()
-        self.q = nn.Linear(3, 2)
-        self.k = nn.Linear(3, 2)
-
-    def forward(self, x):
-        y = torch.tanh(self.q(x))
-        y.mul_(2)
-        return y + self.k(x)
 
 
 class WrittenFromAnother(nn.Module):
@@ -410,18 +303,3 @@ class Unread(nn.Module):
     def forward(self, x):
         self.unread(x)
         return self.q(x) * self.k(x)
-
-
-class ReadWeight(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.left = nn.Linear(3, 2)
-        self.right = nn.Linear(3, 2)
-
-    def forward(self, x):
-        return self.left(x) + self.right(x) * self.left.weight.sum()
-
-
-def traced() -> fx.GraphModule:
-    """A graph module that was traced before."""
-    return fx.symbolic_trace(TwoGroups())

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from autograder.authoring.question import model_case
 from autograder.exercises.ch10b_parallel.merge_parallel_linears import models
-from autograder.exercises.ch10b_parallel.merge_parallel_linears.cases import DEEP, LINE, X
+from autograder.exercises.ch10b_parallel.merge_parallel_linears.cases import X
 
 REDRAWS = (
-    model_case("a gate", "task", models.TwoOfAKind, DEEP),
     model_case("one is not read", "places", models.Unread, X),
-    model_case("places", "places", models.Chained, LINE),
     model_case("written by keyword", "writes", models.WrittenInput, X),
-    model_case("writes", "writes", models.BothSides, DEEP),
-    model_case("other writes", "writes", models.OtherWrites, X),
     model_case("dropout writes", "writes", models.DroppedInPlace, X, training=True),
     model_case("none writes", "writes", models.InplaceIsFalse, X),
 )

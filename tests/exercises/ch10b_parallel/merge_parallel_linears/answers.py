@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from tests.exercises import ONE_CLASS_EACH, kept_by_class, right, wrong
+from tests.exercises import right, wrong
 
 
 def merged(layers):
@@ -157,7 +157,6 @@ class Merge:
     """A right pass; each argument makes it wrong in one way."""
 
     writes: Callable[[Any, Any], Any] = written
-    counted: Callable[[Any], bool] = lambda node: node.op == "call_module"
     epochs: bool = True
     called_once: bool = True
     least: int = 2
@@ -168,14 +167,12 @@ class Merge:
     merge: Callable[[Any], nn.Module] = merged
     name: Callable[[Any], str] = free_name
     dim: int = -1
-    shift: int = 0
     equal: bool = False
     at: int = 0
     recompile: bool = True
-    erase: bool = True
 
     def groups(self, gm):
-        calls = Counter(n.target for n in gm.graph.nodes if self.counted(n))
+        calls = Counter(n.target for n in gm.graph.nodes if n.op == "call_module")
         writes, found = Counter(), {}
         for node in gm.graph.nodes:
             writes[self.writes(gm, node)] += 1
@@ -202,36 +199,19 @@ class Merge:
                 else:
                     parts = gm.graph.call_method("split", (new, sizes), {"dim": self.dim})
                 items = [
-                    gm.graph.call_function(operator.getitem, (parts, (i + self.shift) % len(nodes)))
-                    for i in range(len(nodes))
+                    gm.graph.call_function(operator.getitem, (parts, i)) for i in range(len(nodes))
                 ]
             for node, item in zip(nodes, items, strict=True):
                 node.replace_all_uses_with(item)
-                if self.erase:
-                    gm.graph.erase_node(node)
+                gm.graph.erase_node(node)
         if self.recompile:
             gm.recompile()
         return gm
 
 
-@wrong("the stub", "not-attempted")
-def stub(model):
-    raise NotImplementedError()
-
-
-@wrong("nothing is merged", "missed-place")
-def nothing(model):
-    return fx.symbolic_trace(model)
-
-
 @wrong("pairs only", "missed-place", clause="all")
 def pairs_only(model):
     return Merge(most=2)(model)
-
-
-@wrong("three or more", "missed-place")
-def three_or_more(model):
-    return Merge(least=3)(model)
 
 
 @wrong("what nobody reads is not merged", "missed-place", clause="all")
@@ -280,17 +260,6 @@ def biases_lost(model):
     return Merge(merge=merge)(model)
 
 
-@wrong("missing biases are zeros in float32", "result-raises", clause="mixed-bias")
-def zeros_in_float32(model):
-    def merge(layers):
-        new = merged(layers)
-        if any(layer.bias is None for layer in layers) and new.bias is not None:
-            new.bias.data = new.bias.data.to(torch.promote_types(new.bias.dtype, torch.float32))
-        return new
-
-    return Merge(merge=merge)(model)
-
-
 @wrong("those with a bias and those without are kept apart", "missed-place", clause="mixed-bias")
 def kept_apart(model):
     return Merge(same_bias=True)(model)
@@ -308,96 +277,9 @@ def called_twice(model):
     return Merge(called_once=False)(model)
 
 
-@wrong("twice for two values only", "changed-too-much")
-def twice_for_one_value(model):
-    gm = fx.symbolic_trace(model)
-    sources = defaultdict(set)
-    for node in gm.graph.nodes:
-        if node.op == "call_module":
-            sources[node.target].update(node.all_input_nodes)
-    return Merge(called_once=False, wanted=lambda gm, n: len(sources[n.target]) == 1)(model)
-
-
-@wrong("a lone one, too", "changed-too-much", clause="lone")
-def lone_too(model):
-    def merge(layers):
-        new = merged(layers)
-        return new if len(layers) > 1 else nn.Sequential(new)
-
-    return Merge(least=1, merge=merge)(model)
-
-
 @wrong("a lone one becomes another linear layer", "changed-too-much", clause="lone")
 def lone_is_new(model):
     return Merge(least=1)(model)
-
-
-@wrong("every method is taken for a write", "missed-place")
-def methods_write(model):
-    def writes(gm, node):
-        read = node.all_input_nodes
-        return read[0] if node.op == "call_method" and read else written(gm, node)
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("dropout in place is overlooked", "changed-too-much")
-def dropout_in_place(model):
-    def writes(gm, node):
-        module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        return None if isinstance(module, nn.Dropout) else written(gm, node)
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("a write that reads two values is overlooked", "changed-too-much")
-def two_values(model):
-    def writes(gm, node):
-        return written(gm, node) if len(node.all_input_nodes) == 1 else None
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("what is written into another value counts as written", "missed-place", clause="all")
-def read_by_a_write(model):
-    def writes(gm, node):
-        if written(gm, node) is None:
-            return None
-        read = [v for v in node.all_input_nodes if any(u.op == "call_module" for u in v.users)]
-        return read[0] if read else written(gm, node)
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("inputs of a layer's name count as its calls", "missed-place", clause="all")
-def inputs_count(model):
-    return Merge(counted=lambda node: node.op in ("call_module", "placeholder"))(model)
-
-
-@wrong("methods of a layer's name count as its calls", "missed-place", clause="all")
-def methods_count(model):
-    return Merge(counted=lambda node: node.op.startswith("call_"))(model)
-
-
-@wrong("whoever could write does", "missed-place", clause="all")
-def could_write(model):
-    def writes(gm, node):
-        module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        able = "inplace" in node.kwargs or hasattr(module, "inplace")
-        return node.all_input_nodes[0] if able else written(gm, node)
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("some methods and one module are known to write", "changed-too-much", clause="writes")
-def some_are_known(model):
-    known = ("mul_", "add_", "relu_", nn.ReLU)
-
-    def writes(gm, node):
-        kind = gm.get_submodule(node.target).__class__ if node.op == "call_module" else node.target
-        return written(gm, node) if node.op == "call_function" or kind in known else None
-
-    return Merge(writes=writes)(model)
 
 
 @wrong("the value of a group is kept from the collection", "crashed", clause="all")
@@ -426,26 +308,10 @@ def no_writes(model):
     return Merge(epochs=False)(model)
 
 
-@wrong("only methods write", "changed-too-much")
-def methods_only(model):
-    def writes(gm, node):
-        return written(gm, node) if node.op == "call_method" else None
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("modules do not write", "changed-too-much")
+@wrong("modules do not write", "changed-too-much", clause="writes")
 def modules_do_not(model):
     def writes(gm, node):
         return written(gm, node) if node.op != "call_module" else None
-
-    return Merge(writes=writes)(model)
-
-
-@wrong("what is written is the first positional argument", "changed-too-much", clause="writes")
-def positional_writes(model):
-    def writes(gm, node):
-        return written(gm, node) if node.args else None
 
     return Merge(writes=writes)(model)
 
@@ -455,14 +321,6 @@ def written_are_left(model):
     gm = fx.symbolic_trace(model)
     hit = {w.name for n in gm.graph.nodes if (w := written(gm, n)) is not None}
     return Merge(wanted=lambda gm, node: node.all_input_nodes[0].name not in hit)(model)
-
-
-@wrong("every write ends all groups", "missed-place")
-def every_write(model):
-    gm = fx.symbolic_trace(model)
-    if any(written(gm, node) is not None for node in gm.graph.nodes):
-        return gm
-    return Merge()(model)
 
 
 @wrong("at the place of the last", "crashed", clause="order")
@@ -477,26 +335,9 @@ def children_only(model):
     return Merge(wanted=lambda gm, node: "." not in node.target)(model)
 
 
-@wrong("layers of one part of the model only", "missed-place", clause="nested")
-def of_one_part(model):
-    return Merge(key=lambda node: (node.all_input_nodes[0], node.target.rpartition(".")[0]))(model)
-
-
 @wrong("keyword calls are left", "missed-place", clause="keywords")
 def keywords_left(model):
     return Merge(wanted=lambda gm, node: not node.kwargs)(model)
-
-
-@wrong("a layer whose weight is tied is left", "missed-place", clause="all")
-def tied_are_left(model):
-    gm = fx.symbolic_trace(model)
-    weights = Counter(id(module.weight) for module in gm.modules() if isinstance(module, nn.Linear))
-    return Merge(wanted=lambda gm, n: weights[id(gm.get_submodule(n.target).weight)] == 1)(model)
-
-
-@wrong("values by the first word of their name", "changed-too-much", clause="other-value")
-def by_the_first_word(model):
-    return Merge(key=lambda node: node.all_input_nodes[0].name.partition("_")[0])(model)
 
 
 @wrong("names without a look at those that exist", "missed-place", clause="free-names")
@@ -505,18 +346,7 @@ def taken_names(model):
     return Merge(name=lambda gm: f"merged_{next(numbers)}")(model)
 
 
-@wrong("a line in front makes a name free", "missed-place", clause="free-names")
-def a_line_in_front(model):
-    numbers = itertools.count()
-    return Merge(name=lambda gm: f"_merged{next(numbers)}")(model)
-
-
-@wrong("the old calls stay", "missed-place")
-def old_ones_stay(model):
-    return Merge(erase=False)(model)
-
-
-@wrong("recompile is missing", "stale-code")
+@wrong("recompile is missing", "stale-code", clause="common.recompiled")
 def stale(model):
     return Merge(recompile=False)(model)
 
@@ -532,24 +362,3 @@ def first_grows(model):
     for nodes in groups(gm):
         merge(layers_of(gm, nodes))
     return gm
-
-
-@wrong("new numbers", "wrong-result")
-def new_numbers(model):
-    def merge(layers):
-        new = merged(layers)
-        new.reset_parameters()
-        return new
-
-    return Merge(merge=merge)(model)
-
-
-wrong("kept by the class of the model", "wrong-shape")(kept_by_class(split))
-
-
-NO_SUCH_NAMES = "no layer of a random model has the name of an input, or of a method"
-BEYOND = {
-    "kept by the class of the model": ONE_CLASS_EACH,
-    "inputs of a layer's name count as its calls": NO_SUCH_NAMES,
-    "methods of a layer's name count as its calls": NO_SUCH_NAMES,
-}
