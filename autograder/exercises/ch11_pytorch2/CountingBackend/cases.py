@@ -64,18 +64,11 @@ EXERCISE = Exercise(
     cases=(
         case("three operations", "task", models.ThreeCalls, (X,)),
         case("run again", "task", models.Repeated, (X,), (X,)),
-        case("no operation", "task", models.NothingToDo, (X,)),
         case("another dtype", "graphs", models.ThreeCalls, (X,), (SINGLE,), (X,)),
-        case("three batch sizes", "graphs", models.ThreeCalls, *((T(n, 3),) for n in (2, 3, 4))),
         case("a graph break", "graphs", models.Break, (X,)),
         case("layers", "names", models.Layers, (X,)),
-        case(
-            "a graph with modules", "names", models.Block, (X,),
-            drive=models.CountingByHand,
-        ),
         case("names alike", "names", models.Alike, (X,), drive=models.CountingByHand),
         case("two backends", "own", models.ThreeCalls, (X,), (X,), drive=models.TwoBackends),
-        case("one backend for two models", "own", models.Break, (X,), drive=models.TwoModels),
         case("gradients", "runs", models.Layers, (X,), drive=models.Training),
         case(
             "gradients of the graph's own parameters", "runs", models.Block, (X,),
@@ -89,13 +82,11 @@ EXERCISE = Exercise(
             "The backend may also be called by hand, as `backend(gm, example_inputs)`, with "
             "graphs that contain modules."
         ): (
-            "a graph with modules",
             "names alike",
             "gradients of the graph's own parameters",
             "redraw: one graph twice, by hand",
             "redraw: no operation, by hand",
             "redraw: attributes and a default, by hand",
-            "redraw: modules",
         ),
     },
     hints=HINTS,

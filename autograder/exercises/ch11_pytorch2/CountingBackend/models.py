@@ -172,19 +172,6 @@ class TwoBackends(Counting):
         return noting(first, both)
 
 
-class TwoModels(Counting):
-    """One backend for the model and a function."""
-
-    says = "one backend, {name}(), for the model and for torch.cos"
-
-    def __call__(self, answer: Any) -> Run:
-        """Compile the model and the function, and call both."""
-        backend = answer()
-        model = torch.compile(self.model, backend=backend)
-        function = torch.compile(lambda x: torch.cos(x), backend=backend)
-        return noting(backend, lambda x: (model(x), function(x)))
-
-
 class CountingByHand(Counting):
     """Calls the backend directly in each run, and records what the call changes."""
 

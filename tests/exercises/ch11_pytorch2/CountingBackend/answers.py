@@ -106,19 +106,6 @@ class Found:
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("one graph counts once", "wrong-count")
-class Once:
-    def __init__(self):
-        self.graphs, self.ops, self.seen = 0, Counter(), []
-
-    def __call__(self, gm, example_inputs):
-        if not any(gm is other for other in self.seen):
-            self.seen.append(gm)
-            self.graphs += 1
-            self.ops.update(name_of(gm, node) for node in calls_in(gm))
-        return gm.forward
-
-
 @wrong("methods by the names of their nodes", "extra-name", clause="methods")
 class MethodsByNode(Plain):
     def __call__(self, gm, example_inputs):
@@ -127,15 +114,6 @@ class MethodsByNode(Plain):
             if node.op == "call_method":
                 self.ops[node.target] -= 1
                 self.ops[re.sub(r"_\d+$", "", node.name)] += 1
-        return gm
-
-
-@wrong("operators without their overloads", "extra-name", clause="functions")
-class WithoutOverloads(Plain):
-    def __call__(self, gm, example_inputs):
-        super().__call__(gm, example_inputs)
-        for name in [name for name in self.ops if "." in name]:
-            self.ops[name.partition(".")[0]] += self.ops.pop(name)
         return gm
 
 
@@ -167,35 +145,12 @@ class OnRun(Base):
         return run
 
 
-@wrong("operations counted whenever a graph runs", "wrong-count")
-class OpsOnRun(Base):
-    def __call__(self, gm, example_inputs):
-        self.graphs += 1
-
-        def run(*args):
-            self.ops.update(self.names(gm))
-            return gm(*args)
-
-        return run
-
-
 @wrong("one counter for all backends", "leaks-state", clause="own")
 class Shared(Base):
     counter = Counter()
 
     def __init__(self):
         self.graphs, self.ops = 0, self.counter
-
-
-@wrong("the number of graphs belongs to the class", "wrong-graphs")
-class SharedNumber(Base):
-    total = 0
-
-    def __call__(self, gm, example_inputs):
-        SharedNumber.total += 1
-        compiled = super().__call__(gm, example_inputs)
-        self.graphs = SharedNumber.total
-        return compiled
 
 
 @wrong("the last graph only", "wrong-count", clause="all-graphs")
@@ -243,64 +198,16 @@ class ListOfGraphs(Base):
         return gm
 
 
-@wrong("functions only", "wrong-count")
-class FunctionsOnly(Base):
-    def names(self, gm):
-        return [name_of(gm, node) for node in calls_in(gm) if node.op == "call_function"]
-
-
 @wrong("modules left out", "wrong-count", clause="modules")
 class NoModules(Base):
     def names(self, gm):
         return [name_of(gm, node) for node in calls_in(gm) if node.op != "call_module"]
 
 
-@wrong("modules by their path", "extra-name")
-class ByPath(Base):
-    def names(self, gm):
-        return [getattr(node.target, "__name__", node.target) for node in calls_in(gm)]
-
-
-@wrong("modules by the last part of their path", "wrong-count")
-class LastPart(Base):
-    def names(self, gm):
-        kinds = {path.split(".")[-1]: type(module) for path, module in gm.named_modules()}
-        return [
-            kinds[node.target.split(".")[-1]].__name__ if node.op == "call_module"
-            else name_of(gm, node)
-            for node in calls_in(gm)
-        ]  # fmt: skip
-
-
-@wrong("without the underscore of in-place calls", "wrong-count")
-class WithoutUnderscore(Base):
-    def names(self, gm):
-        return [name.rstrip("_") for name in super().names(gm)]
-
-
-@wrong("names of nodes", "extra-name")
-class NodeNames(Base):
-    def names(self, gm):
-        return [node.name for node in calls_in(gm)]
-
-
-@wrong("targets as text", "extra-name")
+@wrong("targets as text", "extra-name", clause="functions")
 class TargetText(Base):
     def names(self, gm):
         return [str(node.target) for node in calls_in(gm)]
-
-
-@wrong("targets themselves", "wrong-kind")
-class Targets(Base):
-    def names(self, gm):
-        return [node.target for node in calls_in(gm)]
-
-
-@wrong("methods with a dot", "extra-name", clause="methods")
-class Dotted(Base):
-    def names(self, gm):
-        dot = {"call_method": "."}
-        return [dot.get(node.op, "") + name_of(gm, node) for node in calls_in(gm)]
 
 
 @wrong("what nobody reads is left out", "wrong-count", clause="dead")
@@ -322,56 +229,10 @@ class EveryNode(Base):
         return super().names(gm) + others
 
 
-@wrong("get_attr counts", "extra-name")
-class WithGetAttr(Base):
-    def names(self, gm):
-        return super().names(gm) + [n.target for n in gm.graph.nodes if n.op == "get_attr"]
-
-
-@wrong("what is read off by a dot is left out", "wrong-count", clause="functions")
-class WithoutGetattr(Base):
-    def names(self, gm):
-        return [name for name in super().names(gm) if name != "getattr"]
-
-
 @wrong("a graph without calls does not count", "wrong-graphs", clause="graphs")
 class EmptyUncounted(Base):
     def __call__(self, gm, example_inputs):
         return super().__call__(gm, example_inputs) if calls_in(gm) else gm
-
-
-@wrong("an Interpreter that is given all inputs in a list", "result-raises", clause="as-it-is")
-class Boxed(Base):
-    def compiled(self, gm, example_inputs):
-        return lambda *args: fx.Interpreter(gm).boxed_run(list(args))
-
-
-@wrong("getitem left out", "wrong-count", clause="functions")
-class WithoutGetitem(Base):
-    def names(self, gm):
-        return [name for name in super().names(gm) if name != "getitem"]
-
-
-@wrong("notes in meta which nodes it has seen", "graph-changed")
-class Notes(Base):
-    def compiled(self, gm, example_inputs):
-        for node in calls_in(gm):
-            node.meta["counted"] = True
-        return gm
-
-
-@wrong("puts the graph module into eval mode", "graph-changed")
-class InEvalMode(Base):
-    def compiled(self, gm, example_inputs):
-        return gm.eval()
-
-
-@wrong("takes the example inputs out of their list", "inputs-changed")
-class Pops(Base):
-    def compiled(self, gm, example_inputs):
-        while example_inputs:
-            example_inputs.pop()
-        return gm
 
 
 @wrong("dead code is removed", "graph-changed", clause="graph-unchanged")
@@ -380,14 +241,6 @@ class Sweeps(Base):
         gm.graph.eliminate_dead_code()
         gm.recompile()
         return gm
-
-
-@wrong("dead code is removed first", "wrong-count")
-class SweepsFirst(Base):
-    def names(self, gm):
-        graph = copy.deepcopy(gm.graph)
-        graph.eliminate_dead_code()
-        return super().names(fx.GraphModule(gm, graph))
 
 
 @wrong("the graph is run to see whether it works", "runs-the-graph", clause="runs-nothing")
@@ -406,19 +259,13 @@ class Zeroes(Base):
         return gm
 
 
-@wrong("returns nothing", "result-raises", clause="callable")
-class ReturnsNothing(Base):
-    def compiled(self, gm, example_inputs):
-        return None
-
-
-@wrong("returns a result", "result-raises")
+@wrong("returns a result", "result-raises", clause="callable")
 class ReturnsResult(Base):
     def compiled(self, gm, example_inputs):
         return gm(*example_inputs)
 
 
-@wrong("always the first result", "wrong-shape")
+@wrong("always the first result", "wrong-shape", clause="as-it-is")
 class Tuple(Base):
     def compiled(self, gm, example_inputs):
         return lambda *args: gm(*args)[0]
@@ -428,53 +275,3 @@ class Tuple(Base):
 class NoGradients(Base):
     def compiled(self, gm, example_inputs):
         return torch.no_grad()(gm.forward)
-
-
-@wrong("a copy runs, with parameters of its own", "wrong-structure")
-class RunsDeepCopy(Base):
-    def compiled(self, gm, example_inputs):
-        return copy.deepcopy(gm)
-
-
-@wrong("a result for the example inputs", "wrong-result", clause="as-it-is")
-class Example(Base):
-    def compiled(self, gm, example_inputs):
-        kept = [x.clone() if isinstance(x, torch.Tensor) else x for x in example_inputs]
-
-        def run(*args):
-            pairs = zip(args, kept, strict=True)
-            same = [a.shape == k.shape for a, k in pairs if isinstance(k, torch.Tensor)]
-            return gm(*(kept if all(same) else args))
-
-        return run
-
-
-@wrong("copies of the inputs are handed on", "wrong-result", clause="as-it-is")
-class OnCopies(Base):
-    def compiled(self, gm, example_inputs):
-        return lambda *args: gm(*copy.deepcopy(args))
-
-
-@wrong("no attribute called ops", "result-raises")
-class OtherNames(Base):
-    def __init__(self):
-        self.graphs, self.operations = 0, Counter()
-
-    def __call__(self, gm, example_inputs):
-        self.graphs += 1
-        self.operations.update(self.names(gm))
-        return gm
-
-
-@wrong("a function, no class", "crashed")
-def counting_backend(gm, example_inputs):
-    return gm
-
-
-@wrong("the stub", "not-attempted")
-class Stub:
-    def __init__(self):
-        raise NotImplementedError
-
-    def __call__(self, gm, example_inputs):
-        raise NotImplementedError
