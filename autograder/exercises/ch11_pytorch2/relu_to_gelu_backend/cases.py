@@ -66,11 +66,8 @@ EXERCISE = Exercise(
     ),
     cases=(
         case("a function", "task", models.OneRelu, (X,)),
-        case("functions, by hand", "task", models.Functions, (X,), drive=ByHand),
-        case("layers", "task", models.Layers, (X,)),
         case("a function, by hand", "task", models.OneRelu, (X,), drive=ByHand),
         case("in place", "spellings", models.InPlace, (X,)),
-        case("torch.relu_, by hand", "spellings", models.TorchInPlace, (X,), drive=ByHand),
         case("keywords, by hand", "spellings", models.Keywords, (X,), drive=ByHand),
         case("in place, by hand", "spellings", models.InPlace, (X,), drive=ByHand),
         case("a method, by hand", "spellings", models.Method, (X,), (T(4, 2),), drive=ByHand),
@@ -79,11 +76,7 @@ EXERCISE = Exercise(
         case("relatives", "rest", models.Relatives, (X,)),
         case("an input that nobody reads, by hand", "rest", models.UnreadInput, (X, X),
              drive=ByHand),
-        case("names of methods, by hand", "rest", models.OtherNames, (X,), drive=ByHand),
-        case("no ReLU, by hand", "rest", models.NoRelu, (X,), drive=ByHand),
         case("a graph break", "compiled", models.Break, (X,)),
-        case("shapes and dtypes", "compiled", models.OneRelu, (X,), (MORE,)),
-        case("another model first", "compiled", models.OneRelu, (X,), drive=models.AfterAnother),
         case("gradients", "compiled", models.Functions, (X,), drive=CompiledForTraining),
     ),
     fine_print={

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.exercises.ch11_pytorch2.models import ByHand, Compiled, Run
+from autograder.exercises.ch11_pytorch2.models import ByHand, Run
 
 
 class OneRelu(nn.Module):
@@ -54,11 +54,6 @@ class Chain(nn.Module):
         return F.relu(torch.relu(x)).relu() * scale
 
 
-class TorchInPlace(nn.Module):
-    def forward(self, x):
-        return torch.relu_(x - 0.3) * 3
-
-
 class Keywords(nn.Module):
     """Keyword arguments only; returns a dictionary."""
 
@@ -91,19 +86,6 @@ class OtherNames(nn.Module):
 
     def forward(self, relu_):
         return torch.relu(self.part(relu_ * self.relu) - 0.3)
-
-
-class Layers(nn.Module):
-    """Dynamo inlines the layers; one of them is called twice."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
-        self.second = nn.Linear(4, 3)
-        self.act = nn.ReLU(inplace=True)
-
-    def forward(self, x):
-        return self.act(self.second(self.first(x))) + self.act(x * 2)
 
 
 class Relatives(nn.Module):
@@ -163,23 +145,6 @@ class Break(nn.Module):
         y = torch.relu(x)
         torch._dynamo.graph_break()
         return F.relu(y - 0.5)
-
-
-class NoRelu(nn.Module):
-    def forward(self, x):
-        return F.gelu(x, approximate="tanh") + x
-
-
-class AfterAnother(Compiled):
-    """The answer compiles a function first, and then the model."""
-
-    says = "torch.compile(torch.tanh, backend={name}), then torch.compile(model, backend={name})"
-
-    def __call__(self, answer: Any) -> Run:
-        """Compile the function and the model, and call both."""
-        other = torch.compile(lambda x: torch.tanh(F.relu(x)), backend=answer)
-        model = torch.compile(self.model, backend=answer)
-        return lambda x: (other(x), model(x))
 
 
 class AfterItsDouble(ByHand):

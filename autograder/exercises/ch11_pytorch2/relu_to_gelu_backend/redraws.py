@@ -10,7 +10,6 @@ from autograder.exercises.ch11_pytorch2.relu_to_gelu_backend import models
 from autograder.exercises.ch11_pytorch2.relu_to_gelu_backend.cases import X, case
 
 REDRAWS = (
-    case("by hand", "task", models.Functions, (T(4),), drive=ByHand),
     case("one after the other, by hand", "task", models.Chain, (X,), drive=ByHand),
     case(
         "whole numbers, by hand",
@@ -21,7 +20,6 @@ REDRAWS = (
     ),
     case("what gives the same, by hand", "rest", models.Clamps, (X,), drive=ByHand),
     case("written later, by hand", "rest", models.WrittenLater, (X,), drive=ByHand),
-    case("in place", "spellings", models.TorchInPlace, (T(4),), drive=ByHand),
     case(
         "two models with the same code, by hand",
         "compiled",
