@@ -59,15 +59,11 @@ EXERCISE = Exercise(
     cases=(
         case("layers and functions", "task", models.Block, X),
         case("a graph break", "task", models.Break, X),
-        case("several overloads", "task", models.Overloads, X, X),
-        case("a small network", "task", models.LongModule, T(1, 1, 4, 4)),
         case("a condition", "branches", models.OneCond, X),
         case("a condition in a branch", "branches", models.NestedCond, X),
         case("a part without gradients", "branches", models.WithoutGradients, X),
         case("operators of other libraries", "others", models.Vendors, X),
-        case("pieces", "others", models.Pieces, X),
         case("values that nobody reads", "others", models.DeadCode, X),
-        case("a change in place", "others", models.DeadInPlace, X),
         case("eval mode", "mode", models.Norms, X),
         case("training mode", "mode", models.Norms, X, training=True),
         case(
@@ -79,12 +75,11 @@ EXERCISE = Exercise(
         ),
     ),
     fine_print={
-        "What nobody reads counts.": ("values that nobody reads", "a change in place"),
+        "What nobody reads counts.": ("values that nobody reads",),
         "The model is exported in the mode that it is in.": (
             "eval mode",
             "training mode",
             "a frozen part",
-            "redraw: training mode",
         ),
     },
     hints=HINTS,

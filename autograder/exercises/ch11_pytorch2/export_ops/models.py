@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import library, nn
 
 from autograder.authoring.models import ModelTrial, Trial
@@ -61,16 +60,6 @@ class Overloads(nn.Module):
         return (z.sum() + z.sum(dim=0)) * 2 * y
 
 
-class LongModule(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 3)
-        self.head = nn.Sequential(nn.Flatten(), nn.Linear(8, 3), nn.GELU())
-
-    def forward(self, x):
-        return F.log_softmax(self.head(F.silu(self.conv(x))), dim=-1)
-
-
 class OneCond(nn.Module):
     def forward(self, x):
         return torch.cond(x.sum() > 0, lambda y: y.sin().relu(), lambda y: y.sin().cos(), (x,))
@@ -108,14 +97,6 @@ class Vendors(nn.Module):
         return half(twice(scale(x, 2.0))).exp()
 
 
-class Pieces(nn.Module):
-    """Three `getitem` for one `chunk`, one of which is not read."""
-
-    def forward(self, x):
-        first, _, last = x.chunk(3, dim=1)
-        return first * last
-
-
 class Break(nn.Module):
     """Export accepts a graph break; with `strict=True` it would refuse."""
 
@@ -138,13 +119,6 @@ class DeadCode(nn.Module):
         x.tanh()
         torch.relu(x).sin()
         return x.cos()
-
-
-class DeadInPlace(nn.Module):
-    def forward(self, x):
-        y = x.sin()
-        y.mul_(2)
-        return y.to(torch.float32)
 
 
 class Norms(nn.Module):

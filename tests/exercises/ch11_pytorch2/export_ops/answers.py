@@ -10,7 +10,6 @@ from collections import Counter
 import torch
 from torch import fx
 from torch._ops import OpOverload
-from torch.fx.passes.dialect.common.cse_pass import CSEPass
 
 from tests.exercises import right, wrong
 
@@ -95,12 +94,12 @@ def without_gradients(model, args):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("exported with strict=True", "crashed")
+@wrong("exported with strict=True", "crashed", clause="defaults")
 def strict(model, args):
     return count(torch.export.export(model, args, strict=True))
 
 
-@wrong("exported with dynamic shapes", "extra-key")
+@wrong("exported with dynamic shapes", "extra-key", clause="defaults")
 def dynamic(model, args):
     auto = torch.export.Dim.AUTO
     names = inspect.signature(model.forward).parameters
@@ -123,16 +122,6 @@ def one_level(model, args):
     return count(torch.export.export(model, args), graphs=graphs)
 
 
-@wrong("branches down to the second level", "missing-operator")
-def two_levels(model, args):
-    def graphs(module):
-        below = [m for m in module.children() if hasattr(m, "graph")]
-        further = [m for part in below for m in part.children() if hasattr(m, "graph")]
-        return [m.graph for m in (module, *below, *further)]
-
-    return count(torch.export.export(model, args), graphs=graphs)
-
-
 @wrong("only graphs called true_ and false_", "missing-operator", clause="other-graphs")
 def by_name(model, args):
     def graphs(module):
@@ -149,25 +138,6 @@ def twice(model, args):
         for part in [m for m in module.modules() if m is not module]:
             found += graphs_in(part)
         return found
-
-    return count(torch.export.export(model, args), graphs=graphs)
-
-
-@wrong("equal branches are counted once", "wrong-count")
-def equal_once(model, args):
-    def graphs(module):
-        parts = [part for part in module.modules() if isinstance(part, fx.GraphModule)]
-        return [m.graph for m in {part.code: part for part in parts}.values()]
-
-    return count(torch.export.export(model, args), graphs=graphs)
-
-
-@wrong("the true branch only", "missing-operator")
-def true_only(model, args):
-    def graphs(module):
-        parts = [m for name, m in module.named_modules() if hasattr(m, "graph")
-                 and "false" not in name]  # fmt: skip
-        return [m.graph for m in parts]
 
     return count(torch.export.export(model, args), graphs=graphs)
 
@@ -195,45 +165,9 @@ def every_library(model, args):
     )
 
 
-@wrong("what begins with aten", "extra-key")
-def begins(model, args):
-    return count(
-        torch.export.export(model, args), wanted=lambda n: str(n.target).startswith("aten")
-    )
-
-
-@wrong("what has aten. in it", "extra-key")
-def contains(model, args):
-    return count(torch.export.export(model, args), wanted=lambda n: "aten." in str(n.target))
-
-
 @wrong("values that nobody reads are left out", "missing-operator", clause="dead")
 def read_only(model, args):
     return count(torch.export.export(model, args), wanted=lambda n: is_aten(n) and n.users)
-
-
-@wrong("dead code is removed first", "missing-operator")
-def swept(model, args):
-    program = torch.export.export(model, args)
-    program.graph_module.graph.eliminate_dead_code()
-    return count(program)
-
-
-@wrong("what export adds for constants is left out", "missing-operator")
-def without_what_is_added(model, args):
-    def wanted(node):
-        return is_aten(node) and not re.search("lift_fresh|detach", str(node.target))
-
-    return count(torch.export.export(model, args), wanted=wanted)
-
-
-@wrong("the same call of the same value counts once", "wrong-count", clause="how-often")
-def repeats_once(model, args):
-    def graphs(module):
-        return [CSEPass()(part).graph_module.graph for part in module.modules()
-                if isinstance(part, fx.GraphModule)]  # fmt: skip
-
-    return count(torch.export.export(model, args), graphs=graphs)
 
 
 @wrong("after run_decompositions", "extra-key", clause="no-decomposition")
@@ -246,32 +180,14 @@ def in_eval_mode(model, args):
     return count(torch.export.export(copy.deepcopy(model).eval(), args))
 
 
-@wrong("exported in training mode, a copy", "extra-key")
+@wrong("exported in training mode, a copy", "extra-key", clause="mode")
 def in_training_mode(model, args):
     return count(torch.export.export(copy.deepcopy(model).train(), args))
 
 
-@wrong("the mode of the whole for every part", "extra-key")
-def same_mode(model, args):
-    return count(torch.export.export(copy.deepcopy(model).train(model.training), args))
-
-
-@wrong("put into eval mode", "caller-changed", clause="model")
-def calls_eval(model, args):
-    mode = model.training
-    model.train(mode)
-    return count(torch.export.export(model, args))
-
-
-@wrong("run once before", "caller-changed")
+@wrong("run once before", "caller-changed", clause="model")
 def runs_first(model, args):
     model(*args)
-    return count(torch.export.export(model, args))
-
-
-@wrong("parameters are frozen first", "caller-changed")
-def freezes(model, args):
-    model.requires_grad_(False)
     return count(torch.export.export(model, args))
 
 
@@ -283,45 +199,11 @@ def zeroes(model, args):
     return counts
 
 
-@wrong("arguments ask for no gradients any more", "caller-changed", clause="args")
-def detaches(model, args):
-    for value in args:
-        value.requires_grad_(False)
-    return count(torch.export.export(model, args))
-
-
 @wrong("overloads as keys", "extra-key", clause="keys")
 def overloads(model, args):
     return count(torch.export.export(model, args), key=lambda n: n.target)
 
 
-@wrong("packets as keys", "extra-key")
-def packets(model, args):
-    key = lambda n: str(n.target.overloadpacket)  # noqa: E731
-    return count(torch.export.export(model, args), key=key)
-
-
-@wrong("names of nodes as keys", "extra-key")
-def names(model, args):
-    return count(torch.export.export(model, args), key=lambda n: n.name)
-
-
 @wrong("how many different operators", "wrong-count", clause="how-often")
 def different(model, args):
     return Counter(set(count(torch.export.export(model, args))))
-
-
-@wrong("a list of pairs", "wrong-kind")
-def pairs(model, args):
-    return count(torch.export.export(model, args)).most_common()
-
-
-@wrong("a trace instead of a program", "extra-key")
-def traced(model, args):
-    gm = fx.symbolic_trace(copy.deepcopy(model))
-    return Counter(f"aten.{n.name}.default" for n in gm.graph.nodes if n.op[:5] == "call_")
-
-
-@wrong("untouched", "not-attempted")
-def untouched(model, args):
-    raise NotImplementedError
