@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from autograder.authoring.question import Aspect, Case, Exercise, T
-from autograder.exercises.ch11_pytorch2.models import Held, Program
+from autograder.exercises.ch11_pytorch2.models import Program
 from autograder.exercises.ch11_pytorch2.params_of import models
 
 X, ROW = T(2, 3), T(3)
@@ -42,8 +42,6 @@ def case(
     return Case(name, aspect, Program(make, args, **more))
 
 
-STATE = Held("parts", (ROW, X))
-
 EXERCISE = Exercise(
     number=4,
     title="What the placeholders of a program are",
@@ -59,20 +57,13 @@ EXERCISE = Exercise(
     ),
     cases=(
         case("a layer and a buffer", "task", models.Scale, X),
-        case("no state", "task", models.NoState, X, X),
-        case("in the order of the graph", "task", models.Stepwise, X, ROW),
         case("a layer with two names", "task", models.Tied, X),
         case("a buffer that is not saved", "buffers", models.Masks, X),
-        case("constants", "buffers", models.Constants, X),
         case("constants that nobody needs", "buffers", models.Unread, X,
              change=models.without_products),
         case("misleading names", "inputs", models.Misleading, X, X, X),
         case("numbers and texts", "inputs", models.Numbers, X, 3, 1.5, True, "sum", None),
-        case("a dictionary of lists", "inputs", models.Held, STATE, X),
         case("training, as exported", "mutated", models.Stepwise, X, ROW, training=True),
-        case("changes in place, as exported", "mutated", models.Counts, ROW, ROW, X),
-        case("changes in place, then run_decompositions", "mutated", models.Counts, ROW, ROW, X,
-             decomposed=True),
         case("another order of outputs", "mutated", models.Counts, ROW, ROW, X,
              decomposed=True, change=models.from_last_to_first),
         case("two names alike, then run_decompositions", "mutated", models.OwnNames, X, ROW,
@@ -84,7 +75,6 @@ EXERCISE = Exercise(
             "has."
         ): (
             "training, as exported",
-            "changes in place, as exported",
         ),
     },
     hints=HINTS,

@@ -20,11 +20,6 @@ class Scale(nn.Module):
         return self.linear(x) * self.scale
 
 
-class NoState(nn.Module):
-    def forward(self, x, y):
-        return x.relu() + y
-
-
 class Stepwise(nn.Module):
     """The last registered parameter is read first."""
 
@@ -153,14 +148,6 @@ class Capitals(nn.Module):
 
     def forward(self, X):
         return self.Fc(X) * self.Scale + self.Table
-
-
-class Held(nn.Module):
-    """Inputs in a dictionary of lists."""
-
-    def forward(self, state, x):
-        first, second = state["parts"]
-        return first * second + x
 
 
 class Tied(nn.Module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch import fx
-from torch.export.graph_signature import InputKind, OutputKind, SymIntArgument
+from torch.export.graph_signature import InputKind, OutputKind
 
 from tests.exercises import right, wrong
 
@@ -123,29 +123,6 @@ def by_program(ep):
 # ------------------------------------------------------------------ wrong
 
 
-def from_its_path(*kinds):
-    """Name placeholders of some kinds by their path in the model."""
-
-    def name(spec):
-        if spec.kind not in kinds:
-            return spec.arg.name
-        return f"{spec.kind.name[0].lower()}_{spec.target.replace('.', '_')}"
-
-    return name
-
-
-@wrong("parameters' placeholders are named after the path", "no-placeholder",
-       clause="placeholder-names")  # fmt: skip
-def parameters_by_path(ep):
-    return listed(ep, name=from_its_path(InputKind.PARAMETER))
-
-
-@wrong("buffers' placeholders are named after the path", "no-placeholder",
-       clause="placeholder-names")  # fmt: skip
-def buffers_by_path(ep):
-    return listed(ep, name=from_its_path(InputKind.BUFFER))
-
-
 @wrong("paths instead of placeholders", "no-placeholder", clause="placeholder-names")
 def paths(ep):
     return listed(ep, name=lambda spec: spec.target or spec.arg.name)
@@ -175,19 +152,6 @@ def constants_are_buffers(ep):
     return listed(ep, lists={**LISTS, InputKind.CONSTANT_TENSOR: "buffers"})
 
 
-@wrong("constants forgotten", "missing-name")
-def no_constants(ep):
-    lists = {kind: key for kind, key in LISTS.items() if key != "constants"}
-    return listed(ep, lists=lists)
-
-
-@wrong("lifted constants only", "missing-name")
-def lifted_only(ep):
-    result = listed(ep)
-    result["constants"] = [name for name in result["constants"] if "lifted" in name]
-    return result
-
-
 @wrong("by the beginning of the name", "wrong-list", clause="names")
 def by_prefix(ep):
     result = listed(ep)
@@ -204,20 +168,6 @@ def user_inputs(ep):
     return {**listed(ep), "inputs": list(ep.graph_signature.user_inputs)}
 
 
-@wrong("tensors only", "missing-name")
-def tensors_only(ep):
-    names = ep.graph_signature.user_inputs
-    return {**listed(ep), "inputs": [name for name in listed(ep)["inputs"] if name in names]}
-
-
-@wrong("symbolic numbers are left out", "missing-name", clause="int-inputs")
-def no_symbols(ep):
-    specs = ep.graph_signature.input_specs
-    symbols = {spec.arg.name for spec in specs if isinstance(spec.arg, SymIntArgument)}
-    result = listed(ep)
-    return {**result, "inputs": [name for name in result["inputs"] if name not in symbols]}
-
-
 @wrong("inputs that are read", "missing-name", clause="unused")
 def read_only(ep):
     read = {node.name for node in ep.graph.nodes if node.users}
@@ -225,18 +175,11 @@ def read_only(ep):
     return {**result, "inputs": [name for name in result["inputs"] if name in read]}
 
 
-@wrong("parameters that are read", "missing-name", clause="unread-state")
+@wrong("parameters that are read", "missing-name", clause="exactly-one")
 def read_parameters(ep):
     read = {node.name for node in ep.graph.nodes if node.users}
     result = listed(ep)
     return {**result, "parameters": [name for name in result["parameters"] if name in read]}
-
-
-@wrong("parameters that need gradients", "missing-name")
-def trainable(ep):
-    needs = {name for name, p in ep.named_parameters() if p.requires_grad}
-    specs = [s for s in ep.graph_signature.input_specs if s.kind == InputKind.PARAMETER]
-    return {**listed(ep), "parameters": [s.arg.name for s in specs if s.target in needs]}
 
 
 @wrong("no input is said to be mutated", "missing-name", clause="mutated-inputs")
@@ -263,40 +206,12 @@ def in_place(ep):
     )
 
 
-@wrong("decomposed first", "wrong-list")
-def decomposed(ep):
-    paths, names = mutations(ep.run_decompositions({}))
-    return listed(ep, mutated=lambda spec, *_: is_mutated(spec, paths, names))
-
-
 @wrong("paths and names in one set", "wrong-list", clause="same-name")
 def one_set(ep):
     def mutated(spec, paths, names):
         return (spec.target or spec.arg.name) in paths | names
 
     return listed(ep, mutated=mutated)
-
-
-@wrong("the names of the new values", "no-placeholder")
-def new_values(ep):
-    s = ep.graph_signature
-    return {**listed(ep), "mutated": [*s.buffers_to_mutate, *s.user_inputs_to_mutate]}
-
-
-@wrong("one line for each value of the outputs", "missing-name", clause="mutated-buffers")
-def one_line_a_value(ep):
-    kinds = {spec.arg.name: spec.kind for spec in ep.graph_signature.output_specs}
-    again = [s for s in ep.graph_signature.output_specs if s.kind != kinds[s.arg.name]]
-    paths, names = mutations(ep)
-    paths, names = (each - {spec.target for spec in again} for each in (paths, names))
-    return listed(ep, mutated=lambda spec, *_: is_mutated(spec, paths, names))
-
-
-@wrong("a placeholder's name made of the path", "wrong-list")
-def made_names(ep):
-    paths, names = mutations(ep)
-    wanted = {"b_" + path.replace(".", "_") for path in paths} | {"b_" + name for name in names}
-    return listed(ep, mutated=lambda spec, *_: spec.arg.name in wanted | names)
 
 
 @wrong("mutated in the order of the outputs", "wrong-order", clause="order")
@@ -307,40 +222,14 @@ def output_order(ep):
     return {**listed(ep), "mutated": [*changed, *s.user_inputs_to_mutate.values()]}
 
 
-@wrong("sorted by name", "wrong-order")
-def sorted_names(ep):
-    return {key: sorted(names) for key, names in listed(ep).items()}
-
-
 @wrong("only lists that are not empty", "missing-key", clause="five-keys")
 def nonempty(ep):
     return {key: names for key, names in listed(ep).items() if names}
 
 
-@wrong("no list of mutated where nothing is", "missing-key")
-def mutated_if_any(ep):
-    result = listed(ep)
-    if not result["mutated"]:
-        del result["mutated"]
-    return result
-
-
 @wrong("tuples", "wrong-kind", clause="lists")
 def tuples(ep):
     return {key: tuple(names) for key, names in listed(ep).items()}
-
-
-@wrong("nodes instead of names", "wrong-kind")
-def nodes(ep):
-    node = {n.name: n for n in ep.graph.nodes}
-    return {key: [node[name] for name in names] for key, names in listed(ep).items()}
-
-
-@wrong("mutated ones are no buffers any more", "missing-name")
-def moved(ep):
-    result = listed(ep)
-    result["buffers"] = [name for name in result["buffers"] if name not in result["mutated"]]
-    return result
 
 
 @wrong("unread placeholders are erased", "caller-changed", clause="unchanged")
@@ -352,34 +241,6 @@ def erases(ep):
     return result
 
 
-@wrong("the signature's list is emptied", "caller-changed")
-def pops(ep):
-    result = listed(ep)
-    specs = ep.graph_signature.input_specs
-    while specs and specs[0].kind != InputKind.USER_INPUT:
-        specs.pop(0)
-    return result
-
-
-@wrong("constants that are read", "missing-name")
-def read_constants(ep):
-    result = listed(ep)
-    read = {node.name for node in ep.graph.nodes if node.users}
-    return {**result, "constants": [name for name in result["constants"] if name in read]}
-
-
-@wrong("dead code is removed", "caller-changed")
-def swept(ep):
-    ep.graph.eliminate_dead_code()
-    return listed(ep)
-
-
-@wrong("what is passed by keyword is left out", "missing-name", clause="exactly-one")
-def by_position_only(ep):
-    result, keywords = listed(ep), ep.call_spec.in_spec.child(1).num_leaves
-    return {**result, "inputs": result["inputs"][: len(result["inputs"]) - keywords]}
-
-
 @wrong("the placeholders of inner graphs, too", "no-placeholder", clause="exactly-one")
 def inner_graphs(ep):
     inner = [m for m in ep.graph_module.modules() if m is not ep.graph_module]
@@ -388,22 +249,3 @@ def inner_graphs(ep):
     result = listed(ep)
     known = sum(result.values(), [])
     return {**result, "inputs": [*result["inputs"], *(n for n in names if n not in known)]}
-
-
-@wrong("buffers that end as a mutated one does", "wrong-list", clause="mutated-buffers")
-def ends_alike(ep):
-    def mutated(spec, paths, names):
-        ends = spec.kind == InputKind.BUFFER and spec.target.endswith(tuple(paths))
-        return ends or is_mutated(spec, paths, names)
-
-    return listed(ep, mutated=mutated)
-
-
-@wrong("kept by the code of the program", "wrong-list")
-def kept_by_code(ep, known={}):  # noqa: B006 - one for all calls
-    return known.setdefault(ep.graph_module.code, listed(ep))
-
-
-@wrong("untouched", "not-attempted")
-def untouched(ep):
-    raise NotImplementedError
