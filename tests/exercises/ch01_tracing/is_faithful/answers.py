@@ -493,7 +493,9 @@ def flags_of_the_root(model, inputs):
 CLAUSES = {
     "the dtype is not compared": "common.same-dtype",
     "broadcast": "common.same-values",
+    "bit by bit": "common.same-values",
     "NaN is not NaN": "nan",
+    "NaN equals everything": "nan",
     "the seed of the last run stays set": "random-state-at-end",
     "effects on arguments are not compared": "arguments-after",
     "the caller's arguments are used": "own-copies",
@@ -503,6 +505,7 @@ CLAUSES = {
     "errors of the model mean False": "model-raises",
     "errors of the trace pass through": "trace-raises",
     "one agreement is enough": "every-time",
+    "nothing to try is no proof": "every-time",
     "buffers are not put back between": "same-buffers",
     "runs start from the buffers that tracing left": "buffers-as-given",
     "buffers are not put back at the end": "buffers-at-end",
