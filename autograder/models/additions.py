@@ -48,11 +48,6 @@ class MethodAdd(nn.Module):
         return x.add(y).add(2) - x
 
 
-class MethodKeywordAdd(nn.Module):
-    def forward(self, x, y):
-        return x.add(other=y) - x
-
-
 class ReflectedAdd(nn.Module):
     def forward(self, x):
         a = 2 + x
@@ -65,23 +60,6 @@ class PythonSum(nn.Module):
 
     def forward(self, x, y):
         return sum([x, y]) - (y + 2)
-
-
-class PlusEquals(nn.Module):
-    def forward(self, x, y):
-        total = x.sin()
-        total += y
-        total += 3
-        return total
-
-
-class ParameterAdd(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(3))
-
-    def forward(self, x):
-        return self.weight + x
 
 
 class ParametersAdded(nn.Module):
@@ -103,28 +81,9 @@ class SizeAdded(nn.Module):
         return torch.add(x, x.size(0)) * (x + x.shape[0])
 
 
-class BufferAdd(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("offset", torch.zeros(3))
-
-    def forward(self, x):
-        return self.offset + x.sin()
-
-
-class ConstantAdd(nn.Module):
-    def forward(self, x):
-        return torch.add(x, torch.full((3,), 0.5))
-
-
 class AlphaFunction(nn.Module):
     def forward(self, x, y):
         return torch.add(x, y, alpha=2)
-
-
-class AlphaMethod(nn.Module):
-    def forward(self, x, y):
-        return x.add(y, alpha=0.5) - torch.add(x, y)
 
 
 class AlphaFraction(nn.Module):
@@ -135,11 +94,6 @@ class AlphaFraction(nn.Module):
 class AlphaOne(nn.Module):
     def forward(self, x, y):
         return torch.add(x, y, alpha=1) - x.add(y, alpha=1)
-
-
-class AlphaOneKeywords(nn.Module):
-    def forward(self, x, y):
-        return torch.add(alpha=1, other=y, input=x).sin()
 
 
 class AlphaFloatOne(nn.Module):
@@ -223,12 +177,6 @@ class OtherAdds(nn.Module):
         return b.add(x)
 
 
-class CatLists(nn.Module):
-    def forward(self, x, y):
-        both = torch.cat([x, y], dim=1)
-        return torch.cat((both, torch.cat(tensors=[y, x], dim=1)), dim=1)
-
-
 class SumKeywords(nn.Module):
     def forward(self, x):
         return torch.sum(x, dim=1, keepdim=True) - torch.sum(x, 0)
@@ -284,11 +232,6 @@ class ReadInSlice(nn.Module):
         return x[i + j :]
 
 
-class DefaultOnTheLeft(nn.Module):
-    def forward(self, x, scale=2.0):
-        return scale + x
-
-
 class DefaultAdd(nn.Module):
     def forward(self, input, scale=2.0, unread=None):
         return torch.add(input, scale) - input
@@ -315,19 +258,6 @@ class SeveralReaders(nn.Module):
         return a.sin() - a * x, a
 
 
-class ReadTwice(nn.Module):
-    def forward(self, x, y):
-        a = x + y
-        return torch.mul(input=a, other=a)
-
-
-class ReadInLists(nn.Module):
-    def forward(self, x, y):
-        a = torch.add(x, y)
-        both = torch.cat([a, x, a], dim=0)
-        return {"sum": a, "all": [both, (a, y)]}
-
-
 class ReadForItsShape(nn.Module):
     def forward(self, x, y):
         a = torch.add(x, y)
@@ -335,42 +265,10 @@ class ReadForItsShape(nn.Module):
         return rows - y.reshape(a.shape) * a.size(0)
 
 
-class SumOfSums(nn.Module):
-    def forward(self, x, y):
-        a = x + y
-        b = torch.add(a, y)
-        return a + b
-
-
-class AddedAgain(nn.Module):
-    """Two models of this class need not have the same graph."""
-
-    def __init__(self, times=3):
-        super().__init__()
-        self.times = times
-
-    def forward(self, x, y):
-        for _ in range(self.times):
-            x = x + y
-        return x
-
-
 class ReluOfSum(nn.Module):
     def forward(self, x, y):
         a = torch.relu(x + y)
         return torch.relu(a - y).neg()
-
-
-class NegativeReluOfSum(nn.Module):
-    def forward(self, x, y):
-        return torch.relu(torch.add(x, y)) - torch.add(x, y, alpha=2)
-
-
-class ChangedAfterwards(nn.Module):
-    def forward(self, x, y):
-        a = x + y
-        a.sub_(1)
-        return a
 
 
 class DeadAdd(nn.Module):

@@ -95,17 +95,3 @@ class Encoder(nn.Module):
             x = x + attention(norm(x))
             x = x + feed(x)
         return x
-
-
-class EncoderLayer(nn.Module):
-    """PyTorch's own encoder layer, a leaf for tracing, and a head."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.TransformerEncoderLayer(
-            d_model=8, nhead=2, dim_feedforward=12, batch_first=True
-        )
-        self.head = nn.Linear(8, 3)
-
-    def forward(self, x):
-        return self.head(self.layer(x).mean(dim=1))

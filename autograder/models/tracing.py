@@ -17,11 +17,6 @@ class ReluPlusOne(nn.Module):
         return torch.relu(x) + 1
 
 
-class TanhTwice(nn.Module):
-    def forward(self, x):
-        return torch.tanh(torch.tanh(x) * 2)
-
-
 class SineChain(nn.Module):
     """Two models of this class need not have the same graph."""
 
@@ -61,16 +56,6 @@ class Scale(nn.Module):
 
     def forward(self, x):
         return x * self.weight
-
-
-class NestedTensors(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = Scale()
-        self.register_buffer("shift", torch.rand(3))
-
-    def forward(self, x):
-        return self.first(x) + self.shift
 
 
 class NamedOutput(nn.Module):
@@ -114,11 +99,6 @@ class NoiseInTraining(nn.Module):
         return F.dropout(x, 0.5, self.training)
 
 
-class NestedList(nn.Module):
-    def forward(self, x, y):
-        return torch.cat([x + x, y, y], dim=1)
-
-
 class KeywordCalls(nn.Module):
     def __init__(self):
         super().__init__()
@@ -139,14 +119,6 @@ class NestedOutput(nn.Module):
     def forward(self, x, y):
         total = x + y
         return {"all": (total, [x, total]), "last": y}
-
-
-class ManyReaders(nn.Module):
-    def forward(self, x):
-        a = torch.sin(x)
-        b = a * a
-        c = a + b
-        return torch.stack([a, b, c, a])
 
 
 class Methods(nn.Module):

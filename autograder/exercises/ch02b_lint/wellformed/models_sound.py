@@ -30,14 +30,6 @@ def edit_taken_back() -> fx.GraphModule:
     return gm
 
 
-def unread() -> fx.GraphModule:
-    def forward(x, unread, *rest):
-        torch.exp(x)
-        return x + x
-
-    return fx.symbolic_trace(forward)
-
-
 def two_names() -> fx.GraphModule:
     root = nn.Module()
     root.first = root.second = nn.Linear(3, 3)

@@ -17,7 +17,6 @@ from autograder.exercises.ch04_replace_pattern.models import (
     ReluChain,
     one_relu,
     relu_of_relu,
-    sum_of_two,
 )
 
 # ------------------------------------------------------------------ patterns
@@ -37,18 +36,6 @@ def relu_of_neg(a):
 
 def neg_of_relu(a):
     return torch.neg(torch.relu(a))
-
-
-def turned_sum(a, b):
-    return b + a
-
-
-def sum_then_product(a, b, c):
-    return (a + b) * c
-
-
-def product_then_sum(a, b, c):
-    return a * c + b * c
 
 
 class OwnStep(nn.Module):
@@ -130,8 +117,6 @@ Pair = tuple[Callable[..., Any], Callable[..., Any]]
 COLLAPSE: Pair = (relu_of_relu, one_relu)
 CANCEL: Pair = (neg_of_neg, itself)
 PASS_BY: Pair = (relu_of_neg, neg_of_relu)
-TURN: Pair = (sum_of_two, turned_sum)
-EXPAND: Pair = (sum_then_product, product_then_sum)
 
 
 @dataclass(frozen=True, eq=False)
