@@ -88,14 +88,6 @@ class Method(Model):
         return x.relu()
 
 
-@wrong(
-    "a name that holds relu, and does not begin with it", "no-witness-yet", clause="suspect-wrong"
-)
-class Leaky(Model):
-    def forward(self, x):
-        return F.leaky_relu(x)
-
-
 @wrong("the inputs do not show it", "no-witness-yet", clause="inputs-show")
 class Hidden(Model):
     inputs = (torch.tensor([40.0, 50.0]),)
@@ -165,24 +157,6 @@ class Draws(Model):
 
 @wrong("no inputs", "wrong-kind", clause="inputs")
 class NoInputs(nn.Module):
-    def forward(self, x):
-        return F.relu6(x)
-
-
-@wrong("one tensor in place of a tuple", "wrong-kind", clause="inputs")
-class NoTuple(nn.Module):
-    inputs = X
-
-    def forward(self, x):
-        return F.relu6(x)
-
-
-@wrong("inputs of each object, not of the class", "wrong-kind", clause="inputs")
-class OwnInputs(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inputs = (X,)
-
     def forward(self, x):
         return F.relu6(x)
 

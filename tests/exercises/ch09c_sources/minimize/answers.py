@@ -293,9 +293,6 @@ def pure(graph):
     return [node.name for node in calls if node.op == "call_module" or not node.is_impure()]
 
 
-wrong("only calls without effects go", "not-minimal", clause="unread-calls")(minimizer(order=pure))
-
-
 # ------------------------------------------------------------------ wrong: bad
 
 
@@ -498,7 +495,6 @@ def given_graph(gm, bad):
 _TRUE = "the question is true of every random model, and asks for kinds of calls or for shapes"
 
 BEYOND = {
-    "only calls without effects go": "the calls of random models that nobody reads are pure",
     "bad is asked without gradients": "questions about random models ask for no gradient",
     "what raises is bad": "where a random model cannot run, its smaller copies run no better",
     "None where nothing is bad": _TRUE,

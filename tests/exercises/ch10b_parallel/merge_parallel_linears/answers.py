@@ -214,11 +214,6 @@ def pairs_only(model):
     return Merge(most=2)(model)
 
 
-@wrong("what nobody reads is not merged", "missed-place", clause="all")
-def read_ones_only(model):
-    return Merge(wanted=lambda gm, node: bool(node.users))(model)
-
-
 @wrong("parts go to the wrong readers", "wrong-result", clause="value")
 def wrong_readers(model):
     gm = Merge()(model)
@@ -280,27 +275,6 @@ def called_twice(model):
 @wrong("a lone one becomes another linear layer", "changed-too-much", clause="lone")
 def lone_is_new(model):
     return Merge(least=1)(model)
-
-
-@wrong("the value of a group is kept from the collection", "crashed", clause="all")
-def value_is_kept(model):
-    gm = fx.symbolic_trace(model)
-    for nodes, (source,) in [(nodes, nodes[0].all_input_nodes) for nodes in groups(gm)]:
-        layers, name = layers_of(gm, nodes), free_name(gm)
-        gm.add_submodule(name, merged(layers))
-        sizes = [layer.out_features for layer in layers]
-        with gm.graph.inserting_before(nodes[0]):
-            parts = gm.graph.call_module(name, (source,))
-            parts = gm.graph.call_method("split", (parts, sizes), {"dim": -1})
-            items = [
-                gm.graph.call_function(operator.getitem, (parts, i)) for i in range(len(nodes))
-            ]
-        for node, item in zip(nodes, items, strict=True):
-            node.replace_all_uses_with(item)
-            gm.graph.erase_node(node)
-    gm.graph.lint()
-    gm.recompile()
-    return gm
 
 
 @wrong("writes do not matter", "changed-too-much", clause="writes")

@@ -180,11 +180,6 @@ def in_eval_mode(model, args):
     return count(torch.export.export(copy.deepcopy(model).eval(), args))
 
 
-@wrong("exported in training mode, a copy", "extra-key", clause="mode")
-def in_training_mode(model, args):
-    return count(torch.export.export(copy.deepcopy(model).train(), args))
-
-
 @wrong("run once before", "caller-changed", clause="model")
 def runs_first(model, args):
     model(*args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 
 from tests.exercises import right, wrong
@@ -239,13 +238,3 @@ def erases(ep):
         if node.op == "call_function" and not node.users:
             ep.graph.erase_node(node)
     return result
-
-
-@wrong("the placeholders of inner graphs, too", "no-placeholder", clause="exactly-one")
-def inner_graphs(ep):
-    inner = [m for m in ep.graph_module.modules() if m is not ep.graph_module]
-    names = [n.name for m in inner for n in getattr(m, "graph", fx.Graph()).nodes
-             if n.op == "placeholder"]  # fmt: skip
-    result = listed(ep)
-    known = sum(result.values(), [])
-    return {**result, "inputs": [*result["inputs"], *(n for n in names if n not in known)]}
