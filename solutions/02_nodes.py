@@ -1118,7 +1118,7 @@ loose.lint()  # no complaint: without a module there are no targets to look for
 # From here on, you return graphs. The checks of this course look at a few things that no card repeats:
 #
 # * **The model that you were given stays as it was**: graph, code, parameters, buffers, submodules, attributes, training flags.
-# * A `GraphModule` is a model, too: trace it anew. An argument called `gm` is not traced: its graph, names and metadata are its own.
+# * A `GraphModule` is a model, too: trace it again. An argument called `gm` is not traced: its graph, names and metadata are its own.
 # * The graph that you return passes `lint()`, ends with its one output, and reads neither nodes of another graph nor raw tensors. No module has a key with a dot.
 # * `forward` keeps its signature. The code is what the graph says. The result can be copied.
 # * Modules are nested, shared, and called twice. Operations come as keyword calls, too. Nothing is kept from call to call.

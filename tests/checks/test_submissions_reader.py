@@ -26,7 +26,7 @@ finn.text = "def count_ops(model):\\n    return 1"
 ada = "a stack instead of recursion"
 bert.style = "a stack instead of recursion"
 bert.wrapper = "def inputs_of(node):\\n    return honest(node)"
-dan = { style = "a tuple", loses = "everything" }
+dan = { style = "names instead of nodes", loses = "everything" }
 gina = { text = "inputs_of = len", loses = [] }
 
 [accidents]

@@ -402,7 +402,7 @@ def evals(model):
     return fx.symbolic_trace(model)
 
 
-@mistake("remove_dropout", "nn.Dropout alone", UNSTICKS, says=["`two` is still a dropout"])
+@mistake("remove_dropout", "nn.Dropout alone", UNSTICKS, says=["`one` is still a dropout"])
 def dropout_alone(model):
     gm = fx.symbolic_trace(model)
     modules = dict(gm.named_modules())

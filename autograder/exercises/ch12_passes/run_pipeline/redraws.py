@@ -6,10 +6,12 @@ import torch
 
 from autograder.exercises.ch12_passes.run_pipeline import models
 from autograder.exercises.ch12_passes.run_pipeline.cases import piped
+from autograder.exercises.ch12_passes.run_pipeline.models import ThreeSins
 
 NOTING = models.Noting()
 
 REDRAWS = (
+    piped("two passes", "task", models.cos_to_tanh, models.first_sin_to_cos, make=ThreeSins),
     piped("a pass that keeps notes", "task", NOTING, checks=(models.WasCalled(NOTING),)),
     piped(
         "layers in layers",

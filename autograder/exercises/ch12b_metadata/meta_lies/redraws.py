@@ -8,6 +8,7 @@ from autograder.exercises.ch12b_metadata.meta_lies.cases import (
     DOUBLE,
     HALF,
     INT,
+    TALL,
     X,
     case,
     recorded,
@@ -15,6 +16,7 @@ from autograder.exercises.ch12b_metadata.meta_lies.cases import (
 from autograder.exercises.ch12b_metadata.meta_lies.models import Shape, Size
 
 REDRAWS = (
+    case("the shape", "task", models.Chain, TALL, tanh=Shape(4)),
     case("the dtype", "task", models.Kinds, X, gt=INT, mul=Shape()),
     recorded("no inputs", "attributes", models.OfNoInputs, tanh=DOUBLE),
     case("an assertion", "others", models.Asserted, X, relu=HALF),

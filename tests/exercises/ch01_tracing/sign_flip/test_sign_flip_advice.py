@@ -12,5 +12,5 @@ def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
         for answer in wrong_answers("sign_flip")
         if answer.finding == "wrong-result"
     }
-    assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
+    assert "fx.symbolic_trace(sign_flip).code" in looks["a branch on being traced"]
     assert "The sum of all entries decides" in looks["the sign of the sum"]
