@@ -42,7 +42,7 @@ class OneOfTwo(nn.Module):
 
 
 class ReturnsNothing(nn.Module):
-    """The model returns `None`."""
+    """Its result is `None`."""
 
     def forward(self, x):
         torch.exp(x).sum()

@@ -141,3 +141,9 @@ def in_eval_mode(model):
 @wrong("a tuple", "wrong-kind", clause="list")
 def as_tuple(model):
     return tuple(n.name for n in fx.symbolic_trace(model).graph.nodes)
+
+
+@wrong("noted on the model", "caller-changed", clause="common.caller-attributes")
+def noted_on_the_model(model):
+    model.node_names = [n.name for n in fx.symbolic_trace(model).graph.nodes]
+    return list(model.node_names)

@@ -490,6 +490,11 @@ def flags_of_the_root(model, inputs):
     return held
 
 
+@wrong("one or zero", "wrong-kind", clause="common.wrong-kind")
+def number_answer(model, inputs):
+    return int(judge(model, inputs))
+
+
 CLAUSES = {
     "the dtype is not compared": "common.same-dtype",
     "broadcast": "common.same-values",

@@ -221,6 +221,14 @@ def one_graph(proj, shift):
     return fx.GraphModule({"proj": proj, "shift": shift}, GRAPH)
 
 
+@wrong("a lambda for the relu", "unknown-target", clause="opcodes")
+def _(proj, shift):
+    def relu(value):
+        return torch.relu(value)
+
+    return built(proj, shift, relu=relu)
+
+
 DECIDES_NOTHING = [
     (
         r"value\.graph_module\.modules\[\]\.params\..*\.origin",

@@ -289,6 +289,19 @@ def stale(model):
     return gm
 
 
+@wrong("the target compared without the opcode", "lost-signature", clause="rest")
+def any_opcode(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.op == "call_module":
+            continue
+        if node.kwargs.get("alpha", 1) == 1 and node.target in (*ADDS, "add"):
+            node.target = torch.mul if callable(node.target) else "mul"
+            node.kwargs = without_alpha(node.kwargs)
+    gm.recompile()
+    return gm
+
+
 BEYOND = {
     "in-place operators too": (
         "retracing, which is allowed, makes a plain addition of `iadd`; so no model has it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch.nn.functional as F
 from torch import fx, nn
 from torch.nn.modules.dropout import _DropoutNd
@@ -281,3 +283,16 @@ def stale(model):
             gm.graph.erase_node(node)
     gm.delete_all_unused_submodules()
     return gm
+
+
+@wrong("leaves of a deep copy lose theirs, too", "leaf-changed", clause="leaf")
+def leaves_of_a_copy(model):
+    model = copy.deepcopy(model)
+    calls = fx.symbolic_trace(model).graph.find_nodes(op="call_module")
+    called = {model.get_submodule(node.target) for node in calls}
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            in_a_leaf = isinstance(module, nn.TransformerEncoderLayer) and child not in called
+            if in_a_leaf and isinstance(child, MODULES):
+                setattr(module, name, nn.Identity())
+    return remove(model)

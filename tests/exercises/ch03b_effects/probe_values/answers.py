@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import operator
 
 import torch
@@ -301,6 +302,39 @@ def name_taken(model, probe):
         if node.op in CALLS:
             with gm.graph.inserting_after(node):
                 gm.graph.call_module("probe", (node.name, node))
+    gm.recompile()
+    return gm
+
+
+@wrong("what the probe raises becomes another error", "probe-error-lost", clause="errors")
+def other_error(model, probe):
+    def look(probe, name, value):
+        try:
+            probe(name, value)
+        except Exception as error:
+            raise RuntimeError(f"the probe failed at {name}") from error
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("one call at the end that runs all again and probes", "missing-probe", clause="right-after")
+def one_call(model, probe):
+    gm = fx.symbolic_trace(model)
+    before = copy.deepcopy(gm)
+    places = [n for n in gm.graph.nodes if n.op == "placeholder"]
+
+    class Probing(fx.Interpreter):
+        def run_node(self, n):
+            value = super().run_node(n)
+            if n.op in CALLS:
+                probe(n.name, value)
+            return value
+
+    def probe_all(*given):
+        Probing(before).run(*copy.deepcopy(given))
+
+    with gm.graph.inserting_before(gm.graph.output_node()):
+        gm.graph.call_function(probe_all, tuple(places))
     gm.recompile()
     return gm
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+import torch
 from torch import fx, nn
 
 from tests.exercises import right, wrong
@@ -390,3 +391,25 @@ BEYOND = {
 def is_outside_the_task(network):
     """Whether `forward` has further parameters, because there are values only for the image."""
     return len(inspect.signature(network.forward).parameters) > 1
+
+
+@wrong("every comparison is erased", "lost-assertion", clause="own-assertions")
+def every_comparison(fn, **constants):
+    refuse_unknown(fn, constants)
+    gm = specialized(fn, constants)
+    for node in list(gm.graph.nodes):
+        if node.name.startswith("eq"):
+            erase_with_readers(gm.graph, node)
+    gm.recompile()
+    return gm
+
+
+@wrong("assertions whose text has the name", "lost-assertion", clause="similar-names")
+def by_text(fn, **constants):
+    refuse_unknown(fn, constants)
+    gm = specialized(fn, constants)
+    for node in list(gm.graph.nodes):
+        if node.target is torch._assert and any(name in node.args[1] for name in constants):
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm

@@ -221,6 +221,13 @@ def copied_not_traced(model, pattern, replacement, limit=100):
     raise RuntimeError("no end")
 
 
+@wrong("only the root's flag is changed", "mode-changed", clause="modes-of-parts")
+def root_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    gm.training = False
+    return gm, count
+
+
 BEYOND = {
     "99 rounds where no limit is given": _LIMIT,
     "a copy of a graph module is not traced again": "no graph module is drawn",

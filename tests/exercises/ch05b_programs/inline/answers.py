@@ -426,6 +426,17 @@ def is_outside_the_task(network):
     return any("Proxy(" in str(node.args) for node in fx.symbolic_trace(network).graph.nodes)
 
 
+@wrong("a model without calls opened elsewhere", "changed-too-much", clause="never-called")
+def opened_elsewhere(model, target):
+    gm = open_calls(model, target)
+    if not any(n.target == target for n in traced(model, target).graph.nodes):
+        for node in gm.graph.nodes:
+            if node.op == "call_method":
+                node.op, node.target = "call_function", getattr(__import__("torch"), node.target)
+        gm.recompile()
+    return gm
+
+
 DECIDES_NOTHING = [
     (
         GRAPH + r"modules\[\]\.origin",

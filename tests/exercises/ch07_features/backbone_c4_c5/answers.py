@@ -240,6 +240,47 @@ def stale(model):
     return extractor
 
 
+@wrong("another parameter name", "lost-signature", clause="common.signature")
+def renamed_parameter(model):
+    extractor = create_feature_extractor(model, NODES)
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = extractor
+
+        def forward(self, images):
+            return self.body(images)
+
+    return fx.symbolic_trace(Outer())
+
+
+@wrong(
+    "an extractor is thrown away, and a graph asks the whole model twice",
+    "unknown-target",
+    clause="extractor",
+)
+def in_a_graph_twice(model):
+    create_feature_extractor(model, NODES)
+    whole, graph = hooks(model), fx.Graph()
+    x = graph.placeholder("x")
+
+    def c4(x):
+        return whole(x)["C4"]
+
+    def c5(x):
+        return whole(x)["C5"]
+
+    graph.output({"C4": graph.call_function(c4, (x,)), "C5": graph.call_function(c5, (x,))})
+    return fx.GraphModule(nn.Module(), graph)
+
+
+@wrong("an extractor is made and thrown away", "not-torchvision", clause="extractor")
+def thrown_away(model):
+    create_feature_extractor(model, NODES)
+    return hooks(model)
+
+
 TEXTS_ARE_CLEAN = "its one tool is watched when it runs, and not looked for in texts"
 
 

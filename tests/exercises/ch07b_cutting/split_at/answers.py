@@ -342,6 +342,16 @@ def to_eval(model, name):
     return head.eval(), tail.eval()
 
 
+@wrong("the result's lists become tuples", "wrong-structure", clause="result")
+def tuples(model, name):
+    head, tail = split(model, name)
+    output = next(reversed(tail.graph.nodes))
+    if isinstance(output.args[0], tuple):
+        output.args = (tuple(tuple(v) if isinstance(v, list) else v for v in output.args[0]),)
+    tail.recompile()
+    return head, tail
+
+
 BEYOND = {
     "cuts at the output": "random models are cut at nodes where they can be",
 }

@@ -248,6 +248,18 @@ def stale(model):
     return gm
 
 
+answer(
+    "tenths", "wrong-p", "own-p",
+    make=lambda m, n: nn.Dropout(round(p_of(n), 1)).train(m.training),
+)  # fmt: skip
+
+
+answer(
+    "the result in training mode", "wrong-mode", "other-modes",
+    end=lambda gm: setattr(gm, "training", True),
+)  # fmt: skip
+
+
 DECIDES_NOTHING = [
     (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", "a keyword may say its default"),
     (

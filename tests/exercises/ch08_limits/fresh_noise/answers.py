@@ -147,4 +147,20 @@ def taken_apart(x):
     return x + torch.randn(*x.shape, dtype=x.dtype)
 
 
+@wrong("a generator with a seed of its own", "frozen-noise", clause="anew")
+def own_generator(x):
+    return x + seeded_noise(x)
+
+
+@wrong("numbers that are none become some", "not-plus-x", clause="plus-x")
+def become_some(x):
+    return torch.nan_to_num(x) + torch.randn_like(x)
+
+
+@wrong("noise of mean 0 and deviation 1 in every draw", "not-finite", clause="shape")
+def standardized(x):
+    noise = torch.randn_like(x)
+    return x + (noise - noise.mean()) / noise.std()
+
+
 TYPOS_ARE_RECORDED = "its answers call methods of a Proxy, which fail when the graph runs"

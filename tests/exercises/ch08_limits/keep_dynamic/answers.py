@@ -311,6 +311,33 @@ wrong("kept by the class of the model", "missing-node", clause="common.own-resul
 )
 
 
+@wrong("what the attempt has read stays", "leftover-node", clause="no-leftovers")
+def read_stays(model):
+    class Calls(fx.Tracer):
+        def call_module(self, m, forward, args, kwargs):
+            count, stack = len(self.graph.nodes), dict(self.module_stack)
+            try:
+                return super().call_module(m, forward, args, kwargs)
+            except Exception:
+                self.module_stack.clear()
+                self.module_stack.update(stack)
+                for node in list(self.graph.nodes)[: count - 1 : -1]:
+                    if node.op != "get_attr":
+                        self.graph.erase_node(node)
+                return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
+
+    tracer = Calls()
+    return fx.GraphModule(model, tracer.trace(model))
+
+
+@wrong("another exception of the same class", "another-exception", clause="root-raises")
+def same_class(model):
+    try:
+        return again(model)
+    except Exception as error:
+        raise type(error)("the root cannot be traced") from None
+
+
 BEYOND = {
     "a parameter that an attempt has read is remembered": "random models read no part's parameter",
     "kept by the class of the model": ONE_CLASS_EACH,

@@ -287,6 +287,13 @@ wrong("kept by the classes of what is given", "not-added", clause="common.own-re
 )
 
 
+@wrong("a fourth list", "extra-key", clause="keys")
+def fourth(before, after):
+    found = diff()(before, after)
+    names = [node.name for node in graph_of(after).nodes]
+    return {**found, "same": [n for n in names if n not in found["added"] + found["changed"]]}
+
+
 BEYOND = {
     "kept by the classes of what is given": ONE_CLASS_EACH,
     "notes what it has seen": "notes on the nodes of random models are not looked at",

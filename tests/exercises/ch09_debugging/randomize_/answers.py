@@ -242,6 +242,14 @@ def of_a_copy(model, seed):
     return answer()(copy.deepcopy(model), seed)
 
 
+wrong("nothing is returned", "returned-none", clause="returns")(answer(gives=lambda model: None))
+
+
+wrong("in eval mode afterwards", "other-mode", clause="flags")(
+    answer(gives=lambda model: model.eval())
+)
+
+
 BEYOND = {
     "barely anything": "nobody knows of a drawn model what hides a norm",
 }

@@ -492,6 +492,12 @@ def given_graph(gm, bad):
     return minimizer()(fx.GraphModule(gm, copy.deepcopy(gm.graph)), bad)
 
 
+@wrong("the given module, where nothing goes", "not-new", clause="new-module")
+def same_module(gm, bad):
+    made = minimizer()(gm, bad)
+    return gm if len(made.graph.nodes) == len(gm.graph.nodes) else made
+
+
 _TRUE = "the question is true of every random model, and asks for kinds of calls or for shapes"
 
 BEYOND = {

@@ -318,3 +318,11 @@ def complete_on_network(trial, choice):
         if hasattr(module, "inplace"):
             module.inplace = False
     return EXERCISES["add_output"].random.complete(trial, choice)
+
+
+@wrong("dead code is removed, and its own value stays", "nodes-changed", clause="nodes")
+def swept_afterwards(ep, name):
+    new = extended(ep, name)
+    new.graph_module.graph.eliminate_dead_code()
+    new.graph_module.recompile()
+    return new

@@ -413,6 +413,33 @@ def stale(gm):
     return removed(gm, recompile=False)
 
 
+@wrong("a view where the example allows it", "view-fails", clause="hints")
+def by_example(gm):
+    def merge(node):
+        root = node.args[0].args[0]
+        inner = node.args[0]
+        if not root.meta["val"].is_contiguous():
+            node.target = RESHAPE
+        node.replace_input_with(inner, root)
+
+    return removed(gm, merge=merge)
+
+
+@wrong("the meta of the inner one", "wrong-val", clause="val")
+def inner_meta(gm):
+    def nothing(node):
+        nothing_now = does_nothing(node)
+        if not nothing_now and "of" in node.meta:
+            node.meta["val"] = node.meta.pop("of")
+        return nothing_now
+
+    def merge(node):
+        node.meta["of"] = node.args[0].meta["val"]
+        skip_inner(node)
+
+    return removed(gm, merge=merge, nothing=nothing)
+
+
 DECIDES_NOTHING = [
     (
         r"runs\[\]\.forward\.value\.dict\[\]\[\]\.list\[\]\.tuple\[\]\.tuple\[\]",

@@ -448,6 +448,17 @@ def no_keywords(gm):
     return lies(gm, call=call)
 
 
+@wrong("operators may add guards", "guard-added", clause="no-guard")
+def not_suppressed(gm):
+    return lies(gm, around=mode_of)
+
+
+@wrong("the mode stays entered", "mode-left", clause="unchanged")
+def stays_entered(gm):
+    mode_of(gm).__enter__()
+    return lies(gm)
+
+
 RANDOM_MODELS_ARE_READ = (
     "its answers read a graph that may have values of terabytes, and do not run it"
 )

@@ -494,6 +494,32 @@ def flat_inputs(gm, *inputs):
         )
 
 
+@wrong("the mode stays entered", "mode-left", clause="unchanged")
+def stays_entered(gm, *inputs):
+    mode = FakeTensorMode().__enter__()
+    OnFakes(gm, mode.from_tensor, lambda n, value: n.meta.update(val=kept(value))).run(
+        *each_tensor(mode.from_tensor, inputs)
+    )
+
+
+@wrong("seeded first", "random-changed", clause="unchanged")
+def seeds(gm, *inputs):
+    torch.manual_seed(0)
+    refresh(gm, inputs)
+
+
+@wrong("a mode for each value", "two-modes", clause="one-mode")
+def many_modes(gm, *inputs):
+    def keep(value):
+        def in_its_own(t):
+            with FakeTensorMode():
+                return torch.empty_strided(t.shape, t.stride(), dtype=t.dtype, device=t.device)
+
+        return each_tensor(in_its_own, value)
+
+    refresh(gm, inputs, keep=keep)
+
+
 RANDOM_MODELS_ARE_READ = (
     "its answers read a graph that may have values of terabytes, and do not run it"
 )

@@ -12,10 +12,7 @@ from tests.exercises import right, wrong
 aten = torch.ops.aten
 
 BEYOND = {
-    "a weight by its number of elements": "random models have no factor of one row behind a norm",
-    "an eps of zero is none": "in random models no eps is zero",
     "a sum is a mean": "random models have no such sums",
-    "a maximum is a mean": "random models have no such maxima",
 }
 """Wrong answers that random models cannot find, with the reason."""
 
@@ -693,6 +690,17 @@ def on_a_copy(gm):
 def new_graph(gm):
     count = fuse(gm)
     gm.graph = fx.Transformer(gm).transform().graph
+    gm.recompile()
+    return count
+
+
+@wrong("other squares, too", "other-nodes", clause="rest")
+def squares_everywhere(gm):
+    count = fuse(gm)
+    for node in gm.graph.find_nodes(op="call_function", target=aten.mul.Tensor):
+        of_a_norm = any(reader.target is aten.mean.dim for reader in node.users)
+        if node.args[0] is node.args[1] and not of_a_norm:
+            node.target, node.args = aten.pow.Tensor_Scalar, (node.args[0], 2)
     gm.recompile()
     return count
 

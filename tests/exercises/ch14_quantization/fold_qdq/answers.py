@@ -298,6 +298,15 @@ def stale(gm):
     return folded(gm, recompile=False)
 
 
+@wrong("the meta of all that moves is lost", "meta-lost", clause="all-else")
+def all_moves_without_meta(gm):
+    new = folded(gm)
+    for node in new.graph.nodes:
+        if moves(node):
+            node.meta = {}
+    return new
+
+
 RARE = "random models have no such scales, or nothing of the kind between two calls"
 UNREAD = "all that random models have is read"
 ONE_READER = "what random models quantize, or move between two calls, has one reader"

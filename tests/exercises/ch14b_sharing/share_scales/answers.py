@@ -410,6 +410,15 @@ def stale(gm):
     return shared(gm, recompile=False)
 
 
+@wrong("meta is lost", "meta-lost", clause="only-scales")
+def no_meta(gm):
+    new = shared(gm)
+    for node in new.graph.nodes:
+        if calls(node, quantize):
+            node.meta = {}
+    return new
+
+
 BEYOND = {
     "there and back again": "random models have too few operations with inputs in common",
 }

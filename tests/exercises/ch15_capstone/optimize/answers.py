@@ -500,6 +500,40 @@ def not_recompiled(model):
     return gm
 
 
+@wrong("functions that are told not to train stay", "missed-spelling", clause="dropout-functions")
+def told_not_to_train(model):
+    def keep(gm, node):
+        told = node.kwargs.get("training", node.args[2] if len(node.args) > 2 else None)
+        return node.target is F.dropout and told is False
+
+    return Clean(keep=keep)(model)
+
+
+@wrong("identities that are returned stay", "missed-spelling", clause="identity")
+def returned_identities(model):
+    def keep(gm, node):
+        returned = any(user.op == "output" for user in node.users)
+        return returned and isinstance(module_of(gm, node), nn.Identity)
+
+    return Clean(keep=keep)(model)
+
+
+@wrong("dead code first, and once", "dead-left", clause="dead")
+def dead_code_first(model):
+    return Clean(order=("sweep", "skip", "fuse"), rounds=1)(model)
+
+
+@wrong("the old convolutions stay beside the new ones", "unused-module", clause="unused")
+def old_convolutions_stay(model):
+    gm = Clean(unused=False)(model)
+    used = {n.target.removesuffix(".bias") for n in gm.graph.nodes if isinstance(n.target, str)}
+    for path, module in list(gm.named_modules()):
+        inside = any(path == one or path.startswith(f"{one}.") for one in used)
+        if not inside and isinstance(module, (*DROPOUTS, nn.Identity, *NORMS)):
+            gm.delete_submodule(path)
+    return gm
+
+
 DECIDES_NOTHING = [
     (
         GRAPH + r"modules\[\]\.buffers\.running_(mean|var)",
