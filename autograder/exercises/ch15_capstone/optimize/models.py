@@ -185,7 +185,7 @@ class Effects(nn.Module):
         y = torch.sin(x)
         y.add_(1)
         self.act(y)
-        z = self.drop(y) * 1
+        z = self.drop(y) - 1
         F.hardtanh(z, -0.5, 0.5, inplace=True)
         torch._assert(z.dim() == 4, "four dimensions")
         return y, z
