@@ -940,6 +940,10 @@ print(f"{1000 * with_gradients:.1f} ms with gradients, {1000 * without:.1f} ms w
 # * Measured calls run without gradients. Afterwards, gradient mode is the same as before, even if a call raises. Exceptions from a call are passed on.
 #
 # **Do not** change the modules: their mode is the caller's business.
+#
+# **Fine print**
+#
+# * Time in which nothing is computed counts, too.
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 1.4))

@@ -3,7 +3,8 @@
 An exercise's ``clauses.toml`` has a table for each clause:
 
 * ``says``: the clause in our own words.
-* ``card``: the text that it stands on, quoted from the exercise's chapter.
+* ``card``: the words that require it, quoted from the exercise's card or stub. The rules of duels
+  are in the text of their chapter.
 * ``cases``: the names of the cases that are about it.
 * ``reason``: why no wrong answer breaks it. Most clauses have none, as a wrong answer names them.
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,8 +36,7 @@ class Clause:
     Attributes:
         id: the exercise, or ``common``, and a short key, with a dot between them.
         says: the requirement as a sentence.
-        card: the text of a chapter that it stands on.
-        cases: the names of the cases that are about it.
+        card: the words that require it, quoted from the task.
         reason: why no wrong answer breaks it; empty if one does.
         answers: the wrong answers that break it, as ``exercise: style``.
     """
@@ -44,9 +44,8 @@ class Clause:
     id: str
     says: str
     card: str
-    cases: Sequence[str] = ()
-    reason: str = ""
-    answers: tuple[str, ...] = ()
+    reason: str
+    answers: tuple[str, ...]
 
     def row(self) -> str:
         """The clause as a line of the table."""
@@ -79,7 +78,11 @@ def _tables(name: str) -> dict[str, Any]:
 def rows(name: str, broken: Mapping[str, list[str]]) -> list[Clause]:
     """The clauses of an exercise, or the common ones, with the answers that break each of them."""
     return [
-        Clause(id, answers=tuple(broken.get(id, ())), **said)
+        Clause(
+            id,
+            *(said.get(key, "") for key in ("says", "card", "reason")),
+            tuple(broken.get(id, ())),
+        )
         for id, said in _tables(name).items()
         if id.startswith(f"{name}.")
     ]
@@ -110,7 +113,7 @@ def cases_for(answer: Answer) -> list[str]:
 
 
 def running_text(source: str) -> str:
-    """A chapter's source without comment marks, and with one space between words."""
+    """A text without comment marks, and with one space between words."""
     return " ".join(re.sub(r"^ *# ?", "", source, flags=re.M).split())
 
 

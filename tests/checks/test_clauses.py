@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
 import pytest
 
 from autograder.builder.paths import SOLUTIONS
+from autograder.builder.source import read
+from autograder.core.exercise import Exercise
 from autograder.exercises import EXERCISES
 from tests.checks.clauses import (
     COMMON,
@@ -22,20 +25,35 @@ from tests.exercises import all_answers, answers_to, clauses_of
 
 
 @cache
-def text_of(chapter: str) -> str:
-    """The running text of a chapter."""
-    return running_text((SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8"))
+def prose_of(chapter: str) -> str:
+    """The text of a chapter that is not code."""
+    cells = read(SOLUTIONS / f"{chapter}.py")[0].cells
+    return " ".join(running_text(cell.source) for cell in cells if cell.kind == "markdown")
 
 
-def faults(clause: Clause, *chapters: str) -> list[str]:
-    """The faults of a clause that must stand in one of these chapters."""
+def task_of(exercise: Exercise) -> str:
+    """The text that tells a learner what an exercise requires: the card, and the docstring.
+
+    The rules of all duels are in the text of the chapter.
+    """
+    cells = read(SOLUTIONS / f"{exercise.chapter}.py")[0].cells
+    own = [cell for cell in cells if cell.value == exercise.name and cell.tag in ("card", "solve")]
+    task = running_text(" ".join(_SOLUTION.sub("", cell.source) for cell in own))
+    return f"{task} {prose_of(exercise.chapter)}" if exercise.kind == "witness" else task
+
+
+_SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.S)
+
+
+def faults(clause: Clause, *texts: str) -> list[str]:
+    """The faults of a clause that one of these texts must require."""
     found = []
     if not clause.says.endswith("."):
         found.append(f"`{clause.id}` is no sentence: {clause.says}")
     if not clause.card:
         found.append(f"`{clause.id}` quotes no sentence of its card")
-    elif not any(running_text(clause.card) in text_of(chapter) for chapter in chapters):
-        found.append(f"`{clause.id}` quotes what its chapter does not say: {clause.card}")
+    elif not any(running_text(clause.card) in text for text in texts):
+        found.append(f"`{clause.id}` quotes what its task does not say: {clause.card}")
     if clause.answers and clause.reason:
         found.append(f"`{clause.id}` has an answer; why a reason?")
     if not clause.answers and not clause.reason:
@@ -47,8 +65,8 @@ def faults(clause: Clause, *chapters: str) -> list[str]:
 def test_a_clause_has_a_sentence_and_a_wrong_answer(name: str, total: Callable[..., None]) -> None:
     clauses = of_exercise(name)
     assert clauses, f"{name} has no clause"
-    chapter = EXERCISES[name].chapter
-    found = [fault for clause in clauses for fault in faults(clause, chapter)]
+    task = task_of(EXERCISES[name])
+    found = [fault for clause in clauses for fault in faults(clause, task)]
     assert not found, "\n".join(found)
     assert broken_by(a for a in answers_to(name) if a.finding is None) == {}
     total("clauses that a wrong answer breaks", sum(bool(clause.answers) for clause in clauses))
@@ -71,9 +89,17 @@ def test_every_wrong_answer_breaks_a_clause(name: str) -> None:
 
 @pytest.mark.xdist_group("all answers")
 def test_the_common_clauses_have_sentences_and_wrong_answers() -> None:
-    chapters = dict.fromkeys(exercise.chapter for exercise in EXERCISES.values())
+    texts = [prose_of(chapter) for chapter in {one.chapter for one in EXERCISES.values()}]
     clauses = [clause for clause in table() if clause.id.startswith(f"{COMMON}.")]
-    assert clauses and [fault for clause in clauses for fault in faults(clause, *chapters)] == []
+    assert clauses and [fault for clause in clauses for fault in faults(clause, *texts)] == []
+
+
+@pytest.mark.xdist_group("all answers")
+def test_an_answer_breaks_each_clause_alone() -> None:
+    named = [clauses_of(answer) for answer in all_answers()]
+    assert {clause for some in named for clause in some} == {
+        some[0] for some in named if len(some) == 1
+    }
 
 
 @pytest.mark.xdist_group("all answers")

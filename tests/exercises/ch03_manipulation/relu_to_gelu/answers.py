@@ -224,7 +224,7 @@ def no_in_place_modules(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("only the first call of a module", "missed-spelling", clause="common.called-twice, twice")
+@wrong("only the first call of a module", "missed-spelling", clause="common.called-twice")
 def first_call(model):
     seen = set()
 
@@ -243,7 +243,7 @@ def input_from_args(model):
     return swap(model, value=lambda node: node.args[0])
 
 
-@wrong("gelu approximated", "not-exact", clause="common.same-values, exact")
+@wrong("gelu approximated", "not-exact", clause="exact")
 def approximated(model):
     return swap(model, kwargs={"approximate": "tanh"})
 

@@ -207,7 +207,7 @@ def only_listening(model):
     )
 
 
-@wrong("keyword calls skipped", "missed-spelling", clause="common.keyword-calls, keyword")
+@wrong("keyword calls skipped", "missed-spelling", clause="keyword")
 def keywords_skipped(model):
     return remove(model, wanted=lambda gm, n: is_dropout(gm, n) and len(n.args) > 0)
 
