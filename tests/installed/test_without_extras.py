@@ -58,10 +58,10 @@ check(node_names)
 def node_names(model):
     return [node.op for node in fx.symbolic_trace(model).graph.nodes]
 
-def record_shapes(model, *args):
-    return {}
+def first_nonfinite(gm, *args):
+    return None
 
-for answer in (node_names, record_shapes):
+for answer in (node_names, first_nonfinite):
     try:
         check(answer)
     except CheckFailed as error:
@@ -84,12 +84,12 @@ def test_a_check_needs_the_base_alone(tmp_path: Path) -> None:
     assert "✓ Passed: node_names" in said and "✗ Not right yet: node_names" in said
     assert "The traced model:\n    A graph of 4 nodes" in said
     needs = 'This needs torchvision. Install it with: pip install "fxcourse[learn]"'
-    card = " ".join(said[said.index("? Not judged: record_shapes") :].split())
+    card = " ".join(said[said.index("? Not judged: first_nonfinite") :].split())
     assert f"{needs} Then restart the kernel, and run this check again." in card
-    assert f"raised: `record_shapes` was not checked. {needs}\n" in said
+    assert f"raised: `first_nonfinite` was not checked. {needs}\n" in said
     assert 'saved: This needs matplotlib. Install it with: pip install "fxcourse[learn]"\n' in said
     noted = json.loads((tmp_path / ".fxcourse-progress.json").read_text())
-    assert noted["node_names"] == "passed" and "record_shapes" not in noted
+    assert noted["node_names"] == "passed" and "first_nonfinite" not in noted
 
 
 PASSES = """\
