@@ -69,10 +69,6 @@ def values_only(saved):
         module._buffers[name].data.copy_(value)
 
 
-def no_fork():
-    return contextlib.nullcontext()
-
-
 def judge(
     model,
     inputs,
@@ -81,13 +77,10 @@ def judge(
     errors=Exception,
     copy_args=copy.deepcopy,
     seed=lambda: torch.manual_seed(41),
-    seed_trace=lambda: torch.manual_seed(41),
     before_tracing=lambda: None,
-    save=save,
     put_back_between=True,
     put_back_at_end=True,
     same_args=None,
-    call=lambda model, args: model(*args),
     model_errors=(),
     trace_errors=Exception,
     every=all,
@@ -95,7 +88,6 @@ def judge(
     fork=torch.random.fork_rng,
     trace_it=fx.symbolic_trace,
     again=lambda model, saved: saved,
-    refill=as_given,
     freeze=frozen,
 ):
     """A right answer; each part can be replaced by a faulty one."""
@@ -115,13 +107,13 @@ def judge(
             put_back(start)
             seed()
             try:
-                expected = freeze((call(model, first), first))
+                expected = freeze((model(*first), first))
             except model_errors:
                 return False
             if put_back_between:
                 put_back(start)
-            refill(trace, model)
-            seed_trace()
+            as_given(trace, model)
+            seed()
             try:
                 obtained = freeze((trace(*second), second))
             except trace_errors:
@@ -141,16 +133,12 @@ def saved_buffers(model, inputs):
 
 @right("copies of everything", debrief=True)
 def copies_of_everything(model, inputs):
-    return with_copies(model, inputs, as_given)
-
-
-def with_copies(model, inputs, refill):
     with torch.random.fork_rng():
         try:
             trace = fx.symbolic_trace(copy.deepcopy(model))
         except Exception:
             return False
-        refill(trace, model)
+        as_given(trace, model)
         for args in inputs:
             ours, theirs = copy.deepcopy(args), copy.deepcopy(args)
             torch.manual_seed(3)
@@ -406,19 +394,12 @@ def gradients_too(model, inputs):
 
 @wrong("no seed", "false-alarm", clause="same-seed")
 def no_seed(model, inputs):
-    return judge(model, inputs, seed=lambda: None, seed_trace=lambda: None)
+    return judge(model, inputs, seed=lambda: None)
 
 
 @wrong("traced under the same seed", "missed-difference", clause="seed-after-tracing")
 def traced_under_the_seed(model, inputs):
     return judge(model, inputs, before_tracing=lambda: torch.manual_seed(41))
-
-
-@contextlib.contextmanager
-def unless_raised():
-    state = torch.get_rng_state()
-    yield
-    torch.set_rng_state(state)
 
 
 # ------------------------------------------------------------------ wrong: arguments
@@ -442,7 +423,7 @@ WRONG_PARTS = {
     "buffers are not put back between": ({"put_back_between": False}, "false-alarm"),
     "buffers are not put back at the end": ({"put_back_at_end": False}, "caller-changed"),
     "buffers are put back by value only": ({"put_back": values_only}, "caller-changed"),
-    "the seed of the last run stays set": ({"fork": no_fork}, "caller-changed"),
+    "the seed of the last run stays set": ({"fork": contextlib.nullcontext}, "caller-changed"),
     "runs start from the buffers that tracing left": (
         {"again": lambda model, saved: save(model)}, "missed-difference"),
     "each argument is copied by itself": (

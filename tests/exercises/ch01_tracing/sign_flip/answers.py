@@ -149,16 +149,6 @@ def wrapped(x):
     return choose(x)
 
 
-def decide(total):
-    return 1 if total > 0 else -1
-
-
-fx.wrap("decide")
-
-
-fx.wrap("bool")
-
-
 class Flip(nn.Module):
     def forward(self, x):
         return x if x.sum() > 0 else -x

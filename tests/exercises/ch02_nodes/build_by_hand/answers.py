@@ -12,21 +12,15 @@ from torch import fx, nn
 from tests.exercises import right, wrong
 
 
-def built(
-    proj, shift, *, names=("x", "scale"), default=2.0, mul=operator.mul, add=operator.add,
-    relu=torch.relu, total=(-1,), wrap=lambda v: v, root=None, path="proj", key="shift",
-):  # fmt: skip
-    """The module of the exercise; each argument replaces one part."""
+def built(proj, shift, *, relu=torch.relu, total=(-1,), key="shift"):
+    """The module of the exercise; each option replaces one part."""
     graph = fx.Graph()
-    made = {
-        name: graph.placeholder(name, **({"default_value": default} if name == "scale" else {}))
-        for name in names
-    }
-    hidden = graph.call_function(mul, (graph.call_module(path, (made["x"],)), made["scale"]))
-    hidden = graph.call_function(add, (hidden, graph.get_attr(key)))
+    x, scale = graph.placeholder("x"), graph.placeholder("scale", default_value=2.0)
+    hidden = graph.call_function(operator.mul, (graph.call_module("proj", (x,)), scale))
+    hidden = graph.call_function(operator.add, (hidden, graph.get_attr(key)))
     hidden = graph.call_function(relu, (hidden,))
-    graph.output(wrap(graph.call_method("sum", (hidden, *total))))
-    return fx.GraphModule({path: proj, key: shift} if root is None else root, graph)
+    graph.output(graph.call_method("sum", (hidden, *total)))
+    return fx.GraphModule({"proj": proj, key: shift}, graph)
 
 
 @right("a dictionary as root")

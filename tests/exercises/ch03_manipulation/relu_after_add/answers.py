@@ -17,14 +17,13 @@ def sums(gm):
     return [n for n in gm.graph.nodes if n.op == "call_function" and n.target in ADDS]
 
 
-def insert(model, *, target=torch.relu, find=sums, last=lambda gm: None):
+def insert(model, *, target=torch.relu, find=sums):
     gm = fx.symbolic_trace(model)
     for node in find(gm):
         with gm.graph.inserting_after(node):
             relu = gm.graph.call_function(target)
         node.replace_all_uses_with(relu)
         relu.args = (node,)
-    last(gm)
     gm.recompile()
     return gm
 
@@ -208,18 +207,6 @@ def first_reader(model):
     return gm
 
 
-def rewired(model, mapped):
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        readers = list(node.users)
-        with gm.graph.inserting_after(node):
-            relu = gm.graph.call_function(torch.relu, (node,))
-        for reader in readers:
-            reader.args, reader.kwargs = mapped((reader.args, dict(reader.kwargs)), node, relu)
-    gm.recompile()
-    return gm
-
-
 @wrong("the result put into the model's mode", "caller-changed", clause="common.caller-modes")
 def model_mode(model):
     return insert(model).train(model.training)
@@ -293,10 +280,6 @@ def named_by_hand(model):
             node.name = f"{node.args[0].name}_relu"
     gm.recompile()
     return gm
-
-
-def reads(node, ops):
-    return [n for n in node.all_input_nodes if n.op in ops]
 
 
 DECIDES_NOTHING = [

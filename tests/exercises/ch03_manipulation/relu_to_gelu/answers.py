@@ -26,12 +26,12 @@ def value_of(node):
     return node.args[0] if node.args else node.kwargs["input"]
 
 
-def swap(model, *, wanted=is_relu, value=value_of, gelu=F.gelu, sweep=True, kwargs=None):
+def swap(model, *, wanted=is_relu, value=value_of, sweep=True, kwargs=None):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
         if wanted(gm, node):
             with gm.graph.inserting_before(node):
-                new = gm.graph.call_function(gelu, (value(node),), kwargs or {})
+                new = gm.graph.call_function(F.gelu, (value(node),), kwargs or {})
             node.replace_all_uses_with(new)
             gm.graph.erase_node(node)
     if sweep:

@@ -21,14 +21,12 @@ def named(probe):
     return call_probe
 
 
-def insert(model, probe, *, call=named, ops=CALLS, wanted=lambda n: True,
-           name=lambda n: n.name, value=lambda n: n, last=lambda gm: None):  # fmt: skip
+def insert(model, probe, *, call=named, ops=CALLS, name=lambda n: n.name, value=lambda n: n):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
-        if node.op in ops and wanted(node):
+        if node.op in ops:
             with gm.graph.inserting_after(node):
                 gm.graph.call_function(call(probe), (name(node), value(node)))
-    last(gm)
     gm.recompile()
     return gm
 

@@ -43,12 +43,10 @@ def put_names_back(fn, graph):
             node.name = node.target
 
 
-def specialized(
-    fn, constants, fixed=fixed_placeholders, erase=erase_with_readers, rename=put_names_back
-):
+def specialized(fn, constants, erase=erase_with_readers, rename=put_names_back):
     tracer = fx.Tracer()
     graph = tracer.trace(fn, concrete_args=constants)
-    for node in fixed(fn, graph, constants):
+    for node in fixed_placeholders(fn, graph, constants):
         erase(graph, node)
     rename(fn, graph)
     return fx.GraphModule(tracer.root, graph)

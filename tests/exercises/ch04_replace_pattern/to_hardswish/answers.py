@@ -27,8 +27,8 @@ def _patterns(three, six):
     return [gate_last, gate_first]
 
 
-def _all_patterns(threes=(3, 3.0), sixes=(6, 6.0)):
-    pairs = itertools.product(threes, sixes)
+def _all_patterns():
+    pairs = itertools.product((3, 3.0), (6, 6.0))
     return [pattern for three, six in pairs for pattern in _patterns(three, six)]
 
 
@@ -66,19 +66,14 @@ def with_filters(model):
     return gm
 
 
-def _match(
-    quotient,
-    sole_reader=lambda node: len(node.users) == 1,
-    numbers=(int, float),
-    first_gate=False,
-):
+def _match(quotient, sole_reader=lambda node: len(node.users) == 1):
     """The input of a hard swish that ends at a node, and its inner nodes; else None."""
 
     def call(value, function):
         return isinstance(value, fx.Node) and value.target is function
 
     def number(value, wanted):
-        return isinstance(value, numbers) and value == wanted
+        return isinstance(value, (int, float)) and value == wanted
 
     if not call(quotient, operator.truediv) or not number(quotient.args[1], 6):
         return None
@@ -91,8 +86,6 @@ def _match(
             if total.args[0] is x and number(total.args[1], 3):
                 inside = [product, gate, total]
                 return (x, inside) if all(map(sole_reader, inside)) else None
-            if first_gate:
-                return None
     return None
 
 

@@ -27,7 +27,7 @@ def copied(graph, node, env):
 
 
 @right("a new graph, map_arg")
-def new_graph(model, rules, *, copy=copied, wanted=is_ruled):
+def new_graph(model, rules, *, copy=copied):
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -38,7 +38,7 @@ def new_graph(model, rules, *, copy=copied, wanted=is_ruled):
         return Proxy(value, tracer) if isinstance(value, fx.Node) else value
 
     for node in gm.graph.nodes:
-        if wanted(node, rules):
+        if is_ruled(node, rules):
             args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
             env[node] = node_of(rules[node.target](*args, **kwargs))
         else:

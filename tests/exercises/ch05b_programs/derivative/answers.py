@@ -292,8 +292,8 @@ def numbers_move(fn):
 # ------------------------------------------------------------------ wrong: used twice
 
 
-def reverse_with(fn, give, *, zero=True):
-    """Reverse mode with another way to accumulate: `give(grads, node, gradient)`."""
+@wrong("reverse mode, the last path counts", "wrong-result", clause="twice")
+def last_path(fn):
     old = fx.symbolic_trace(fn)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -307,7 +307,7 @@ def reverse_with(fn, give, *, zero=True):
         grads[result] = torch.ones_like(value[parameter])
     signs = {"add": (1, 1), "sub": (1, -1)}
     for node in reversed(old.graph.nodes):
-        if node.op in ("placeholder", "output") or (zero and node not in grads):
+        if node.op in ("placeholder", "output") or node not in grads:
             continue
         g, kind, args = grads[node], KINDS[node.target], arguments_of(node)
         v = [value[a] if isinstance(a, fx.Node) else a for a in args]
@@ -321,16 +321,11 @@ def reverse_with(fn, give, *, zero=True):
             local = [RULES[kind](v[0], g)]
         for arg, gradient in zip(args, local, strict=True):
             if isinstance(arg, fx.Node):
-                give(grads, arg, gradient)
+                grads[arg] = gradient
     if parameter not in grads:
         grads[parameter] = torch.zeros_like(value[parameter])
     graph.output(grads[parameter].node)
     return fx.GraphModule(old, graph)
-
-
-@wrong("reverse mode, the last path counts", "wrong-result", clause="twice")
-def last_path(fn):
-    return reverse_with(fn, lambda grads, node, gradient: grads.update({node: gradient}))
 
 
 # ------------------------------------------------------------------ wrong: spellings

@@ -66,17 +66,14 @@ def open_calls(
     renamed=("get_attr", "call_module"),
     wanted=None,
     trace=lambda sub: fx.Tracer().trace(sub),
-    aggregate=fx.node.map_arg,
-    outer=traced,
-    ops=("call_module",),
 ):
     """A new graph with each call of `target` replaced; wrong answers replace one part of this."""
     sub = model.get_submodule(target)
-    gm = outer(model, target)
+    gm = traced(model, target)
     inner = trace(sub)
     graph, env, inside = fx.Graph(), {}, {}
     for node in gm.graph.nodes:
-        called = node.op in ops and node.target == target
+        called = node.op == "call_module" and node.target == target
         if not called or (wanted is not None and not wanted(node)):
             env[node] = graph.node_copy(node, lambda n: env[n])
             continue
@@ -84,7 +81,7 @@ def open_calls(
         inside = bind(inner, args, kwargs)
         for n in inner.nodes:
             if n.op == "output":
-                env[node] = aggregate(n.args[0], lambda m, inside=inside: inside[m])
+                env[node] = fx.node.map_arg(n.args[0], lambda m, inside=inside: inside[m])
             elif n.op != "placeholder":
                 inside[n] = graph.node_copy(n, lambda m, inside=inside: inside[m])
                 if n.op in renamed:
@@ -102,12 +99,8 @@ def new_graph(model, target):
 
 @right("graph_copy at the place of the call")
 def graph_copied(model, target):
-    return copy_graphs(model, target, model.get_submodule)
-
-
-def copy_graphs(model, target, get_submodule):
     gm = traced(model, target)
-    submodule = (get_submodule or gm.get_submodule)(target)
+    submodule = model.get_submodule(target)
     for node in list(gm.graph.nodes):
         if not (node.op == "call_module" and node.target == target):
             continue
@@ -383,7 +376,7 @@ def dead_code_inside(model, target):
     clause="common.caller-submodules",
 )
 def tidy_too_early(model, target):
-    gm = copy_graphs(model, target, model.get_submodule)
+    gm = graph_copied(model, target)
     gm.delete_all_unused_submodules()
     gm.recompile()
     return gm

@@ -27,15 +27,6 @@ class Renamed(nn.Module):
         return {new: features[old] for old, new in self.keys.items()}
 
 
-def last_nodes(model, order=lambda names: names):
-    """The last node of each of the two stages."""
-    _, names = get_graph_node_names(model)
-    return {
-        order([n for n in names if n.startswith(f"{stage}.")])[-1]: key
-        for stage, key in NODES.items()
-    }
-
-
 @right("the names of the stages")
 def stages(model):
     return create_feature_extractor(model, NODES)
@@ -55,7 +46,11 @@ def both_modes(model):
 
 @right("the last node of each stage", debrief=True)
 def last_of_each(model):
-    return create_feature_extractor(model, last_nodes(model))
+    _, names = get_graph_node_names(model)
+    nodes = {
+        [n for n in names if n.startswith(f"{stage}.")][-1]: key for stage, key in NODES.items()
+    }
+    return create_feature_extractor(model, nodes)
 
 
 @right("the last block, by its number")

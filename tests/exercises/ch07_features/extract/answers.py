@@ -43,7 +43,7 @@ def source(node):
     return inputs[-1 if called(node) == "broadcast_tensors" else 0] if inputs else None
 
 
-def memories(gm, nodes, writes=writes, passes_on=passes_on, source=source):
+def memories(gm, nodes, writes=writes, passes_on=passes_on):
     memory = {}
     for node in nodes:
         base = source(node) if writes(gm, node) or passes_on(gm, node) else None
@@ -116,7 +116,6 @@ def take(
     look_up=look_up,
     writes=writes,
     passes_on=passes_on,
-    source=source,
     sweep=sweep,
     clone=clone_after,
     always=False,
@@ -127,7 +126,7 @@ def take(
     gm = trace(model)
     nodes = [node for node in gm.graph.nodes if node.op != "output"]
     chosen = look_up(meanings(nodes), wanted)
-    memory = memories(gm, nodes, writes, passes_on, source)
+    memory = memories(gm, nodes, writes, passes_on)
     needed, overwritten = sweep(gm, nodes, set(chosen.values()), memory, writes)
     if always:
         overwritten = list(dict.fromkeys(chosen.values()))

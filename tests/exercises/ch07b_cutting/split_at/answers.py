@@ -19,7 +19,7 @@ def place_of(nodes, name):
     raise ValueError(f"cannot cut at {name}")
 
 
-def crossing_of(first, rest, name):
+def crossing_of(first, rest):
     return [node for node in first if set(node.users) & set(rest)]
 
 
@@ -42,7 +42,7 @@ def split(
     nodes = list(gm.graph.nodes)
     cut = place(nodes, name) + 1
     first, rest = nodes[:cut], nodes[cut:]
-    passed = crossing(first, rest, name)
+    passed = crossing(first, rest)
     head, new = fx.Graph(), {}
     for node in first:
         new[node] = head.node_copy(node, new.__getitem__)
@@ -67,9 +67,7 @@ def always_crosses(model, name):
     return split(
         model,
         name,
-        crossing=lambda first, rest, name: list(
-            dict.fromkeys([*crossing_of(first, rest, name), first[-1]])
-        ),
+        crossing=lambda first, rest: list(dict.fromkeys([*crossing_of(first, rest), first[-1]])),
     )
 
 
@@ -89,7 +87,7 @@ def read_again(model, name):
     nodes = list(gm.graph.nodes)
     cut = place_of(nodes, name) + 1
     first, rest = nodes[:cut], nodes[cut:]
-    passed = [n for n in crossing_of(first, rest, name) if n.op != "get_attr"]
+    passed = [n for n in crossing_of(first, rest) if n.op != "get_attr"]
     head, new = fx.Graph(), {}
     for node in first:
         new[node] = head.node_copy(node, new.__getitem__)
@@ -110,7 +108,7 @@ def two_traces(model, name):
     head, tail = fx.symbolic_trace(model), fx.symbolic_trace(model)
     nodes = list(head.graph.nodes)
     cut = place_of(nodes, name) + 1
-    passed = [node.name for node in crossing_of(nodes[:cut], nodes[cut:], name)]
+    passed = [node.name for node in crossing_of(nodes[:cut], nodes[cut:])]
     by_name = {node.name: node for node in nodes}
     for node in reversed(nodes[cut:]):
         head.graph.erase_node(node)
@@ -150,7 +148,7 @@ def tables(model, name):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
     cut = place_of(nodes, name) + 1
-    passed = crossing_of(nodes[:cut], nodes[cut:], name)
+    passed = crossing_of(nodes[:cut], nodes[cut:])
     head, new = fx.Graph(), {}
     head.graph_copy(gm.graph, new)
     for node in reversed(nodes[cut:-1]):
@@ -185,7 +183,7 @@ def whole_tree(model, name):
 
 @wrong("only the named value crosses", "crashed", clause="earlier-values")
 def only_named(model, name):
-    return split(model, name, crossing=lambda first, rest, name: [first[-1]])
+    return split(model, name, crossing=lambda first, rest: [first[-1]])
 
 
 @wrong("only values of calls cross", "crashed", clause="inputs")
@@ -199,7 +197,7 @@ def no_inputs(model, name):
 
 @wrong("every value crosses", "crosses-too-much", clause="nothing-else")
 def everything(model, name):
-    return split(model, name, crossing=lambda first, rest, name: list(first))
+    return split(model, name, crossing=lambda first, rest: list(first))
 
 
 @wrong("once for each reader", "crosses-twice", clause="each-once")
@@ -307,7 +305,7 @@ def foreign(model, name):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
     cut = place_of(nodes, name) + 1
-    passed = crossing_of(nodes[:cut], nodes[cut:], name)
+    passed = crossing_of(nodes[:cut], nodes[cut:])
     head, tail = fx.Graph(), fx.Graph()
     new = {}
     for node in nodes[:cut]:

@@ -74,11 +74,6 @@ def fixed_shape(x):
     return x + torch.randn(2, 3)
 
 
-@fx.wrap
-def noise_of(*shape):
-    return torch.randn(shape)
-
-
 @wrong("one number, drawn while it is traced", "frozen-noise", clause="anew")
 def frozen_number(x):
     return torch.zeros_like(x) + torch.randn(()).item() + x

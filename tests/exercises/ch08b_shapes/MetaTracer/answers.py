@@ -281,9 +281,6 @@ class FunctionalCall(fx.Tracer):
     def proxy(self, node):
         return Knows(node, self, self.find_out(node))
 
-    def create_proxy(self, *args, **kwargs):
-        return super().create_proxy(*args, **kwargs)
-
     def find_out(self, node):
         if node.name not in self.values:
             state = torch.get_rng_state()

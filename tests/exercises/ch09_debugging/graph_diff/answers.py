@@ -36,7 +36,6 @@ def diff(
     removed=lambda names, old, new: names,
     added=lambda names, old, new: names,
     changed=lambda names, old, new: names,
-    keys=("added", "removed", "changed"),
     drop_empty=False,
 ):
     """A right answer in parts, each of which can be replaced by a faulty one."""
@@ -46,14 +45,13 @@ def diff(
             {node.name: fields(node) for node in graph(given).nodes if keep(node)}
             for given in (before, after)
         )
-        lists = (
-            added([name for name in new if name not in old], old, new),
-            removed([name for name in old if name not in new], old, new),
-            changed([name for name in new if name in old and old[name] != new[name]], old, new),
-        )
-        return {
-            key: names for key, names in zip(keys, lists, strict=True) if names or not drop_empty
+        both = [name for name in new if name in old]
+        lists = {
+            "added": added([name for name in new if name not in old], old, new),
+            "removed": removed([name for name in old if name not in new], old, new),
+            "changed": changed([name for name in both if old[name] != new[name]], old, new),
         }
+        return {key: names for key, names in lists.items() if names or not drop_empty}
 
     return graph_diff
 

@@ -178,7 +178,7 @@ def delta_debugging(gm, bad):
 def table(gm, bad):
     calls = [node for node in gm.graph.nodes if is_call(node)]
 
-    def written(stand_in, unused_too=False):
+    def written(stand_in):
         """A new graph of the remaining calls. `stand_in` maps a removed call to its replacement."""
 
         def final(node):
@@ -286,11 +286,6 @@ def with_inputs(graph):
 wrong("only calls with inputs go", "not-minimal", clause="unread-calls")(
     minimizer(order=with_inputs)
 )
-
-
-def pure(graph):
-    calls = [node for node in graph.nodes if is_call(node)]
-    return [node.name for node in calls if node.op == "call_module" or not node.is_impure()]
 
 
 # ------------------------------------------------------------------ wrong: bad

@@ -125,25 +125,20 @@ class Fold:
     """A right folding; each argument makes it wrong in one way."""
 
     copied: bool = True
-    in_place: bool = False
     mode: bool | None = False
     eps: float | None = None
     work: torch.dtype | None = torch.float64
     cast: bool = True
     old_bias: bool = True
-    mean: bool = True
-    affine: str = "both"
-    dim: int = 0
     rank: int | None = None
     checks: tuple[str, ...] = ("statistics", "channels")
-    error: type[Exception] = ValueError
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, conv: Any, bn: Any) -> nn.Module:
         if "statistics" in self.checks and bn.running_mean is None:
-            raise self.error("no statistics")
+            raise ValueError("no statistics")
         if "channels" in self.checks and conv.out_channels != bn.num_features:
-            raise self.error("other channels")
+            raise ValueError("other channels")
         new = copy.deepcopy(conv) if self.copied else conv
         for name, value in self.settings.items():
             setattr(new, name, value(conv) if callable(value) else value)
@@ -152,20 +147,17 @@ class Fold:
         mean = bn.running_mean if bn.running_mean is not None else torch.zeros(bn.num_features)
         with torch.no_grad():
             factor = (var.to(work) + (bn.eps if self.eps is None else self.eps)).rsqrt()
-            if bn.affine and self.affine != "bias":
+            if bn.affine:
                 factor = factor * bn.weight.to(work)
             start = torch.zeros_like(factor)
             if conv.bias is not None and self.old_bias:
                 start = conv.bias.to(work)
-            bias = (start - mean.to(work) if self.mean else start) * factor
-            if bn.bias is not None and self.affine != "weight":
+            bias = (start - mean.to(work)) * factor
+            if bn.bias is not None:
                 bias = bias + bn.bias.to(work)
-            shape = [1] * (self.rank or conv.weight.dim())
-            shape[self.dim] = -1
+            shape = [-1] + [1] * ((self.rank or conv.weight.dim()) - 1)
             weight = conv.weight.to(work) * factor.reshape(shape)
             dtype = conv.weight.dtype if self.cast else work
-            if self.in_place:
-                conv.weight.copy_(weight)
             new.weight = nn.Parameter(weight.to(dtype))
             new.bias = nn.Parameter(bias.to(dtype))
         if self.mode is not None:

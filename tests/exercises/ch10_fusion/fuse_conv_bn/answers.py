@@ -161,7 +161,6 @@ class Fuse:
     at_norm: bool = False
     args_only: bool = False
     once: bool = False
-    erase_conv: bool = True
     sweep: bool = True
     recompile: bool = True
     finish: Callable[[fx.GraphModule, list[str]], None] | None = None
@@ -197,7 +196,7 @@ class Fuse:
                 node = gm.graph.call_module(name, conv.args, conv.kwargs)
             norm.replace_all_uses_with(node)
             gm.graph.erase_node(norm)
-            if self.erase_conv and not conv.users:
+            if not conv.users:
                 gm.graph.erase_node(conv)
             if self.once:
                 break

@@ -73,7 +73,6 @@ def removed(
     gm,
     *,
     kinds=KINDS,
-    shapes=SHAPES,
     nothing=does_nothing,
     merge=skip_inner,
     replace=exchange,
@@ -86,7 +85,7 @@ def removed(
     for node in gm.graph.nodes:
         if node.target in kinds and nothing(node):
             replace(node)
-        elif node.target in shapes and node.args[0].target in shapes:
+        elif node.target in SHAPES and node.args[0].target in SHAPES:
             merge(node)
     for node in gm.graph.nodes:
         if node.target in kinds and nothing(node):

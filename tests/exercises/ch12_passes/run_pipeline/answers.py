@@ -28,8 +28,8 @@ def all_checks(checks, given, result, last):
 def piped(
     gm,
     passes,
-    checks=(),
-    limit=20,
+    checks,
+    limit,
     *,
     start=copy.deepcopy,
     copied=copy.deepcopy,
@@ -40,15 +40,12 @@ def piped(
     key=id,
     named=name_of,
     text="{name}: {kind}: {error}",
-    typed=lambda error: type(error).__name__,
-    words=str,
     caught=Exception,
     rounds=lambda limit: range(limit),
     end="raise",
     failed_counts=False,
     again=False,
     stop=False,
-    only_first_round=False,
     answer=lambda gm, report: (gm, report),
 ):
     """The structure of most answers; each step can be replaced.
@@ -56,7 +53,7 @@ def piped(
     Either a pass gets the module and a copy is kept, or the other way around.
     """
     current, out, report = start(gm), set(), []
-    for number in rounds(limit):
+    for _ in rounds(limit):
         modified = False
         for i, each in enumerate(passes):
             if key(each) in out:
@@ -71,10 +68,8 @@ def piped(
                 current = back(current, kept)
                 if not again:
                     out.add(key(each))
-                if not (only_first_round and number):
-                    report.append(
-                        text.format(name=named(each), kind=typed(error), error=words(error))
-                    )
+                kind_of_error = type(error).__name__
+                report.append(text.format(name=named(each), kind=kind_of_error, error=error))
                 modified |= bool(
                     failed_counts and isinstance(result, PassResult) and result.modified
                 )

@@ -85,7 +85,6 @@ def lies(
     call=called,
     attribute=attribute,
     judged=inputs_known,
-    skip=("placeholder", "output"),
     without=True,
     fails=True,
     name=lambda node: node.name,
@@ -93,7 +92,7 @@ def lies(
     """The structure of most answers; each step can be replaced."""
     found = []
     for node in gm.graph.nodes:
-        if node.op in skip:
+        if node.op in ("placeholder", "output"):
             continue
         if "val" not in node.meta:
             if without:

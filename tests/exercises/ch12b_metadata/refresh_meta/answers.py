@@ -60,7 +60,6 @@ def refresh(
     inputs,
     *,
     mode=None,
-    fake=None,
     keep=kept,
     note=None,
     interpreter=OnFakes,
@@ -68,14 +67,13 @@ def refresh(
 ):
     """The same structure; each step can be replaced."""
     mode = mode or FakeTensorMode()
-    fake = fake or mode.from_tensor
 
     def write(n, value):
         if when(n, value):
             n.meta["val"] = keep(value)
 
     with mode:
-        interpreter(gm, fake, note or write).run(*each_tensor(fake, inputs))
+        interpreter(gm, mode.from_tensor, note or write).run(*each_tensor(mode.from_tensor, inputs))
 
 
 # ------------------------------------------------------------------ right

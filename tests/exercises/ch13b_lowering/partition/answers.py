@@ -70,18 +70,13 @@ def quotient_is_sound(gm, sets):
     return done == len(readers)
 
 
-def convex(gm, names):
-    """Whether no path leaves a set and returns to it."""
-    return quotient_is_sound(gm, [names])
-
-
-def first_fit(gm, supported, *, fits=quotient_is_sound, joins=lambda gm, sets, i, node: True):
+def first_fit(gm, supported, *, fits=quotient_is_sound, joins=lambda names, node: True):
     sets = []
     for node in gm.graph.nodes:
         if not is_ours(node, supported):
             continue
         for i in range(len(sets)):
-            if joins(gm, sets, i, node):
+            if joins(sets[i], node):
                 tried = [*sets]
                 tried[i] = sets[i] | {node.name}
                 if fits(gm, tried):
@@ -92,17 +87,8 @@ def first_fit(gm, supported, *, fits=quotient_is_sound, joins=lambda gm, sets, i
     return sets
 
 
-def connected(gm, sets, i, node):
-    return any(other.name in sets[i] for other in [*node.all_input_nodes, *node.users])
-
-
-def upstream(gm, supported, single=True):
-    class Support(OperatorSupportBase):
-        def is_node_supported(self, submodules, node):
-            return is_ours(node, supported)
-
-    found = CapabilityBasedPartitioner(gm, Support(), allows_single_node_partition=single)
-    return [{node.name for node in part.nodes} for part in found.propose_partitions()]
+def connected(names, node):
+    return any(other.name in names for other in [*node.all_input_nodes, *node.users])
 
 
 # ------------------------------------------------------------------ right
@@ -226,7 +212,7 @@ def convex_alone(gm, supported):
             pair = [names for names in sets if names & {node.name, reader.name}]
             if len(pair) == 2 and is_ours(node, supported) and is_ours(reader, supported):
                 joined = pair[0] | pair[1]
-                if convex(gm, joined):
+                if quotient_is_sound(gm, [joined]):
                     sets = [names for names in sets if names not in pair] + [joined]
     return sets
 
@@ -295,7 +281,12 @@ def whatever_it_is(gm, supported):
 
 @wrong("PyTorch's partitioner, which moves parts of tuples", "not-supported", clause="no-others")
 def upstream_as_it_is(gm, supported):
-    return upstream(gm, supported)
+    class Support(OperatorSupportBase):
+        def is_node_supported(self, submodules, node):
+            return is_ours(node, supported)
+
+    found = CapabilityBasedPartitioner(gm, Support(), allows_single_node_partition=True)
+    return [{node.name for node in part.nodes} for part in found.propose_partitions()]
 
 
 @wrong("sets of one node are left out", "missing", clause="alone")

@@ -122,8 +122,8 @@ def with_proxies(gm, scales):
 
 def edited(
     gm, scales, *,
-    own=copy.deepcopy, check=refuse, chosen=lambda n: True, q_scale=lambda s: s,
-    dq_scale=lambda s: s, place=lambda n: n.next, replace=None, recompile=True,
+    own=copy.deepcopy, check=refuse, chosen=lambda n: True, place=lambda n: n.next, replace=None,
+    recompile=True,
 ):  # fmt: skip
     """The structure of most answers; each step can be replaced."""
     new = own(gm)
@@ -133,8 +133,8 @@ def edited(
             continue
         scale = scales[node.name]
         with new.graph.inserting_before(place(node)):
-            q = new.graph.call_function(quantize, (node, q_scale(scale)))
-            dq = new.graph.call_function(dequantize, (q, dq_scale(scale)))
+            q = new.graph.call_function(quantize, (node, scale))
+            dq = new.graph.call_function(dequantize, (q, scale))
         if replace is not None:
             replace(node, q, dq)
         else:

@@ -46,11 +46,11 @@ def sources(values):
     return [value.args[0] for value in values if calls(value, dequantize)]
 
 
-def members_of(new, *, moved=moved_by, results=quantize_readers, fits=all_dequantized):
+def members_of(new, *, moved=moved_by, fits=all_dequantized):
     """The quantize calls that share a scale, for each relevant operation."""
     found = []
     for node in new.graph.nodes:
-        values, read = moved(node), results(node)
+        values, read = moved(node), quantize_readers(node)
         if values and read and fits(values):
             found.append([*sources(values), *read])
     return found
@@ -338,16 +338,6 @@ def any_call(gm):
         return moved_by(node)
 
     return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-
-def with_relatives(relatives):
-    def answer(gm):
-        def moved(node):
-            return [node.args[0]] if node.target in relatives else moved_by(node)
-
-        return shared(gm, find=lambda new: members_of(new, moved=moved))
-
-    return answer
 
 
 @wrong("some inputs are enough", "changed-alone", clause="all-inputs")

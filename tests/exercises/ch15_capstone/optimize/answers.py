@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import fx, nn
@@ -233,17 +233,13 @@ class Clean:
     modules: tuple = (*DROPOUTS, nn.Identity)
     order: tuple = ("skip", "sweep", "fuse")
     rounds: int = 50
-    effects: bool = True
     effect: object = None
     keep: object = None
     pair: object = None
-    fuse_once_each: bool = False
     name: object = None
-    fold: object = folded
     unused: bool = True
     at_norm: bool = False
     value: object = None
-    log: list = field(default_factory=list)
 
     def __call__(self, model):
         gm = fx.symbolic_trace(model)
@@ -279,15 +275,12 @@ class Clean:
 
     def fuse(self, gm):
         found = False
-        nodes = list(gm.graph.nodes)
-        if self.fuse_once_each:  # find the pairs first, then fuse them
-            nodes = [n for n in nodes if self.is_pair(gm, n)]
-        for node in nodes:
+        for node in list(gm.graph.nodes):
             if not self.is_pair(gm, node):
                 continue
             source = node.all_input_nodes[0]
             name = self.name(gm, source) if self.name else free_name(gm)
-            gm.add_submodule(name, self.fold(module_of(gm, source), module_of(gm, node)))
+            gm.add_submodule(name, folded(module_of(gm, source), module_of(gm, node)))
             with gm.graph.inserting_before(node if self.at_norm else source):
                 new = gm.graph.call_module(name, source.args, source.kwargs)
             node.replace_all_uses_with(new)
