@@ -1,6 +1,6 @@
 """The record of an answer's run on a case: plain data and tensors.
 
-An `Outcome` is everything that the process that runs a learner's code sends to the judge. On disk,
+An `Outcome` is everything that the process that runs a learner's code sends about a case. On disk,
 it is a JSON header followed by the raw bytes of its tensors. A `Reference` is the expected result.
 """
 
