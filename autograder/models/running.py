@@ -55,11 +55,6 @@ def filled(spec: Any) -> Any:
     return spec
 
 
-def made(make: Make, seed: int, network: bool, dtype: torch.dtype) -> nn.Module:
-    """Make a case's model: a real network with its own weights, or a small one with random ones."""
-    return real(make, seed) if network else fresh(make, seed, dtype=dtype)
-
-
 @dataclass(frozen=True, eq=False)
 class RunTrial:
     """Builds the objects of ``answer(model, *inputs)``."""
@@ -68,16 +63,15 @@ class RunTrial:
     inputs: tuple[Any, ...]
     prepare: Callable[[nn.Module], Any] | None = None
     network: bool = False
-    dtype: torch.dtype = torch.float64
 
     def __call__(self, seed: int) -> Trial:
         """Make a new trial."""
-        model = made(self.make, seed, self.network, self.dtype)
+        model = real(self.make, seed) if self.network else fresh(self.make, seed)
         if self.prepare is not None:
             with torch.no_grad():
                 self.prepare(model)
         generator = torch.Generator().manual_seed(seed + 1)
-        kind = torch.float32 if self.network else self.dtype
+        kind = torch.float32 if self.network else torch.float64
         given = arguments(filled(self.inputs), generator, kind)
         return Trial(args=(model, *given), model=model, inputs=(given,))
 
@@ -92,18 +86,16 @@ class ClassTrial:
     make: Make
     inputs: tuple[tuple[Any, ...], ...]
     tag: Callable[[fx.GraphModule], None] | None = None
-    network: bool = False
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def __call__(self, seed: int) -> Trial:
         """Make a new trial."""
-        model = made(self.make, seed, self.network, torch.float64)
+        model = fresh(self.make, seed)
         gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
         if self.tag is not None:
             self.tag(gm)
         generator = torch.Generator().manual_seed(seed + 1)
-        kind = torch.float32 if self.network else torch.float64
-        given = tuple(arguments(filled(specs), generator, kind) for specs in self.inputs)
+        given = tuple(arguments(filled(specs), generator, torch.float64) for specs in self.inputs)
         return Trial(args=(gm,), model=gm, inputs=given, functions=dict(self.functions))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import fx, nn
 
 from autograder.authoring.question import COMMON, Case, Expect, T
@@ -29,7 +28,6 @@ def run_case(
     *inputs: Any,
     prepare: Callable[[nn.Module], Any] | None = None,
     network: bool = False,
-    dtype: torch.dtype = torch.float64,
 ) -> Case:
     """A case of ``answer(model, *inputs)``.
 
@@ -40,9 +38,8 @@ def run_case(
         inputs: the inputs, tensors as `T` or `Exactly`.
         prepare: changes the model after it is built.
         network: whether the network keeps its own weights.
-        dtype: the dtype of parameters, and of inputs without one.
     """
-    return Case(name, aspect, RunTrial(make, inputs, prepare, network, dtype))
+    return Case(name, aspect, RunTrial(make, inputs, prepare, network))
 
 
 def class_case(
@@ -51,7 +48,6 @@ def class_case(
     make: Make,
     *inputs: tuple[Any, ...],
     tag: Callable[[fx.GraphModule], None] | None = None,
-    network: bool = False,
     functions: dict[str, Callable[..., Any]] | None = None,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
@@ -63,9 +59,7 @@ def class_case(
         make: builds the model.
         inputs: argument tuples, tensors as `T` or `Exactly`.
         tag: writes entries into the nodes' ``meta``.
-        network: whether the network keeps its own weights.
         functions: functions of the case that graphs may call, by name.
         expect: requirements of the case beyond the reference.
     """
-    build = ClassTrial(make, inputs, tag, network, functions or {})
-    return Case(name, aspect, build, expect)
+    return Case(name, aspect, ClassTrial(make, inputs, tag, functions or {}), expect)

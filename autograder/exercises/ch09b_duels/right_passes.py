@@ -14,9 +14,9 @@ def as_it_is(gm: fx.GraphModule) -> fx.GraphModule:
     return gm
 
 
-def argument(node: fx.Node, position: int, name: str, default: Any = None) -> Any:
+def argument(node: fx.Node, position: int, name: str) -> Any:
     """The argument of a call, by position or by name."""
-    return node.args[position] if position < len(node.args) else node.kwargs.get(name, default)
+    return node.args[position] if position < len(node.args) else node.kwargs.get(name)
 
 
 def exchange(node: fx.Node, new: fx.Node) -> None:

@@ -24,7 +24,7 @@ class Program:
 
     Attributes:
         make: builds the model.
-        args: arguments for export, tensors as `T`; `Held` for a nested one.
+        args: arguments for export, tensors as `T`.
         training: the mode of the model.
         decomposed: whether `run_decompositions` is called, with an empty table.
         keywords: keyword arguments for export: names, and tensors as `T`.
@@ -47,23 +47,12 @@ class Program:
         return Trial(args=(program,), model=model, watch=(program,))
 
 
-@dataclass(frozen=True)
-class Held:
-    """A named list of tensors as an argument, in a hashable form."""
-
-    name: str
-    specs: tuple[T, ...]
-
-
 @cache
 def exported(recipe: Program) -> ExportedProgram:
     """Export the program of a recipe; callers that pass it on must copy it."""
     with torch.random.fork_rng(devices=[]):
         model = fresh(recipe.make, training=recipe.training, dtype=torch.float32)
-        specs = [
-            {arg.name: list(arg.specs)} if isinstance(arg, Held) else arg for arg in recipe.args
-        ]
-        args = tuple(_made(spec) for spec in specs)
+        args = tuple(_made(spec) for spec in recipe.args)
         keywords = {name: _made(spec) for name, spec in recipe.keywords}
         vary = tuple(Dim.DYNAMIC if i in recipe.varying else None for i in range(len(args)))
         shapes = vary if recipe.varying else None
@@ -74,8 +63,6 @@ def exported(recipe: Program) -> ExportedProgram:
 
 
 def _made(spec: Any) -> Any:
-    if isinstance(spec, dict):
-        return {key: [_made(item) for item in items] for key, items in spec.items()}
     (value,) = arguments((spec,), torch.Generator().manual_seed(1), torch.float32)
     return value
 
@@ -93,19 +80,17 @@ class Driven:
         drive: makes an object from the model and example inputs; calling it runs the answer.
         make: builds the model.
         inputs: argument tuples for the runs, tensors as `T`.
-        dtype: of parameters and of inputs that do not name one.
     """
 
     drive: Callable[[nn.Module, tuple[Any, ...]], Callable[[Any], Run]]
     make: Callable[[], nn.Module]
     inputs: tuple[tuple[Any, ...], ...]
-    dtype: torch.dtype = torch.float64
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        model = fresh(self.make, seed, dtype=self.dtype)
+        model = fresh(self.make, seed)
         generator = torch.Generator().manual_seed(seed + 1)
-        inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.inputs)
+        inputs = tuple(arguments(specs, generator, torch.float64) for specs in self.inputs)
         return Trial(args=(self.drive(model, inputs[0]),), model=model, inputs=inputs)
 
 

@@ -48,19 +48,15 @@ class Given:
         make: builds the model, or a graph module.
         more: further arguments of the answer.
         inputs: argument tuples for the result, tensors as `T`.
-        edited: whether the order of `users` differs from graph order.
     """
 
     make: Callable[[], nn.Module]
     more: tuple[Any, ...] = ()
     inputs: tuple[tuple[Any, ...], ...] = ()
-    edited: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         gm = tagged(graph_module_of(fresh(self.make, seed)))
-        if self.edited:
-            stirred(gm)
         generator = torch.Generator().manual_seed(seed + 1)
         given = tuple(arguments(specs, generator, torch.float64) for specs in self.inputs)
         more = tuple(list(each) if isinstance(each, tuple) else each for each in self.more)

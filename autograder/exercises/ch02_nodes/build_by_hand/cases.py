@@ -32,14 +32,13 @@ def linear_case(
     features: tuple[int, int],
     shift: T,
     *inputs: tuple[object, ...],
-    bias: bool = True,
     training: bool = False,
     dtype: torch.dtype = torch.float64,
     shift_dtype: torch.dtype | None = None,
     another: bool = False,
 ) -> Case:
     """A case: a linear layer, a shift, and inputs for the result."""
-    build = LinearAndShift(features, shift, inputs, bias, training, dtype, shift_dtype, another)
+    build = LinearAndShift(features, shift, inputs, training, dtype, shift_dtype, another)
     return Case(name, aspect, build)
 
 

@@ -21,7 +21,6 @@ class LinearAndShift:
         features: number of input and output features of the layer.
         shift: the shape of the shift.
         inputs: argument tuples for the result, tensors as `T`.
-        bias: whether the layer has a bias.
         training: whether the layer is in training mode.
         dtype: the dtype of all tensors.
         shift_dtype: the dtype of the shift, if it differs.
@@ -31,7 +30,6 @@ class LinearAndShift:
     features: tuple[int, int]
     shift: T
     inputs: tuple[tuple[object, ...], ...]
-    bias: bool = True
     training: bool = False
     dtype: torch.dtype = torch.float64
     shift_dtype: torch.dtype | None = None
@@ -40,7 +38,7 @@ class LinearAndShift:
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         proj = fresh(
-            lambda: nn.Linear(*self.features, bias=self.bias),
+            lambda: nn.Linear(*self.features),
             seed,
             training=self.training,
             dtype=self.dtype,
@@ -62,4 +60,4 @@ class LinearAndShift:
 
     def _build_another(self, answer: Callable[..., object]) -> None:
         """Call the answer again, for a module of the same shapes."""
-        answer(nn.Linear(*self.features, bias=self.bias), torch.rand(self.shift.shape))
+        answer(nn.Linear(*self.features), torch.rand(self.shift.shape))

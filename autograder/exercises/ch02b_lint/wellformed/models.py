@@ -81,9 +81,9 @@ class Checked:
         return Trial(args=(gm,), watch=(gm,))
 
 
-def of_another_graph(name: str = "add") -> fx.Node:
+def of_another_graph() -> fx.Node:
     """A node of another graph; this is also a trace of `Block`, so the names agree."""
-    return next(n for n in fx.symbolic_trace(Block()).graph.nodes if n.name == name)
+    return node_of(fx.symbolic_trace(Block()), "add")
 
 
 def erased(gm: GM, n: Nodes) -> fx.Node:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-
 from autograder.authoring.question import Aspect, Case, Exercise, T
 from autograder.exercises.ch05_proxy.build_with_proxies.models import InputsTrial
 
@@ -29,15 +27,9 @@ return fx.GraphModule(..., graph)          # nothing is read from the root here
 )
 
 
-def inputs_case(
-    name: str,
-    aspect: str,
-    *inputs: Sequence[T],
-    dtype: torch.dtype = torch.float64,
-) -> Case:
+def inputs_case(name: str, aspect: str, *inputs: Sequence[T]) -> Case:
     """A case of `build_with_proxies`: inputs for the returned module."""
-
-    return Case(name, aspect, InputsTrial(inputs, dtype))
+    return Case(name, aspect, InputsTrial(inputs))
 
 
 EXERCISE = Exercise(

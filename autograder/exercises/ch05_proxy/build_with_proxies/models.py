@@ -22,10 +22,9 @@ class InputsTrial:
     """Builds a trial that has only inputs for the returned module."""
 
     inputs: tuple[Sequence[T], ...]
-    dtype: torch.dtype = torch.float64
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         generator = torch.Generator().manual_seed(seed)
-        made = tuple(arguments(row, generator, self.dtype) for row in self.inputs)
+        made = tuple(arguments(row, generator, torch.float64) for row in self.inputs)
         return Trial(inputs=made, forbidden=WATCHED)

@@ -113,7 +113,6 @@ def slope_case(
     *specs: T,
     times: int = 1,
     traced: bool = False,
-    other_names: bool = False,
 ) -> Case:
     """A case that passes a function of one tensor to the answer.
 
@@ -124,10 +123,9 @@ def slope_case(
         specs: the tensors on which the result runs, one after the other.
         times: how often the answer differentiates.
         traced: whether the answer gets the trace of the function.
-        other_names: whether nodes of that trace get names that tracing never makes.
     """
 
-    return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced, other_names))
+    return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced))
 
 
 EXERCISE = Exercise(

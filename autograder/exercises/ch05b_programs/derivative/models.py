@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.authoring.models import T, Trial, arguments, renamed
+from autograder.authoring.models import T, Trial, arguments
 
 
 def line(x):
@@ -151,14 +151,11 @@ class FunctionTrial:
     specs: tuple[T, ...]
     times: int = 1
     traced: bool = False
-    other_names: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         generator = torch.Generator().manual_seed(seed + 1)
         model = fx.symbolic_trace(self.fn) if self.traced else None
-        if model is not None and self.other_names:
-            renamed(model)
         return Trial(
             args=(model or self.fn,),
             model=model,

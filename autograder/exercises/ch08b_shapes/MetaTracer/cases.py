@@ -102,9 +102,9 @@ def one(
     return Case(name, aspect, build, expect)
 
 
-def of(*shape: int, dtype: torch.dtype | None = None, how: str = "") -> Example:
+def of(*shape: int) -> Example:
     """An example for an input."""
-    return Example(T(*shape, dtype=dtype), how)
+    return Example(T(*shape))
 
 
 def several(
@@ -113,11 +113,10 @@ def several(
     examples: tuple[dict[str, Example], ...],
     turns: tuple[tuple[int, int], ...],
     *,
-    aspect: str = "state",
     expect: Expect = Told(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case with several tracers, models or traces."""
-    return Case(name, aspect, models.Tracing(makes, examples, turns), expect)
+    return Case(name, "state", models.Tracing(makes, examples, turns), expect)
 
 
 VOCABULARY = Vocabulary(

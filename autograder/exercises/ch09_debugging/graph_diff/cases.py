@@ -36,12 +36,11 @@ def edited(
     second: Edit = nothing,
     *,
     first: Edit = nothing,
-    names: Edit = nothing,
     graphs: tuple[bool, bool] = (False, False),
     make: Callable[[], nn.Module] = models.Net,
 ) -> Case:
     """A case: one model's graph, edited in two ways; see `models.Edited`."""
-    return Case(name, aspect, models.Edited(first, second, names, graphs, make))
+    return Case(name, aspect, models.Edited(first, second, graphs, make))
 
 
 EXERCISE = Exercise(

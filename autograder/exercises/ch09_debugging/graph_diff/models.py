@@ -246,14 +246,12 @@ class Edited:
     Attributes:
         first: edits the first graph.
         second: edits the second.
-        names: edits both beforehand.
         graphs: whether the answer gets a `Graph`, not a module: first, second.
         make: builds the model; each graph of another model than `Net` is a trace of its own.
     """
 
     first: Edit = nothing
     second: Edit = nothing
-    names: Edit = nothing
     graphs: tuple[bool, bool] = (False, False)
     make: Callable[[], nn.Module] = Net
 
@@ -264,7 +262,6 @@ class Edited:
         for edit in (self.first, self.second):
             own = self.make is not Net
             made = fx.symbolic_trace(model) if own else fx.GraphModule(model, _copied(_graph()))
-            self.names(made)
             edit(made)
             pair.append(made)
         args = [made.graph if bare else made for made, bare in zip(pair, self.graphs, strict=True)]

@@ -40,11 +40,10 @@ def case(
     aspect: str,
     make: Callable[[], nn.Module],
     *args: T,
-    training: bool = True,
     prepare: Callable[[nn.Module], Any] | None = None,
 ) -> Case:
     """A case with one model and its arguments."""
-    return Case(name, aspect, models.Differentiated(make, args, training, prepare))
+    return Case(name, aspect, models.Differentiated(make, args, prepare))
 
 
 EXERCISE = Exercise(

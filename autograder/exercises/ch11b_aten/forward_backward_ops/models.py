@@ -109,23 +109,21 @@ def with_gradients(model: nn.Module) -> None:
 
 @dataclass(frozen=True)
 class Differentiated:
-    """Builds the objects of a case of ``forward_backward_ops(model, args)``.
+    """Builds the objects of a case of ``forward_backward_ops(model, args)``, in training mode.
 
     Attributes:
         make: builds the model.
         args: its arguments, tensors as `T`.
-        training: the mode of the model.
         prepare: changes the model in the end.
     """
 
     make: Callable[[], nn.Module]
     args: tuple[T, ...]
-    training: bool = True
     prepare: Callable[[nn.Module], Any] | None = None
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        model = fresh(self.make, seed, training=self.training, dtype=torch.float32)
+        model = fresh(self.make, seed, training=True, dtype=torch.float32)
         if self.prepare is not None:
             self.prepare(model)
         generator = torch.Generator().manual_seed(seed + 1)

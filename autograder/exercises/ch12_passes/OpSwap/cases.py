@@ -15,7 +15,6 @@ from autograder.authoring.question import (
     Case,
     Exercise,
     RandomModels,
-    T,
     Vocabulary,
     ops,
 )
@@ -55,10 +54,9 @@ def case(
     make: Callable[[], nn.Module],
     *pairs: models.Pair,
     how: Any = models.Once,
-    inputs: tuple[Any, ...] = (T(2, 3),),
 ) -> Case:
     """A case: a model, and the table of functions to replace."""
-    return Case(name, aspect, models.Swapping(make, pairs, inputs, how))
+    return Case(name, aspect, models.Swapping(make, pairs, how))
 
 
 EXERCISE = Exercise(

@@ -20,7 +20,7 @@ from torch.fx.passes.infra.pass_manager import PassManager
 from torch.nn import functional as F
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
-from autograder.authoring.models import Trial, arguments, fresh
+from autograder.authoring.models import Trial, fresh
 from autograder.exercises.ch12_passes.models import attempt, is_recompiled, rows_of, target_text
 
 Table = dict[Callable[..., Any], Callable[..., Any]]
@@ -134,19 +134,18 @@ class Swapping:
     Attributes:
         make: builds the model.
         pairs: the table, as pairs; functions from one factory by their names in this file.
-        inputs: inputs of the module, tensors as `T`.
         how: the way to call the pass.
     """
 
     make: Callable[[], nn.Module]
     pairs: tuple[Pair, ...]
-    inputs: tuple[Any, ...]
     how: Callable[..., Any]
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         model = fresh(self.make, seed)
-        inputs = arguments(self.inputs, torch.Generator().manual_seed(seed), torch.float64)
+        generator = torch.Generator().manual_seed(seed)
+        inputs = (torch.randn(2, 3, generator=generator, dtype=torch.float64),)
         table = {_function(old): _function(new) for old, new in self.pairs}
         args = (self.how(noted(model), table),)
         return Trial(args=args, model=model, inputs=(inputs,))

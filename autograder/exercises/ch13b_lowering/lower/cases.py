@@ -64,11 +64,10 @@ def divided(
     *parts: tuple[str, ...],
     inputs: tuple[tuple[Any, ...], ...] = ONE,
     without: tuple[str, ...] = (),
-    edited: bool = False,
     training: bool = False,
 ) -> Case:
     """A case: a model, and sets of its nodes."""
-    build = Divided(make, parts, inputs, without, edited, training)
+    build = Divided(make, parts, inputs, without, training)
     return Case(name, aspect, build, Expect(trace=itself))
 
 

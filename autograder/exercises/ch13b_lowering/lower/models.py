@@ -16,11 +16,7 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.authoring.models import Trial, arguments, fresh
-from autograder.exercises.ch13_partition.models import (
-    as_graph_module,
-    graph_module_of,
-    stirred,
-)
+from autograder.exercises.ch13_partition.models import as_graph_module, graph_module_of
 
 # ------------------------------------------------------------------ the compiler
 
@@ -83,7 +79,6 @@ class Divided:
         inputs: argument tuples for the result, tensors as `T`; the first one gives the example
             values.
         without: names of nodes without an example value.
-        edited: whether the order of `users` differs from graph order.
         training: whether the module is in train mode.
     """
 
@@ -91,7 +86,6 @@ class Divided:
     parts: tuple[tuple[str, ...], ...]
     inputs: tuple[tuple[Any, ...], ...]
     without: tuple[str, ...] = ()
-    edited: bool = False
     training: bool = False
 
     def __call__(self, seed: int) -> Trial:
@@ -102,8 +96,6 @@ class Divided:
         generator = torch.Generator().manual_seed(seed + 1)
         given = tuple(arguments(specs, generator, torch.float64) for specs in self.inputs)
         annotated(gm, given[0], self.without)
-        if self.edited:
-            stirred(gm)
         parts = [set(names) for names in self.parts]
         return Trial(args=(gm, parts, compiler), model=gm, inputs=given, noted=True)
 

@@ -51,12 +51,9 @@ def offered(
     aspect: str,
     make: Callable[[], nn.Module],
     supported: Any = RELU,
-    *,
-    edited: bool = False,
 ) -> Case:
     """A case: a model and a backend."""
-    build = models.Offered(make, supported, edited)
-    return Case(name, aspect, build, Expect(trace=itself))
+    return Case(name, aspect, models.Offered(make, supported), Expect(trace=itself))
 
 
 takes, takes_all_but = models.Takes, models.TakesAllBut

@@ -16,12 +16,7 @@ from torch import fx, nn
 from torch.overrides import resolve_name
 
 from autograder.authoring.models import Trial, fresh
-from autograder.exercises.ch13_partition.models import (
-    as_graph_module,
-    graph_module_of,
-    stirred,
-    tagged,
-)
+from autograder.exercises.ch13_partition.models import as_graph_module, graph_module_of, tagged
 
 # ------------------------------------------------------------------ backends
 
@@ -56,7 +51,7 @@ class Takes:
 class TakesAllBut:
     """A backend that supports every node except for these operations."""
 
-    targets: tuple[Any, ...] = ()
+    targets: tuple[Any, ...]
 
     def __call__(self, node: fx.Node) -> bool:
         """Whether the backend supports the node."""
@@ -113,18 +108,14 @@ class Offered:
     Attributes:
         make: builds the model, or a graph module.
         supported: the backend.
-        edited: whether the order of `users` differs from graph order.
     """
 
     make: Callable[[], nn.Module]
     supported: Callable[[fx.Node], bool]
-    edited: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         gm = tagged(graph_module_of(fresh(self.make, seed)))
-        if self.edited:
-            stirred(gm)
         return Trial(args=(gm, self.supported), model=gm, noted=True)
 
 

@@ -55,10 +55,9 @@ def case(
     make: Callable[[], nn.Module],
     *inputs: tuple[Any, ...],
     turns: tuple[int, ...] = (),
-    network: bool = False,
 ) -> Case:
     """A case of `Calibrator`: runs on one calibrator, or alternately on several."""
-    return Case(name, aspect, models.CalibratorTrial(make, inputs, turns, network))
+    return Case(name, aspect, models.CalibratorTrial(make, inputs, turns))
 
 
 VOCABULARY = Vocabulary(

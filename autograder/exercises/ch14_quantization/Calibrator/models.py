@@ -16,8 +16,6 @@ from torch import fx, nn
 from autograder.authoring.models import Trial, arguments, fresh, renamed
 from autograder.exercises.ch14_quantization.models import floats, traced
 from autograder.given import quantize
-from autograder.models.networks import mobilenet as with_writes_in_place
-from autograder.models.networks import not_in_place, real
 from autograder.models.running import filled
 
 
@@ -79,11 +77,6 @@ class Default(nn.Module):
 class Wide(nn.Module):
     def forward(self, x):
         return x.double() * 1e-60, x.to(torch.float32)
-
-
-def mobilenet() -> nn.Module:
-    """Torchvision's MobileNetV2, small and without in-place writes, which another case has."""
-    return not_in_place(with_writes_in_place())
 
 
 class FewBits(nn.Module):
@@ -172,18 +165,15 @@ class CalibratorTrial:
         make: builds a model, which is traced, or a graph module.
         inputs: argument tuples, one for each run.
         turns: the number of the calibrator for each run; empty for a single one.
-        network: keep the network's own weights.
     """
 
     make: Callable[[], nn.Module]
     inputs: tuple[tuple[Any, ...], ...]
     turns: tuple[int, ...] = ()
-    network: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        make = real if self.network else fresh
-        gm = traced(make(self.make, seed, dtype=torch.float32))
+        gm = traced(fresh(self.make, seed, dtype=torch.float32))
         generator = torch.Generator().manual_seed(seed + 1)
         given = tuple(arguments(filled(specs), generator, torch.float32) for specs in self.inputs)
         turns = self.turns or (0,) * len(given)
