@@ -71,11 +71,6 @@ def shown(address: str) -> str:
     return url.set(query=kept).render_as_string(hide_password=True)
 
 
-def has_password(address: str) -> bool:
-    """Whether the address contains a password."""
-    return bool(_secrets(address))
-
-
 def what_failed(error: Exception, address: str) -> str:
     """The driver's error message, without the password and without the SQL statement."""
     said = str(getattr(error, "orig", None) or error).partition("[SQL:")[0]

@@ -362,11 +362,6 @@ def dotted(gm: fx.GraphModule) -> None:
     gm._modules["a.b"] = nn.ReLU()
 
 
-def list_args(gm: fx.GraphModule) -> None:
-    product_of(gm).args = list(product_of(gm).args)  # type: ignore[assignment]
-    gm.recompile()
-
-
 def lost_default(gm: fx.GraphModule) -> None:
     for node in gm.graph.nodes:
         if node.op == "placeholder":
