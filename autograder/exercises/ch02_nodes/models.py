@@ -61,17 +61,6 @@ def renamed() -> fx.GraphModule:
 # ------------------------------------------------------------------ inputs of nodes
 
 
-class Constants(nn.Module):
-    """Nodes without any input."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.rand(2))
-
-    def forward(self, x, size=(2, 3), *rest):
-        return self.weight
-
-
 # ------------------------------------------------------------------ dead nodes
 
 

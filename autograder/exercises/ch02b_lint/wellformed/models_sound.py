@@ -15,13 +15,6 @@ def fresh_trace() -> fx.GraphModule:
     return fx.symbolic_trace(Block())
 
 
-def edited() -> fx.GraphModule:
-    gm = fx.symbolic_trace(Block())
-    node_of(gm, "cat").kwargs = {"dim": -1}
-    gm.recompile()
-    return gm
-
-
 def edit_taken_back() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     node = node_of(gm, "clamp")

@@ -26,20 +26,12 @@ def sine(x):
     return torch.sin(x)
 
 
-def minus(x):
-    return -x
-
-
 def scaled(x):
     return 3 * torch.cos(x) - 2
 
 
 def product(x):
     return x * torch.sin(x)
-
-
-def difference(x):
-    return torch.sin(x) - torch.exp(x)
 
 
 # ------------------------------------------------------------------ spellings

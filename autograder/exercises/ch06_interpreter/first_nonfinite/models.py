@@ -105,18 +105,6 @@ class Layers(nn.Module):
         return self.head(self.stem(x)) + 1
 
 
-class Nested(nn.Module):
-    """The state of a leaf module is not finite, although its first value may be."""
-
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(3, 4, batch_first=True)
-
-    def forward(self, x, state):
-        out, last = self.lstm(x, state)
-        return out.sum(), last
-
-
 class Pieces(nn.Module):
     """The second tensor of a tuple."""
 

@@ -25,7 +25,6 @@ from autograder.exercises.ch07_features.extract import models
 from autograder.exercises.ch07_features.extract import models_overwritten as places
 
 X, WIDE = T(2, 3), T(4, 3)
-IMAGE = T(1, 3, 4, 4)
 
 HINTS = (
     """**Where to look.** There are three questions, and each has a section above.

@@ -195,13 +195,6 @@ class AddsRounded(nn.Module):
         return x * 2
 
 
-class Adds(nn.Module):
-    """Returns the same as `AddsInPlace`, but does not change its argument."""
-
-    def forward(self, x):
-        return (x + 1) * 2
-
-
 class AddsLate(nn.Module):
     """In train mode, changes its argument after computing the result."""
 
@@ -274,19 +267,6 @@ class ShowsTotalOfTwice(Total):
     def forward(self, x):
         self.total.add_(2 * x.sum())
         return self.total[None]
-
-
-class Counts(nn.Module):
-    """The first call does what `Same` does."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
-
-    def forward(self, x):
-        calls = self.calls
-        self.calls = calls + 1
-        return x + calls
 
 
 # ------------------------------------------------------------------ the other model

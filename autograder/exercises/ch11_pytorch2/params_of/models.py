@@ -52,18 +52,6 @@ class NamedAsMasks(nn.Module):
         return x * b_mask + b_kept
 
 
-class Constants(nn.Module):
-    """A tensor that is not a buffer, and one created in `forward`."""
-
-    def __init__(self):
-        super().__init__()
-        self.table = torch.arange(3.0)
-        self.weight = nn.Parameter(torch.ones(3))
-
-    def forward(self, x):
-        return x * self.weight + self.table + torch.tensor([1.0, 2.0, 3.0])
-
-
 class Unread(nn.Module):
     """Constants in lines whose values are not read."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import nn
 
 from autograder.authoring.question import Aspect, Case, Exercise, T
@@ -18,7 +17,6 @@ from autograder.exercises.ch11_pytorch2.models import (
 from autograder.exercises.ch11_pytorch2.relu_to_gelu_backend import models
 
 X = T(2, 3)
-MORE = T(5, 3, dtype=torch.float32)
 
 HINTS = (
     "Write a backend that only prints the graph, and compile a model of your own with it: with "

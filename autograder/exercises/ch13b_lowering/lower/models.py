@@ -195,15 +195,6 @@ class AllReturned(nn.Module):
         return a, torch.cos(a)
 
 
-class Nested(nn.Module):
-    """The result is nested and contains a value twice."""
-
-    def forward(self, x):
-        a = torch.sin(x)
-        b = torch.cos(a)
-        return {"all": [b, (a, None)], "again": a, "number": 3}
-
-
 # ------------------------------------------------------------------ nodes of every kind
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.question import T
 from autograder.exercises.ch14_quantization.worst_node import models
 from autograder.exercises.ch14_quantization.worst_node.cases import NUMBERS, THIRDS, case
 from autograder.models.running import Exactly
 
-X = T(4, 3)
 SMALL_ROW = Exactly((3.0, -2.0, 1.0), (0.01, 0.02, -0.01), dtype=torch.float32)
 CENTRED = Exactly((3.0, -2.0, -1.0), (1.5, 0.5, 2.0), dtype=torch.float32)
 
