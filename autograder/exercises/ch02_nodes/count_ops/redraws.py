@@ -20,6 +20,6 @@ def looked_at_later(name: str, aspect: str, make: Callable[[], nn.Module]) -> Ca
 
 REDRAWS = (
     model_case("an optional input", "graphs", models.OptionalScale),
-    model_case("plain tensors", "graphs", models.PlainTensors),
+    model_case("plain tensors", "task", models.PlainTensors),
     looked_at_later("one after the other", "graphs", shared.AllSix),
 )
