@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page
 from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.reports.class_report.make import report
 from autograder.classroom.setup.create import choose, create
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 from pictures import answers
 from pictures.browser import CannotPicture, chromium, new_page, save
 from pictures.gallery import THEMES

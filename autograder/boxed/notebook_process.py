@@ -25,7 +25,10 @@ MAX_UNRESPONSIVE = 3
 not answer, or sends something else. Each time takes as long as a cell may run, and the cause may be
 another cell than the running one."""
 
-_USED_UP = (ExitReason.OUT_OF_MEMORY, ExitReason.OUT_OF_TIME, ExitReason.TOO_MANY_PROCESSES)
+_USED_UP = (
+    ExitReason.OUT_OF_MEMORY, ExitReason.OUT_OF_TIME, ExitReason.OUT_OF_DISK,
+    ExitReason.TOO_MANY_PROCESSES,
+)  # fmt: skip
 """Ends that mean that a process has used up a resource."""
 
 ANSWER_GRACE_SECONDS = 5.0

@@ -197,14 +197,25 @@ def nbgrader() -> Diagnosis:
     return Diagnosis("nbgrader", "ok", "The commands nbgrader and alembic are on your PATH.")
 
 
-def box() -> Diagnosis:
-    """Whether students' notebooks can run in a sandbox; only instructors need it."""
-    from autograder.sandbox.probe import why_no_box
+def namespaces() -> Diagnosis:
+    """Whether students' notebooks can run in a sandbox of namespaces; only instructors need one."""
+    return _sandbox("namespaces", "Students' notebooks can be graded in the strongest sandbox.")
 
-    why_not = why_no_box()
-    if why_not:
-        return Diagnosis("Sandbox", "info", f"Needed only to grade a class: {why_not}")
-    return Diagnosis("Sandbox", "ok", "Students' notebooks can be graded in a sandbox.")
+
+def landlock() -> Diagnosis:
+    """Whether they can run in a sandbox that needs no namespaces."""
+    return _sandbox("landlock", "Students' notebooks can be graded where namespaces are forbidden.")
+
+
+def _sandbox(name: str, says: str) -> Diagnosis:
+    from autograder.sandbox.walls import Wall, why_not
+
+    title, reason = f"Sandbox, {name}", why_not(Wall(name))
+    if reason is None:
+        return Diagnosis(title, "ok", says)
+    return Diagnosis(
+        title, "info", f"Needed only to grade a class, if there is no other: {reason}."
+    )
 
 
 def _activate() -> str:
@@ -270,7 +281,8 @@ CHECKS: tuple[Callable[[], Diagnosis], ...] = (
     matplotlib,
     kernel,
     nbgrader,
-    box,
+    namespaces,
+    landlock,
     write_access,
     chromium,
 )

@@ -449,15 +449,17 @@ def doctor() -> None:
 
 
 class Sandbox(StrEnum):
-    """Ways in which `fxcourse grade` runs students' code."""
+    """Ways in which `fxcourse grade` runs students' code; `sandbox.walls` has the same words."""
 
     AUTO = "auto"
+    NAMESPACES = "namespaces"
+    LANDLOCK = "landlock"
     NONE = "none"
 
 
 def _without_sandbox() -> str:
     """The risks of grading without a sandbox, and the options that accept them."""
-    from autograder.sandbox.probe import GIVES_AWAY
+    from autograder.sandbox.walls import GIVES_AWAY
 
     return (
         f"{GIVES_AWAY} If you accept that for these students, write: "
@@ -494,8 +496,9 @@ def grade(
         Sandbox,
         typer.Option(
             metavar="MODE",
-            help="How students' code runs. auto: in a sandbox; if there is none, grading stops and "
-            "says why. none: with your permissions.",
+            help="How students' code runs. auto: in the strongest sandbox of this machine; if it "
+            "has none, grading stops and says why. namespaces, landlock: in this sandbox. none: "
+            "with your permissions.",
         ),
     ] = Sandbox.AUTO,
     trusts: Annotated[
@@ -531,8 +534,7 @@ def grade(
     ] = False,
 ) -> None:
     """Grade the submissions of a class. If you stop it, the same command continues."""
-    boxed = sandbox is Sandbox.AUTO
-    if not boxed and not trusts:
+    if sandbox is Sandbox.NONE and not trusts:
         raise typer.BadParameter(f"'--sandbox none' is not enough. {_without_sandbox()}")
     extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
@@ -546,7 +548,7 @@ def grade(
         from autograder.cli import grading_progress
     words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
     options = grade_class.GradingOptions(
-        words or None, student, jobs or os.cpu_count() or 1, boxed, force, db, cluster,
+        words or None, student, jobs or os.cpu_count() or 1, sandbox.value, force, db, cluster,
         dry_run=dry_run,
     )  # fmt: skip
     with (

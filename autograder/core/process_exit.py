@@ -12,6 +12,7 @@ class ExitReason(StrEnum):
     EXITED = "ended"
     OUT_OF_TIME = "out of time"
     OUT_OF_MEMORY = "out of memory"
+    OUT_OF_DISK = "out of disk space"
     TOO_MANY_PROCESSES = "too many processes"
     NO_BOX = "no box"
     UNRESPONSIVE = "astray"

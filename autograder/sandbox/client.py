@@ -20,6 +20,7 @@ from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.walls import NoBox, Wall
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
 from autograder.sandbox.zygote import NotForked, zygote
 
@@ -39,10 +40,6 @@ _NOT_UP = "The process for notebooks did not come up: {said}"
 _SILENT = "It did not answer in time."
 _KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-
-class NoBox(RuntimeError):
-    """This machine cannot run a sandbox; the message says why, and what to do."""
 
 
 class ProcessLost(Exception):
@@ -81,11 +78,15 @@ class Source(Protocol):
 class ForkServer:
     """A fork server; `process` forks one process in a sandbox.
 
+    Args:
+        image: its setup.
+        wall: what isolates the sandboxes.
+
     Raises:
         NoBox: it does not start.
     """
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, wall: Wall = Wall.NAMESPACES) -> None:
         if sys.platform != "linux":
             raise NoBox("Notebooks can only be run in a box on Linux.")
         ours, theirs = socket.socketpair()
@@ -104,6 +105,7 @@ class ForkServer:
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
         head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
+        head["wall"] = wall.value
         self._sent = (head, list(image.blobs))
         try:
             send(self._control, *self._sent)

@@ -15,6 +15,7 @@ nothing untrusted; the optional ones may be missing:
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -26,19 +27,21 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import (
     cgroups,
     huge_pages,
     init_process,
+    landlock,
     namespaces,
     resource_limits,
     seccomp,
     syscalls,
     temp_dirs,
 )
+from autograder.sandbox.processes import Processes
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import Broken, receive, send
 
@@ -52,6 +55,32 @@ SELDOM = 20_000, 100, 10
 their objects. With a first threshold five times as high, each takes more than twice as long."""
 
 
+class Wall(Protocol):
+    """What isolates a sandbox: a module, `namespaces` or `landlock`."""
+
+    ENVIRONMENT: dict[str, str]
+    IMPORTS: tuple[str, ...]
+    SHARED: bool
+
+    def leave(self, plan: namespaces.Plan, /) -> namespaces.Plan:
+        """Prepare the process that waits for the sandbox's end; return the plan to use."""
+
+    def enter(self, plan: namespaces.Plan, /) -> None:
+        """Move the supervisor into the sandbox."""
+
+    def close_in(self, plan: namespaces.Plan, /) -> None:
+        """Limit the first process, which will run untrusted code, and its children."""
+
+    def processes(self, plan: namespaces.Plan, /) -> Processes:
+        """The processes of the sandbox, as its supervisor sees them."""
+
+    def clear(self, plan: namespaces.Plan, /) -> None:
+        """End and remove what is left."""
+
+
+WALLS: dict[str, Wall] = {"namespaces": namespaces, "landlock": landlock}
+
+
 @dataclass
 class Entry:
     """A module that can be started in a sandbox.
@@ -61,12 +90,14 @@ class Entry:
         state: the result of its `get_ready`.
         limits: the resources that one sandbox may use.
         plan: the files that are visible in the sandbox.
+        wall: the module that isolates it: `namespaces` or `landlock`.
     """
 
     module: ModuleType
     state: Any
     limits: Bounds
     plan: namespaces.Plan
+    wall: Wall
 
 
 def main() -> None:
@@ -77,19 +108,22 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client handles Ctrl-C
     gc.disable()  # because imported objects stay alive
     head, blobs = receive(control)
+    wall: Wall = WALLS[head["wall"]]
     states: dict[Callable[..., Any], Any] = {}  # entries with the same `get_ready` share its result
     entries = []
     for row in head["entries"]:
         module = importlib.import_module(row["module"])
         if module.get_ready not in states:
             states[module.get_ready] = module.get_ready(head["config"], blobs)
-        entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
+        entries.append(_entry(module, states[module.get_ready], row, head["covered"], wall))
+    for name in wall.IMPORTS:
+        with contextlib.suppress(ImportError):  # it is optional
+            importlib.import_module(name)
     gc.freeze()  # shares these objects with forked processes; imports leave little garbage
     gc.set_threshold(*SELDOM)
     gc.enable()
-    os.environ["HOME"] = namespaces.HOME
     tempfile.tempdir = None
-    os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": namespaces.COMPILED}
+    os.environ |= wall.ENVIRONMENT
     cgroups.home_of_boxes()
     send(control, {"ready": True}, [_public(entry) for entry in entries])
     ahead: Iterator[None] = iter(())
@@ -113,10 +147,12 @@ def main() -> None:
         word.close()
 
 
-def _entry(module: ModuleType, state: Any, row: dict[str, Any], covered: list[str]) -> Entry:
+def _entry(
+    module: ModuleType, state: Any, row: dict[str, Any], covered: list[str], wall: Wall
+) -> Entry:
     limits = Bounds(**row["bounds"])
     plan = namespaces.plan(temp_dirs.root(), (namespaces.COURSE, *covered), limits.disk)
-    return Entry(module, state, limits, plan)
+    return Entry(module, state, limits, plan, wall)
 
 
 def _public(entry: Entry) -> bytes:
@@ -178,36 +214,49 @@ def _print_to_nobody() -> None:
 
 def _run_sandboxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
     """Become the process of one sandbox; never returns."""
+    wall, plan = entry.wall, entry.plan
     try:
         syscalls.die_with_parent()
         _print_to_nobody()
 
         def work() -> None:
-            resource_limits.apply_limits(entry.limits)
-            seccomp.refuse_calls()
+            resource_limits.apply_limits(entry.limits, shared=wall.SHARED)
+            wall.close_in(plan)
+            seccomp.refuse_calls(shared=wall.SHARED)
             entry.module.serve(entry.state, talk)
 
         group = cgroups.Cgroup.for_box(entry.limits)
-        namespaces.unshare_all()
+        plan = wall.leave(plan)
         inner = os.fork()
         if inner == 0:
-            syscalls.die_with_parent()
-            if group is not None:
-                group.add(0)  # this process
-            namespaces.enter(entry.plan)
-            init_process.supervise(work, word, entry.limits, group)
+            try:
+                syscalls.die_with_parent()
+                if group is not None:
+                    group.add(0)  # this process
+                wall.enter(plan)
+                processes = wall.processes(plan)
+                init_process.supervise(work, word, entry.limits, processes, group)
+            except BaseException as error:
+                _report(word, error)
+            finally:
+                os._exit(0)
         talk.close()
         word.close()
-        os.waitpid(inner, 0)
-        if group is not None:
-            group.kill()
-            group.remove()
-    except BaseException as error:
         try:
-            word.sendall(
-                ProcessExit(ExitReason.NO_BOX, str(error).replace("\n", " ")).line().encode()
-            )
-        except OSError:
-            pass
+            os.waitpid(inner, 0)
+        finally:
+            if group is not None:
+                group.kill()
+                group.remove()
+            wall.clear(plan)
+    except BaseException as error:
+        _report(word, error)
     finally:
         os._exit(0)
+
+
+def _report(word: socket.socket, error: BaseException) -> None:
+    """Tell the client why there is no sandbox."""
+    with contextlib.suppress(OSError):
+        said = str(error).replace("\n", " ")
+        word.sendall(ProcessExit(ExitReason.NO_BOX, said).line().encode())

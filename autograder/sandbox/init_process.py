@@ -1,8 +1,8 @@
-"""Process 1 of the sandbox: starts the first process, and ends everything with it.
+"""The supervisor of a sandbox: starts the first process, and ends everything with it.
 
 It never runs a student's code, and that code cannot reach it. It ends when the first process ends,
-when memory or time is used up, or when the client closes its socket. The kernel then ends every
-other process of its namespace.
+when memory or time is used up, or when the client closes its socket. With namespaces it is process
+1, and the kernel then ends every other process. With Landlock, its parent does.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from autograder.core.limits import SuspendAwareClock, charged_wait
 from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
+from autograder.sandbox.processes import Processes
 from autograder.sandbox.resource_limits import SPARE, Bounds
 from autograder.sandbox.usage import (
     Key,
     Look,
     Memory,
     ProcessorTime,
-    Started,
     Waiting,
     look_at,
     queued,
@@ -42,7 +42,11 @@ SOON = 0.02
 
 
 def supervise(
-    start: Callable[[], None], word: socket.socket, bounds: Bounds, group: Cgroup | None = None
+    start: Callable[[], None],
+    word: socket.socket,
+    bounds: Bounds,
+    processes: Processes,
+    group: Cgroup | None = None,
 ) -> NoReturn:
     """Run a process, and report its end on `word`.
 
@@ -52,40 +56,43 @@ def supervise(
             client sends the number of a process to end that process, ``?`` for the seconds that the
             first process has waited for a processor, or ``?17`` for those of process 17.
         bounds: the limits of all processes in the sandbox together.
+        processes: the sandbox's processes.
         group: the control group of the sandbox, if it has one.
     """
     syscalls.set_undumpable()
     os.setsid()  # the kernel may share processors among sessions, so a sandbox is one session
     child = os.fork()
     if child == 0:
-        syscalls.be_open()  # process 1 must see which memory is shared
+        syscalls.be_open()  # the supervisor must see which memory is shared
         word.close()
         if group is not None:
             group.let_go()
         start()
         os._exit(0)
     try:
-        ended = _watch(child, word, bounds, group)
+        ended = _watch(child, word, bounds, processes, group)
         word.sendall(ended.line().encode())
     finally:
         os._exit(0)
 
 
-def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> ProcessExit:
+def _watch(
+    child: int, word: socket.socket, bounds: Bounds, processes: Processes, group: Cgroup | None
+) -> ProcessExit:
     looked, awake = time.monotonic(), SuspendAwareClock()
-    memory, started = Memory(child), Started()
+    memory = Memory(child, processes.sockets)
     spent, waiting = ProcessorTime(free=int(bounds.cpu)), Waiting()
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], pause)[0] and not _follow_client(word, child):
+        if select.select([word], [], [], pause)[0] and not _follow_client(word, child, processes):
             return ProcessExit(ExitReason.EXITED, "as nobody asks any more")
         code = _reap(child)
         if code is not None:
             return _exit_of(code, group)
         now, passed = time.monotonic(), time.monotonic() - looked
         looked = now
-        found, new = _processes(), started.since()
+        found, new = processes.found(), processes.started()
         looks = look_at(found)
         crowd.put_behind(looks, new)
         waiting.look({process: queued(process) for process in found})
@@ -99,11 +106,13 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
             return ProcessExit(ExitReason.OUT_OF_TIME)
         if len(found) > bounds.processes + SPARE + 8:
             return ProcessExit(ExitReason.TOO_MANY_PROCESSES)
-        if memory.exceeds(found, bounds.memory):
+        if memory.exceeds(found, bounds.memory) or processes.has_too_many_locks(found):
             return ProcessExit(ExitReason.OUT_OF_MEMORY)
+        if processes.has_filled_disk(bounds.disk):
+            return ProcessExit(ExitReason.OUT_OF_DISK)
 
 
-def _follow_client(word: socket.socket, child: int) -> bool:
+def _follow_client(word: socket.socket, child: int, processes: Processes) -> bool:
     """Follow the client's instructions on `word`; return whether the client is still there."""
     with contextlib.suppress(OSError):
         said = word.recv(1000)
@@ -111,7 +120,7 @@ def _follow_client(word: socket.socket, child: int) -> bool:
             if line.startswith(b"?"):
                 process = int(line[1:]) if line[1:].isdigit() else child
                 word.sendall(f"queued {queued(process):.3f}\n".encode())
-            elif line.isdigit() and int(line) > 1:
+            elif line.isdigit() and int(line) in processes.found():  # a claim names the number
                 with contextlib.suppress(OSError):
                     os.kill(int(line), signal.SIGKILL)
         return bool(said)
@@ -135,10 +144,6 @@ def _reap(child: int) -> int | None:
             return None
         if ended == child:
             return os.waitstatus_to_exitcode(status)
-
-
-def _processes() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
 
 
 class Crowd:

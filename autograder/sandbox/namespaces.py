@@ -1,8 +1,8 @@
 """Isolates a process: own namespaces, and a file system with only the files that Python needs.
 
 It works for any user if the kernel allows user namespaces, and for root without them. The forked
-process calls `unshare_all` and forks again. The child calls `enter`; it is process 1 of the new
-process namespace.
+process calls `leave` and forks again. The child calls `enter`; it is process 1 of the new process
+namespace. `landlock` has the same functions, for machines where namespaces are forbidden.
 """
 
 from __future__ import annotations
@@ -17,11 +17,21 @@ from pathlib import Path
 
 from autograder.environment.package_folder import PACKAGE_FOLDER
 from autograder.sandbox import syscalls
+from autograder.sandbox.processes import WholeNamespace
 
 HOME = "/scratch/student"
 COMPILED = "/tmp/compiled"
 """PyTorch's folder for compiled code. PyTorch may need it at any time, so it exists from the
 start, before a cell can use up the disk."""
+
+ENVIRONMENT = {"HOME": HOME, "TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": COMPILED}
+"""The environment variables of all sandboxes."""
+
+IMPORTS: tuple[str, ...] = ()
+"""Imported before a sandbox is made."""
+
+SHARED = False
+"""Whether a sandbox shares the machine's processes, network and files with others."""
 
 COURSE = str(PACKAGE_FOLDER)
 """The course's package, which must not be readable in the sandbox."""
@@ -126,12 +136,17 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def unshare_all() -> None:
+def leave(plan: Plan) -> Plan:
     """Leave the namespaces of the machine; the next child is process 1 of a new one.
 
     Raises:
         OSError: the kernel does not allow it.
     """
+    _unshare_all()
+    return plan
+
+
+def _unshare_all() -> None:
     own = syscalls.NEW_MOUNTS | syscalls.NEW_HOST | syscalls.NEW_IPC
     own |= syscalls.NEW_PROCESSES | syscalls.NEW_NETWORK
     user, group = os.geteuid(), os.getegid()
@@ -181,11 +196,24 @@ def enter(plan: Plan) -> None:
     os.chdir(HOME)
     os.umask(0o022)
     if os.getuid() == 0:
-        _become_nobody(_free_user(outside), f"/proc/self/fd/{itself}")
+        _become_nobody(free_user(outside), f"/proc/self/fd/{itself}")
     os.close(itself)
     syscalls.set_no_new_privs()
     syscalls.drop_capabilities()
     syscalls.die_with_parent()  # again, because a change of user resets it
+
+
+def close_in(_plan: Plan) -> None:
+    """Do nothing: children have the same file system."""
+
+
+def processes(_plan: Plan) -> WholeNamespace:
+    """The processes of the sandbox that this process supervises."""
+    return WholeNamespace()
+
+
+def clear(_plan: Plan) -> None:
+    """Do nothing: the kernel ended all processes with process 1, and dropped their files."""
 
 
 def _show(path: str, root: str, *, as_: str = "", read_only: bool = True) -> None:
@@ -249,7 +277,7 @@ def _become_nobody(user: int, process: str) -> None:
         _map_users(process, (_INSIDE, user), (_INSIDE, user))
 
 
-def _free_user(process: int) -> int:
+def free_user(process: int) -> int:
     """A user number that neither a user nor another running sandbox has.
 
     Args:

@@ -41,8 +41,19 @@ SPARE = 24
 """Processes that a sandbox may have in addition to those of its code; see `room_for_more`."""
 
 
-def apply_limits(bounds: Bounds) -> None:
-    """Set the kernel's limits of this process and its children."""
+_OWN = 2  # this process and its supervisor: then the sandbox has a user of its own
+_MOST_STARTED = 2000
+"""Processes that a sandbox can start before its supervisor ends it, if the kernel cannot count
+them apart from the user's other processes."""
+
+
+def apply_limits(bounds: Bounds, *, shared: bool = False) -> None:
+    """Set the kernel's limits of this process and its children.
+
+    Args:
+        bounds: the limits.
+        shared: whether the kernel counts processes together with others of the same user.
+    """
     import resource  # not on Windows
 
     def hold(limit: int, value: int, spare: int = 0) -> None:
@@ -54,7 +65,12 @@ def apply_limits(bounds: Bounds) -> None:
     hold(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
     hold(resource.RLIMIT_FSIZE, bounds.disk)
     hold(resource.RLIMIT_NOFILE, bounds.files)
-    if _counts_by_namespace():
+    others = _processes_of_user() if shared else 0
+    if others > _OWN:
+        hold(resource.RLIMIT_NPROC, others + _MOST_STARTED)
+    elif shared:
+        hold(resource.RLIMIT_NPROC, bounds.processes, SPARE)
+    elif _counts_by_namespace():
         hold(resource.RLIMIT_NPROC, bounds.processes, SPARE)
     hold(resource.RLIMIT_MEMLOCK, 0)
     hold(resource.RLIMIT_MSGQUEUE, 0)
@@ -76,6 +92,16 @@ def room_for_more() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NPROC, (usual, most))
+
+
+def _processes_of_user() -> int:
+    """Processes and threads of this user on the machine."""
+    found, user = 0, os.getuid()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{name}").st_uid == user:
+                found += len(os.listdir(f"/proc/{name}/task"))
+    return found
 
 
 def _counts_by_namespace() -> bool:

@@ -1,7 +1,8 @@
 """The filter of system calls for notebooks: the kernel rejects every call that is not allowed.
 
-It is a second barrier after `namespaces`, and limits kernel resources that no other part counts. A
-rejected call does not end the process: it fails with "not implemented" or "not permitted".
+It is a second barrier after `namespaces` or `landlock`, and limits kernel resources that no other
+part counts. A rejected call does not end the process: it fails with "not implemented" or "not
+permitted". Where a sandbox shares the machine with others, as with Landlock, more is rejected.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ _X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020000
 _FAMILIES = (1, 2, 10)  # unix, inet, inet6; others may reach outside a network namespace
 _SHARED_ANONYMOUS = 0x01 | 0x20
-_LOCKS_OF_FILES = (36, 37, 38)  # F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
-_SET_SECCOMP = 22
+_NOT_COUNTED = (36, 37, 38, 1024)  # F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE
+_SET_SECCOMP, _SET_DUMPABLE = 22, 4
+_UNIX, _STREAM, _SEQPACKET, _KIND = 1, 1, 5, 0xF
+_REQUESTS = (
+    0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451,  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, …
+    0x40049409, 0x4020940D,  # FICLONE, FICLONERANGE
+)  # fmt: skip
 
 # Pairs of a level and an option of `setsockopt`.
 _SIZES = ((1, 7), (1, 8))  # SO_SNDBUF, SO_RCVBUF
@@ -35,16 +41,22 @@ _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 Line = tuple[int, int, int, int]
 
 
-def refuse_calls() -> None:
-    """Permanently limit this process and its children to the allowed system calls."""
+def refuse_calls(*, shared: bool = False) -> None:
+    """Permanently limit this process and its children to the allowed system calls.
+
+    Args:
+        shared: whether the sandbox shares the machine's processes, network and files.
+    """
     if platform.machine() in _ARCHITECTURES:
-        syscalls.filter_calls(program(platform.machine()))
+        syscalls.filter_calls(program(platform.machine(), shared=shared))
 
 
-def program(machine: str) -> bytes:
+def program(machine: str, *, shared: bool = False) -> bytes:
     """The filter for an architecture, in the kernel's classic BPF."""
     column, architecture = _ARCHITECTURES[machine]
-    allowed, refused = _numbers(ALLOWED, column), _numbers(REFUSED, column)
+    by_arguments = _by_arguments() | (_where_shared() if shared else {})
+    allowed = _numbers({n: p for n, p in ALLOWED.items() if n not in by_arguments}, column)
+    refused = _numbers(REFUSED, column)
     lines = [
         (_LOAD, 0, 0, 4),
         (_EQUAL, 1, 0, architecture),
@@ -55,8 +67,8 @@ def program(machine: str) -> bytes:
         *(line for span in _spans(refused) for line in _within(span, _fail(errno.EPERM))),
         *(
             line
-            for name, block in _by_arguments().items()
-            for line in _when(LOOKED_AT[name][column], block)
+            for name, block in by_arguments.items()
+            for line in _when((LOOKED_AT | ALLOWED)[name][column], block)
         ),
         _fail(errno.ENOSYS),
     ]
@@ -77,10 +89,11 @@ def _by_arguments() -> dict[str, list[Line]]:
             *_if(_EQUAL, _SHARED_ANONYMOUS, refuse),
             allow,
         ],
-        # Locks of open files belong to no process, so a sandbox's locks could not be counted.
+        # Locks of open files belong to no process, so a sandbox's locks could not be counted. A
+        # lease lets other programs wait.
         "fcntl": [
             _argument(1),
-            *(line for n in _LOCKS_OF_FILES for line in _if(_EQUAL, n, _fail(errno.EINVAL))),
+            *(line for n in _NOT_COUNTED for line in _if(_EQUAL, n, _fail(errno.EINVAL))),
             allow,
         ],
         "prctl": [_argument(0), *_if(_EQUAL, _SET_SECCOMP, refuse), allow],
@@ -111,6 +124,48 @@ def _by_arguments() -> dict[str, list[Line]]:
     }
 
 
+def _where_shared() -> dict[str, list[Line]]:
+    """The checks of calls that would reach others where nothing but this filter is in between."""
+    allow, refuse = (_RETURN, 0, 0, _ALLOW), _fail(errno.EPERM)
+    on_itself = [_argument(0), *_if(_EQUAL, 0, allow), refuse]
+    return {
+        # No socket has an address, so none leads to a server of this machine, or outside. The error
+        # is that of a machine without a network.
+        **{name: [_fail(errno.ENETUNREACH)] for name in _WITH_ADDRESSES},
+        "socketpair": [
+            _argument(0),
+            *_unless(_EQUAL, _UNIX, refuse),
+            _argument(1),
+            (_MASK, 0, 0, _KIND),
+            *_if(_EQUAL, _STREAM, allow),
+            *_if(_EQUAL, _SEQPACKET, allow),
+            refuse,
+        ],
+        # Landlock does not restrict these, and the user may own files elsewhere. Programs that copy
+        # files call them, so they pretend success.
+        **{name: [_fail(0)] for name in _OF_FILES},
+        "ioctl": [
+            _argument(1),
+            *(line for n in _REQUESTS for line in _if(_EQUAL, n, allow)),
+            _fail(errno.ENOTTY),
+        ],
+        "prctl": [
+            _argument(0),
+            *(line for n in (_SET_SECCOMP, _SET_DUMPABLE) for line in _if(_EQUAL, n, refuse)),
+            allow,
+        ],
+        "prlimit64": on_itself,
+        "sched_setaffinity": on_itself,
+    }
+
+
+_WITH_ADDRESSES = ("socket", "bind", "connect", "listen", "accept", "accept4")
+_OF_FILES = (
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "fchownat", "lchown",
+    "utime", "utimes", "futimesat", "utimensat",
+)  # fmt: skip
+
+
 def _numbers(calls: dict[str, tuple[int, int | None]], column: int) -> list[int]:
     return sorted(number for pair in calls.values() if (number := pair[column]) is not None)
 
@@ -137,6 +192,10 @@ def _fail(number: int) -> Line:
 
 def _if(test: int, number: int, then: Line) -> list[Line]:
     return [(test, 0, 1, number), then]
+
+
+def _unless(test: int, number: int, then: Line) -> list[Line]:
+    return [(test, 1, 0, number), then]
 
 
 def _within(span: tuple[int, int], then: Line) -> list[Line]:

@@ -17,9 +17,12 @@ REMOUNT, BIND, RECURSIVE, PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 _DETACH = 0x2
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS = 1, 4, 8
-_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
+_PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 22, 36, 38
 _CAPABILITIES_3 = 0x20080522
-_MOUNT_SETATTR = 442  # the same number on every architecture
+_MOUNT_SETATTR = 442  # the same number on every architecture, as those of Landlock
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_LANDLOCK_VERSION, _LANDLOCK_BELOW = 1, 1
+_BIND_OR_CONNECT, _ABSTRACT_SOCKETS_AND_SIGNALS = 3, 3
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _COLLAPSE = 25
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
@@ -95,9 +98,14 @@ def _prctl(option: int, *values: int | ctypes.c_void_p) -> None:
     _checked(_libc.prctl(option, *arguments), "prctl")
 
 
-def die_with_parent() -> None:
-    """Make the kernel kill this process when its parent ends."""
-    _prctl(_PR_SET_PDEATHSIG, 9)
+def die_with_parent(signal: int = 9) -> None:
+    """Make the kernel send this process a signal when its parent ends, by default SIGKILL."""
+    _prctl(_PR_SET_PDEATHSIG, signal)
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of each descendant whose own parent ends."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def set_undumpable() -> None:
@@ -153,3 +161,51 @@ def filter_calls(program: bytes) -> None:
 
     wanted = Program(len(program) // 8, program)
     _prctl(_PR_SET_SECCOMP, 2, ctypes.cast(ctypes.pointer(wanted), ctypes.c_void_p))
+
+
+def landlock_version() -> int:
+    """The version of the kernel's Landlock; 0 without it."""
+    found = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
+    return max(0, int(found))
+
+
+def landlock_rules(handled: int) -> int:
+    """Make a set of rules that allows nothing yet; return its file descriptor.
+
+    It forbids TCP, and signals and abstract sockets to processes outside.
+
+    Args:
+        handled: the ways of access to files that it forbids, as bits.
+    """
+    wanted = (ctypes.c_uint64 * 3)(handled, _BIND_OR_CONNECT, _ABSTRACT_SOCKETS_AND_SIGNALS)
+    made = int(_libc.syscall(_LANDLOCK_CREATE, wanted, ctypes.c_size_t(24), 0))
+    _checked(min(made, 0), "landlock_create_ruleset")
+    return made
+
+
+def landlock_allow(rules: int, path: str, access: int, of_a_file: int) -> None:
+    """Allow access to a path, and to everything below it.
+
+    Args:
+        rules: the set of rules.
+        path: a file or folder.
+        access: the ways of access, as bits.
+        of_a_file: those among them that a file can have.
+    """
+
+    class Rule(ctypes.Structure):
+        _pack_ = 1
+        _fields_ = [("access", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+    parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        rule = Rule(access if os.path.isdir(path) else access & of_a_file, parent)
+        done = _libc.syscall(_LANDLOCK_ADD, rules, _LANDLOCK_BELOW, ctypes.byref(rule), 0)
+        _checked(done, f"landlock_add_rule for {path}")
+    finally:
+        os.close(parent)
+
+
+def landlock_restrict(rules: int) -> None:
+    """Permanently limit this thread and its children to a set of rules."""
+    _checked(_libc.syscall(_LANDLOCK_RESTRICT, rules, 0), "landlock_restrict_self")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 from pathlib import Path
+
+_ROOTS = "fxcourse-box-"
+"""Begins the names of root's scratch folders in /tmp."""
 
 
 def home() -> Path:
@@ -35,7 +40,24 @@ def own() -> Path:
     return Path(tempfile.mkdtemp(prefix=f"warm-{os.getpid()}-", dir=home()))
 
 
-def _sweep(folder: Path) -> None:
-    for left in folder.glob("warm-*"):
-        if not Path(f"/proc/{left.name.split('-')[1]}").exists():
-            shutil.rmtree(left, ignore_errors=True)
+def scratch() -> Path:
+    """A new folder for one sandbox. Root's can be given to another user, who must reach it."""
+    if os.getuid():
+        return Path(tempfile.mkdtemp(prefix=f"box-{os.getpid()}-"))
+    _sweep(Path("/tmp"), _ROOTS)
+    return Path(tempfile.mkdtemp(prefix=f"{_ROOTS}{os.getpid()}-", dir="/tmp"))
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, whatever untrusted code has made of it."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():  # folders that are unreadable, or deeper than Python can remove
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL)
+
+
+def _sweep(folder: Path, prefix: str = "warm-") -> None:
+    for left in folder.glob(f"{prefix}*"):
+        if not Path(f"/proc/{left.name.removeprefix(prefix).split('-')[0]}").exists():
+            remove(left)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -19,9 +18,6 @@ _READ_SIZE = 1 << 16
 """Bytes of a file in /proc that are read at a time; most files are shorter."""
 
 _MAP = 256  # bytes, about
-_LOCKS = 1 << 19  # bytes of text: some ten thousand locks
-_LOCK_READ_INTERVAL = 1.0
-"""Seconds between two reads, because a read blocks all file locking on the machine."""
 
 Key = tuple[int, str]
 """A process: its number and its start time, because the kernel reuses numbers."""
@@ -137,17 +133,17 @@ def tasks_of(process: int) -> list[tuple[int, str]]:
 def queued(process: int) -> float:
     """Seconds that a process has waited for a processor."""
     try:
-        return int(_text(f"/proc/{process}/schedstat").split()[1]) / 1e9
+        return int(text(f"/proc/{process}/schedstat").split()[1]) / 1e9
     except (OSError, IndexError):
         return 0.0
 
 
 def _fields(stat: str) -> list[str]:
     """The fields of a stat file after the process's name, which may contain any character."""
-    return _text(stat).rpartition(")")[2].split()
+    return text(stat).rpartition(")")[2].split()
 
 
-def _text(path: str) -> str:
+def text(path: str) -> str:
     """Read a file with one system call, because `open` and `Path` take longer than the kernel."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -156,39 +152,25 @@ def _text(path: str) -> str:
         os.close(file)
 
 
-class Started:
-    """Counts the processes and threads that are started in this process's namespace."""
-
-    def __init__(self) -> None:
-        self._last = self._latest()
-
-    def since(self) -> int:
-        """The number of starts since the last call."""
-        last, self._last = self._last, self._latest()
-        # Process numbers start again from the lowest after the highest.
-        return self._last - last if self._last >= last else self._last
-
-    def _latest(self) -> int:
-        return int(_text("/proc/loadavg").split()[4])
-
-
 class Memory:
-    """The memory of all processes of a sandbox, beyond that of its first process at the start."""
+    """The memory of all processes of a sandbox, beyond that of its first process at the start.
 
-    def __init__(self, first: int) -> None:
+    Args:
+        first: the first process.
+        count_sockets: returns the number of sockets of some processes.
+    """
+
+    def __init__(self, first: int, count_sockets: Callable[[list[int]], int]) -> None:
         self._resident, self._tables = _resident(first)
-        self._sockets = _sockets()
+        self._count_sockets, self._sockets = count_sockets, count_sockets([first])
         self._socket = _socket_buffer_size()
         self._maps = Maps(_maps(first))
-        self._locks_at = 0.0
 
     def exceeds(self, processes: list[int], most: int) -> bool:
         """Whether it is more than this many bytes."""
-        if self._holds_too_many_locks():
-            return True
         found = [_resident(process) for process in processes]
         tables = sum(tables for _, tables in found) - self._tables
-        sockets = (_sockets() - self._sockets) * self._socket
+        sockets = (self._count_sockets(processes) - self._sockets) * self._socket
         kernel = max(0, tables) + max(0, sockets) + self._maps.size(processes)
         # Each process counts the pages that it shares with others. The exact share is slow to
         # read, so it is only read if this sum is too high.
@@ -196,13 +178,6 @@ class Memory:
         if above + kernel <= most:
             return False
         return self._own(processes) + kernel > most
-
-    def _holds_too_many_locks(self) -> bool:
-        now = time.monotonic()
-        if now < self._locks_at:
-            return False
-        self._locks_at = now + _LOCK_READ_INTERVAL
-        return _too_many_locks()
 
     @staticmethod
     def _own(processes: list[int]) -> int:
@@ -250,17 +225,11 @@ def _maps(process: int) -> int:
     return 0
 
 
-def _too_many_locks() -> bool:
-    """Whether processes of this namespace have far more file locks than any notebook needs."""
-    with open("/proc/locks", "rb") as file:
-        return len(file.read(_LOCKS)) == _LOCKS
-
-
 def _resident(process: int | str) -> tuple[int, int]:
     """Bytes of a process's resident memory, and of its page tables."""
     resident = tables = 0
     with contextlib.suppress(OSError):
-        for line in _text(f"/proc/{process}/status").splitlines():
+        for line in text(f"/proc/{process}/status").splitlines():
             if line.startswith("VmRSS:"):
                 resident = int(line.split()[1]) * 1024
             elif line.startswith("VmPTE:"):
@@ -271,16 +240,10 @@ def _resident(process: int | str) -> tuple[int, int]:
 def _share(process: int | str) -> int:
     """Bytes of a process's memory, with shared pages divided among their processes."""
     try:
-        lines = _text(f"/proc/{process}/smaps_rollup").splitlines()
+        lines = text(f"/proc/{process}/smaps_rollup").splitlines()
     except OSError:
         return _resident(process)[0]
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
-
-
-def _sockets() -> int:
-    """Number of sockets in this network namespace, including those in transit between processes."""
-    line = _text("/proc/net/sockstat").partition("\n")[0]
-    return int(line.split()[2])
 
 
 def _socket_buffer_size() -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import nbformat
 
 from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.walls import AUTO
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from autograder.submission.seeds import NOTES
@@ -83,6 +84,7 @@ class GradingConfig:
         proof: whether a notebook with known scores is graded first.
         max_lines: lines of printed text kept for a cell, from nbgrader's `LimitOutput`.
         max_traceback: lines of a traceback kept for a cell.
+        wall: the wall of the sandbox, as `sandbox.walls.choose` takes it.
     """
 
     chapter: str
@@ -94,6 +96,7 @@ class GradingConfig:
     proof: bool = True
     max_lines: int = 1000
     max_traceback: int = 100
+    wall: str = field(default=AUTO, repr=False)  # affects neither grades nor the digest
 
 
 @dataclass(frozen=True)

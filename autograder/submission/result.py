@@ -56,6 +56,7 @@ class Result:
         checks: the result and findings of each check.
         restarts: number of restarts of Python.
         repairs: number of repairs.
+        wall: the wall behind which it was graded; empty if unknown.
     """
 
     student: str
@@ -69,6 +70,7 @@ class Result:
     checks: tuple[CheckResult, ...] = ()
     restarts: int = 0
     repairs: int = 0
+    wall: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON."""
@@ -97,7 +99,7 @@ class Result:
 
 
 _EARLIER_NAMES = {"most": "max_points"}
-_ADDED_LATER: dict[str, Any] = {"checks": [], "restarts": 0, "repairs": 0}
+_ADDED_LATER: dict[str, Any] = {"checks": [], "restarts": 0, "repairs": 0, "wall": ""}
 """Fields that results of earlier versions lack."""
 
 
@@ -134,6 +136,7 @@ _SOUND = {
     "checks": are_checks,
     "restarts": _is_count,
     "repairs": _is_count,
+    "wall": _is_text,
 }
 """The fields of a stored result, each with its check."""
 

@@ -16,7 +16,7 @@ from nbformat.v4 import new_markdown_cell
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.setup.create import create
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, TOKEN, Lab, served
 from tests.support.numbers import numbers_room, numbers_syllabus
 from tests.support.numbers.numbers_syllabus import CHAPTER

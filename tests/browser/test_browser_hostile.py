@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 
 from autograder.builder.paths import ROOT
 from autograder.classroom.setup.create import create
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 from tests.browser.desk import CHROMIUM, SCREENSHOTS, served
 from tests.browser.test_browser_formgrader import Desk, grade
 from tests.hand_ins.test_one_student import SIGNS, hostile_tree

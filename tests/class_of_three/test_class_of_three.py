@@ -12,7 +12,7 @@ import pytest
 from autograder.builder.paths import ROOT
 from autograder.classroom.grading import canary
 from autograder.classroom.grading.grade_submission import ChapterServers
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 from autograder.submission.contract import PreloadSpec
 from tests.support.submissions import Submission
 from tests.support.submissions import room as rooms

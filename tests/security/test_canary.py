@@ -13,8 +13,7 @@ from autograder.classroom.grading.grade_submission import ChapterServers
 from autograder.exercises import of_chapter
 from autograder.judge import canary as judged
 from autograder.runner.kinds import KINDS
-from autograder.sandbox.client import NoBox
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import NoBox, why_no_box
 from autograder.submission.contract import GradingConfig, PreloadSpec
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import os
 import pickle
 from collections.abc import Iterable
 from typing import Any
 
 from autograder.sandbox.client import ForkServer, Image, Process, SubprocessServer
 from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.walls import Wall
 
+DEFAULT = Wall(os.environ.get("TEST_WALL", "namespaces"))
 NOTHING: dict[str, Any] = {
     "modules": [],
     "exercises": [],
@@ -23,20 +26,20 @@ class Notebooks:
     Args:
         bounds: the limits of one process.
         imports: modules to import at the start.
-        boxed: whether to use the sandbox.
+        wall: what isolates them.
     """
 
     def __init__(
-        self, bounds: Bounds, imports: Iterable[str] = ("torch",), *, boxed: bool = True
+        self, bounds: Bounds, imports: Iterable[str] = ("torch",), wall: Wall = DEFAULT
     ) -> None:
         entries = {
             "student": ("autograder.boxed.student", bounds),
             "graphs": ("autograder.boxed.graph_service", bounds),
         }
         image = Image(entries, {"imports": list(imports)})
-        self.can_fork = boxed
+        self.can_fork = wall is not Wall.NONE
         self.source: ForkServer | SubprocessServer = (
-            ForkServer(image) if boxed else SubprocessServer(image)
+            ForkServer(image, wall) if self.can_fork else SubprocessServer(image)
         )
         if isinstance(self.source, ForkServer):
             self.source.wait()

@@ -11,7 +11,7 @@ from autograder.builder.paths import ROOT
 from autograder.classroom.setup.sample_hand_ins import CHAPTER, HAND_INS, POINTS
 from autograder.cli.classroom import app
 from autograder.exercises import of_chapter
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 from tests.support.submissions import room as rooms
 from tests.support.tutorial import Reader, Step, steps_of
 

@@ -15,7 +15,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.classroom.grading.grade_submission import ChapterServers, grade_submission
-from autograder.sandbox.client import NoBox
+from autograder.sandbox.walls import NoBox
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.source_cells import CHECK, SourceCell

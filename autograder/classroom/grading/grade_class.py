@@ -13,7 +13,7 @@ from autograder.classroom.grading.run import grade_plan
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import about_files, only_one
 from autograder.environment.errors import ClassroomError
-from autograder.sandbox.client import NoBox
+from autograder.sandbox.walls import NoBox
 from autograder.submission.result import Result
 
 _ALL = GradingOptions()

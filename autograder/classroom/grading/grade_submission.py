@@ -21,12 +21,12 @@ from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox.client import (
     ForkServer,
     Image,
-    NoBox,
     Process,
     ProcessLost,
     SubprocessServer,
 )
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.sandbox.walls import NoBox, Wall
 from autograder.sandbox.wire import Broken, send
 from autograder.submission.check_result import CheckResult, KeptFinding, are_checks
 from autograder.submission.contract import (
@@ -71,13 +71,13 @@ class ChapterServers:
 
     Args:
         chapter: the data that they preload.
-        boxed: whether processes run in sandboxes. If not, they have the user's permissions.
+        wall: what isolates their processes. Without one, they have the user's permissions.
 
     Raises:
         NoBox: they do not start. The message says why, and what to do.
     """
 
-    def __init__(self, chapter: PreloadSpec, *, boxed: bool = True) -> None:
+    def __init__(self, chapter: PreloadSpec, wall: Wall = Wall.NAMESPACES) -> None:
         for_notebooks = Image(
             {
                 "student": ("autograder.boxed.student", chapter.bounds),
@@ -92,21 +92,21 @@ class ChapterServers:
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         given = chapter.released_text.encode("utf-8", "replace")
-        self.boxed = boxed
+        self.wall, self.boxed = wall, wall is not Wall.NONE
         self.kinds: frozenset[str] = frozenset()
         """The kinds of the chapter's answers; empty if unknown to this process."""
         self._students: ForkServer | None = None
         self._students_lock, self._students_ready = threading.Lock(), False
         self._students_error = ""
-        if not boxed:
+        if not self.boxed:
             told = pickle.dumps(for_notebooks)
             self._judges: ForkServer | SubprocessServer = SubprocessServer(
                 Image(entry, config, (given, told))
             )
             return
-        self._judges = ForkServer(Image(entry, config, (given,), chapter.covered))
+        self._judges = ForkServer(Image(entry, config, (given,), chapter.covered), wall)
         try:
-            self._students = ForkServer(for_notebooks)
+            self._students = ForkServer(for_notebooks, wall)
             (public,) = self._judges.wait()
             self._known = json.loads(public)
             self.kinds = frozenset(row["kind"] for row in self._known["exercises"])
@@ -199,7 +199,7 @@ def grade_submission(
         try:
             said, text, code = ask("grade", submission, config, servers)
             graded = _validated(said, text, submission, config, time.perf_counter() - start)
-            return replace(graded, code=code)
+            return replace(graded, result=replace(graded.result, wall=servers.wall), code=code)
         except (ProcessLost, InvalidJudgement) as error:
             how = str(error)
     return failed_result(submission, config, _LOST.format(how=_line(how)), final=True)

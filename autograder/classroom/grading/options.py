@@ -12,6 +12,7 @@ from traitlets.config import Config
 from autograder.classroom.room.honoured_settings import refused
 from autograder.classroom.room.nbgrader_api import api
 from autograder.environment.errors import ClassroomError
+from autograder.sandbox.walls import AUTO
 from autograder.submission.result import Result
 
 
@@ -23,7 +24,8 @@ class GradingOptions:
         chapters: the chapters; by default, all that have been released.
         students: the students to grade; all by default.
         jobs: the number of submissions to grade at the same time.
-        sandbox: run notebooks in a sandbox.
+        sandbox: the sandbox in which notebooks run, one of `walls.SETTINGS`; with ``auto``, as the
+            classroom's configuration says.
         force: grade submissions again even if they have not changed.
         db_url: the gradebook, if not the one in the classroom's configuration.
         cluster: the address of a Dask scheduler whose workers grade.
@@ -34,7 +36,7 @@ class GradingOptions:
     chapters: Sequence[str] | None = None
     students: Sequence[str] | None = None
     jobs: int = 1
-    sandbox: bool = True
+    sandbox: str = AUTO
     force: bool = False
     db_url: str | None = None
     cluster: str | None = None
@@ -49,8 +51,8 @@ class GradingOptions:
         """
         config: Config = api(room).config
         config.ExecuteChecks.update(self.settings)
-        if not self.sandbox:
-            config.ExecuteChecks.sandbox = False
+        if self.sandbox != AUTO:
+            config.ExecuteChecks.sandbox = self.sandbox
         if self.db_url:
             config.CourseDirectory.db_url = self.db_url
         if why_not := refused(config):

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from autograder.classroom.grading.chapter_preload import preload_spec
 from autograder.classroom.grading.options import GradingOptions
-from autograder.classroom.grading.server_cache import no_box
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.intake.attached_files import files_beside
 from autograder.classroom.intake.discover import Found, find_notebooks
@@ -30,7 +29,7 @@ from autograder.classroom.room.honoured_settings import (
     foreign_kernel,
 )
 from autograder.environment.errors import ClassroomError
-from autograder.sandbox.probe import GIVES_AWAY
+from autograder.sandbox.walls import GIVES_AWAY, NoBox, Wall, choose
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.seeds import seed_key
 
@@ -218,10 +217,13 @@ def _examine(
     writer.penalties = Penalties(room, writer.config, writer.chapters())
     yield from writer.penalties.policy.unknown_students(room, writer.students())
     yield from clean_names(writer.gradebook, write=writer.last_run is not None)
-    if not settings.sandbox:
+    if settings.sandbox == Wall.NONE:
         yield f"This run has no sandbox. {GIVES_AWAY}"
-    elif not options.cluster and (why_not := no_box()):
-        raise ClassroomError(why_not)
+    elif not options.cluster:
+        try:
+            choose(settings.sandbox)
+        except NoBox as error:
+            raise ClassroomError(str(error)) from None
 
 
 def commonest_pool(pools: Pools, chapter: str, students: Sequence[str]) -> int:

@@ -7,13 +7,24 @@ from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, LimitOutput
-from traitlets import Bool, Float, Integer, Unicode
+from traitlets import Bool, Enum, Float, Integer, Unicode
 from traitlets.config import Config, LoggingConfigurable
 
 from autograder.classroom.records.pools import Pools
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.sandbox.walls import AUTO, SETTINGS, Wall
 from autograder.submission.contract import GradingConfig, PreloadSpec, Timeouts
 from autograder.submission.source_cells import SourceCell
+
+
+class WallSetting(Enum[str]):
+    """A setting of `walls.choose`; earlier versions had ``True`` and ``False``."""
+
+    def validate(self, obj: object, value: object) -> str:
+        """The setting as a word."""
+        if isinstance(value, bool):
+            return AUTO if value else Wall.NONE.value
+        return str(super().validate(obj, value))
 
 
 class ExecuteChecks(LoggingConfigurable):
@@ -29,10 +40,12 @@ class ExecuteChecks(LoggingConfigurable):
     secret = Unicode("", help="The seeds of all random models come from it. Keep it secret.").tag(
         config=True
     )
-    sandbox = Bool(
-        True,
-        help="Run notebooks in a sandbox. If it is off, a student's cell can read the class's "
-        "secret and the gradebook, and write with your permissions.",
+    sandbox = WallSetting(
+        SETTINGS,
+        AUTO,
+        help="The sandbox in which notebooks run: auto, namespaces, landlock or none. With none, a "
+        "student's cell can read the class's secret and the gradebook, and write with your "
+        "permissions.",
     ).tag(config=True)
     proof = Bool(
         True, help="Grade a notebook with known marks first, and stop if one of them differs."
@@ -60,7 +73,7 @@ class GradingSettings:
         course: nbgrader's paths of the class.
         syllabus: the module whose `EXERCISES` are graded.
         secret: the source of the seeds of all random models.
-        sandbox: whether notebooks run in a sandbox.
+        sandbox: the sandbox in which notebooks run, one of `walls.SETTINGS`.
         proof: whether a notebook with known points is graded first.
         timeouts: the time limits of the parts of a notebook.
         bounds: the resource limits of one notebook.
@@ -71,7 +84,7 @@ class GradingSettings:
     course: CourseDirectory
     syllabus: str
     secret: str
-    sandbox: bool
+    sandbox: str
     proof: bool
     timeouts: Timeouts
     bounds: Bounds
@@ -108,8 +121,8 @@ class GradingSettings:
     ) -> GradingConfig:
         """The configuration for grading a chapter's submissions."""
         return GradingConfig(
-            preload.name, source_cells, preload, self.timeouts, self.sandbox, only, self.proof,
-            self.max_lines, self.max_traceback,
+            preload.name, source_cells, preload, self.timeouts, self.sandbox != Wall.NONE,
+            only, self.proof, self.max_lines, self.max_traceback, self.sandbox,
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 
 from autograder.classroom.grading.canary import prove
 from autograder.classroom.grading.grade_submission import ChapterServers, grade_submission
-from autograder.sandbox.client import NoBox
+from autograder.sandbox.walls import NoBox, choose
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook
 
@@ -40,7 +40,7 @@ def grade_in_parallel(
     first = next(source, None)
     if first is None:
         return  # there is no new work, so no process is started
-    servers = ChapterServers(config.preload, boxed=config.boxed)
+    servers = ChapterServers(config.preload, choose(config.wall))
     waiting = [first]
     proof: Future[None] = Future()
 

@@ -75,6 +75,7 @@ import os
 
 def boxed():
     try:
+        os.listdir("/proc/1")
         return os.readlink("/proc/self/ns/pid") != {_OUTSIDE!r}
     except OSError:
         return True

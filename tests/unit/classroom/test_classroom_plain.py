@@ -15,8 +15,8 @@ from nbgrader.api import Gradebook
 from autograder.boxed.notebook_cells import is_failed
 from autograder.boxed.notebook_run import NotebookRun
 from autograder.classroom.setup.create import create
-from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.sandbox.walls import why_no_box
 from autograder.submission.contract import Timeouts
 from autograder.submission.scores import auto_score
 from tests.support import graded_class

@@ -10,8 +10,8 @@ import pytest
 
 from autograder.builder.paths import ROOT
 from autograder.sandbox.client import ForkServer, Image
-from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.walls import why_no_box
 from autograder.sandbox.wire import receive
 from tests.support.counting_entry import MOST
 

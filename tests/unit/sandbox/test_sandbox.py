@@ -17,8 +17,8 @@ import pytest
 from autograder.boxed.preload import not_allowed
 from autograder.exercises import EXERCISES
 from autograder.sandbox.client import ProcessLost
-from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.sandbox.walls import Wall, why_no_box
 from autograder.sandbox.wire import MAX_HEAD, MAX_OUTPUTS, Broken, TooLate, receive, send
 from tests.support.notebook_boxes import Notebooks
 
@@ -345,7 +345,7 @@ def test_nothing_is_left_of_a_notebook(warm: Notebooks) -> None:
 
 
 def test_without_a_box_a_notebook_runs_too() -> None:
-    source = Notebooks(BOUNDS, boxed=False)
+    source = Notebooks(BOUNDS, wall=Wall.NONE)
     assert shown(source, "import os", "21 * 2") == "42"
     with pytest.raises(ProcessLost):
         shown(source, "import os; os._exit(1)")

@@ -30,9 +30,9 @@ from autograder.sandbox import (
 )
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.client import Process, ProcessLost
-from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, SPARE, Bounds, hold_processor_time
 from autograder.sandbox.usage import ProcessorTime, Times, Waiting, look_at
+from autograder.sandbox.walls import Wall, why_no_box, why_not
 from tests.support.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
@@ -755,7 +755,7 @@ def _linked_environment(folder: Path) -> Path:
 ASKS = """
 import json, sys
 from autograder.sandbox import namespaces
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 course = namespaces.plan("/tmp", (namespaces.COURSE,), 1).covered
 print(json.dumps([why_no_box(), sys.prefix, sys.base_prefix, course]))
 """
@@ -779,7 +779,7 @@ hidden = sysconfig.get_paths()["purelib"]
 whole = namespaces.plan
 def plan(root, covered, disk): return whole(root, (*covered, hidden), disk)
 namespaces.plan = plan
-probe.try_walls()
+probe.try_wall("namespaces")
 """
 
 
@@ -790,9 +790,8 @@ def test_packages_that_cannot_be_seen_are_noticed(monkeypatch: pytest.MonkeyPatc
     def blind(command: list[str], **settings: object) -> subprocess.CompletedProcess:
         return run([*command[:-1], BLIND], **settings)
 
-    with monkeypatch.context() as patch:
-        patch.setattr("autograder.sandbox.probe.subprocess.run", blind)
-        why = why_no_box()
+    monkeypatch.setattr("autograder.sandbox.walls.subprocess.run", blind)
+    why = why_not.__wrapped__(Wall.NAMESPACES)
     assert why is not None and "does not find its own packages" in why
     assert "typing_extensions" in why
 

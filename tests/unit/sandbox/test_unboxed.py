@@ -19,8 +19,9 @@ import pytest
 from autograder.builder.paths import ROOT
 from autograder.core.limits import SuspendAwareClock
 from autograder.sandbox import client, unboxed, wire
-from autograder.sandbox.client import Image, NoBox, SubprocessServer
+from autograder.sandbox.client import Image, SubprocessServer
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.sandbox.walls import NoBox
 from tests.support.hand_clock import HandClock
 
 IMAGE = Image({"count": ("tests.support.counting_entry", Bounds())})

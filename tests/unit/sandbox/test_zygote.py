@@ -14,9 +14,8 @@ import pytest
 
 from autograder.builder.paths import ROOT
 from autograder.sandbox import client, zygote
-from autograder.sandbox.client import NoBox
-from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.walls import NoBox, why_no_box
 from tests.support.notebook_boxes import Notebooks
 
 pytestmark = pytest.mark.skipif(why_no_box() is not None, reason="no box on this machine")

@@ -103,7 +103,7 @@ def _examine(client: Any, config: GradingConfig, address: str) -> None:
         raise ClassroomError(f"The Dask scheduler at {address}: {_missing(error)}") from None
     try:
         client.wait_for_workers(1, timeout=NO_WORKERS_SECONDS)
-        found = client.run(show, config.boxed, on_error="return")
+        found = client.run(show, config.wall, on_error="return")
     except TimeoutError:
         raise ClassroomError(_no_workers(address)) from None
     except OSError as error:

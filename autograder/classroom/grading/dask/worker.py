@@ -42,15 +42,19 @@ class Worker:
     no_box: str = ""
 
 
-def show(boxed: bool) -> Worker:
+def show(wall: str) -> Worker:
     """Report on this worker.
 
     Args:
-        boxed: whether notebooks must be sandboxed.
+        wall: the wall of the sandboxes, as `walls.choose` takes it.
     """
-    from autograder.sandbox.probe import why_no_box
+    from autograder.sandbox.walls import NoBox, choose
 
-    return Worker(exact(), (boxed and why_no_box()) or "")
+    try:
+        choose(wall)
+    except NoBox as error:
+        return Worker(exact(), str(error))
+    return Worker(exact())
 
 
 def grade_on_worker(submission: bytes, config: bytes, wanted: str) -> GradedNotebook:
@@ -66,7 +70,7 @@ def grade_on_worker(submission: bytes, config: bytes, wanted: str) -> GradedNote
         WorkerUnfit: this worker cannot grade any submission.
     """
     from autograder.classroom.grading.worker_pool import grade
-    from autograder.sandbox.client import NoBox
+    from autograder.sandbox.walls import NoBox
 
     if exact() != wanted:
         raise WorkerUnfit(f"{_name()}: {OTHER_COURSE}")
@@ -87,7 +91,7 @@ def _servers_for(packed: bytes, config: GradingConfig) -> ChapterServers:
     """The servers of a chapter, shared by all threads; a new chapter replaces them."""
     from autograder.classroom.grading.canary import prove
     from autograder.classroom.grading.grade_submission import ChapterServers
-    from autograder.sandbox.client import NoBox
+    from autograder.sandbox.walls import NoBox, choose
 
     with _servers_lock:
         if packed not in _servers:
@@ -96,7 +100,7 @@ def _servers_for(packed: bytes, config: GradingConfig) -> ChapterServers:
             # The worker of a nanny is "daemonic", so it may not start processes. On Linux the
             # servers end together with the thread that started them, however that thread ends.
             vars(multiprocessing.current_process())["_config"]["daemon"] = False
-            made = ChapterServers(config.preload, boxed=config.boxed)
+            made = ChapterServers(config.preload, choose(config.wall))
             try:
                 if config.proof:
                     prove(made, config.preload)

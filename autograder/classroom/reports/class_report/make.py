@@ -35,7 +35,7 @@ PLACE, PLACE_WITHOUT_NAMES = "report", "report-without-names"
 
 COLUMNS = (
     "student", "name", "chapter", "ended", "points", "max_points", "late", "late_seconds",
-    "penalty", "waits", "restarts", "repairs", "exercises", "why",
+    "penalty", "waits", "restarts", "repairs", "sandbox", "exercises", "why",
 )  # fmt: skip
 _IDENTIFYING = ("name", "late_seconds", "why")
 """Columns that a table without names does not have."""
@@ -117,6 +117,7 @@ def _rows(record: ClassRecord) -> Iterator[dict[str, Any]]:
             "waits": "; ".join(entry.waits),
             "restarts": entry.restarts or "",
             "repairs": entry.repairs or "",
+            "sandbox": entry.wall,
             "exercises": _exercises(entry),
             "why": " ".join(entry.why),
         }

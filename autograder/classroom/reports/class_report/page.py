@@ -84,6 +84,7 @@ def page(
         made=made.strftime("%d %B %Y, %H:%M"),
         anonymous=anonymous,
         facts=_facts(record, handed_in, waiting),
+        walls=Counter(entry.wall for entry in handed_in if entry.wall),
         standouts=[each for each in statistics if each.faults],
         anchors={(s.chapter, s.exercise): f"e{i}" for i, s in enumerate(statistics)},
         enough=MIN_TRIED, hard=HARD_BELOW, easy=EASY_ABOVE, poor=POOR_DISCRIMINATION,

@@ -86,6 +86,7 @@ class SubmissionEntry:
         late: the time between its due date and its submission.
         restarts: the number of times that Python had to be restarted.
         repairs: the number of repairs.
+        wall: the sandbox in which it was graded; empty if unknown.
     """
 
     student: str
@@ -97,6 +98,7 @@ class SubmissionEntry:
     late: timedelta = timedelta()
     restarts: int = 0
     repairs: int = 0
+    wall: str = ""
 
     @property
     def is_handed_in(self) -> bool:
@@ -276,7 +278,7 @@ def _entry(
     looks = filter(None, (check.not_followed() for check in result.checks))
     return SubmissionEntry(
         student, chapter, ended, (*result.notes, *looks), graded, penalty, late, result.restarts,
-        result.repairs,
+        result.repairs, result.wall,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from autograder.classroom.grading import grade_submission
 from autograder.classroom.grading.grade_submission import ChapterServers, InvalidJudgement
-from autograder.sandbox.client import Image, NoBox
+from autograder.sandbox.client import Image
+from autograder.sandbox.walls import NoBox, Wall
 from autograder.submission.contract import PreloadSpec
 
 CHAPTER = PreloadSpec("numbers", "tests.support.numbers.numbers_syllabus", ())
@@ -24,7 +25,7 @@ class Server:
 
     fails = False
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, _wall: Wall) -> None:
         self.for_judges, self.asked = "judge" in image.entries, list[str]()
 
     def wait(self) -> list[bytes]:
@@ -104,7 +105,7 @@ def test_the_caller_learns_that_a_server_does_not_start(
 
 
 def test_a_judge_without_a_box_is_given_nothing() -> None:
-    without = ChapterServers(CHAPTER, boxed=False)
+    without = ChapterServers(CHAPTER, Wall.NONE)
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(InvalidJudgement):
         without.give(ours, "student")

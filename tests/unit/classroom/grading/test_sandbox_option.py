@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from autograder.classroom.grading import grade_class, plan
 from autograder.cli.main import UNUSABLE, app
 from autograder.environment.errors import ClassroomError
-from autograder.sandbox import probe
+from autograder.sandbox import walls
+from autograder.sandbox.walls import NoBox
 from tests.support.numbers import numbers_room as numbers
 
 TRUST = "--i-trust-these-students"
@@ -31,10 +32,15 @@ def graded_with(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str,
 
 @pytest.mark.parametrize(
     ("words", "sandbox"),
-    [((), True), (("--sandbox", "auto", TRUST), True), (("--sandbox", "none", TRUST), False)],
+    [
+        ((), "auto"),
+        (("--sandbox", "auto", TRUST), "auto"),
+        (("--sandbox", "landlock"), "landlock"),
+        (("--sandbox", "none", TRUST), "none"),
+    ],
 )
 def test_only_two_options_together_leave_the_sandbox_out(
-    words: tuple[str, ...], sandbox: bool, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], sandbox: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, _, asked = graded_with(monkeypatch, *words)
     assert asked == [sandbox]
@@ -49,19 +55,22 @@ def test_anything_less_stops_and_says_what_to_write(
 ) -> None:
     status, output, asked = graded_with(monkeypatch, *words)
     assert status == UNUSABLE and not asked
-    assert probe.GIVES_AWAY in output and f"--sandbox none {TRUST}" in output
+    assert walls.GIVES_AWAY in output and f"--sandbox none {TRUST}" in output
 
 
-@pytest.mark.parametrize("refusal", [probe._NOT_LINUX, probe._REFUSED, probe._UNSEEN])
+@pytest.mark.parametrize("refusal", [walls._NOT_LINUX, walls._REFUSED])
 def test_a_refusal_offers_no_grading_without_a_sandbox(refusal: str) -> None:
-    assert probe.GIVES_AWAY in refusal
+    assert walls.GIVES_AWAY in refusal
     assert not any(way in refusal for way in ("--sandbox", "--no-sandbox", "c.ExecuteChecks"))
 
 
 def test_the_configuration_file_turns_the_sandbox_off_and_a_run_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "no_box", lambda: "There is no sandbox here.")
+    def choose(setting: str) -> None:
+        raise NoBox("There is no sandbox here.")
+
+    monkeypatch.setattr(plan, "choose", choose)
     room, said = numbers.room(tmp_path), list[str]()
     with pytest.raises(ClassroomError, match="no sandbox here"):
         grade_class.grade_class(room, listener=grade_class.Listener(warn=said.append))
@@ -70,4 +79,4 @@ def test_the_configuration_file_turns_the_sandbox_off_and_a_run_says_so(
         file.write("\nc.ExecuteChecks.sandbox = False\n")
     with pytest.raises(ClassroomError, match="Nothing was handed in"):
         grade_class.grade_class(room, listener=grade_class.Listener(warn=said.append))
-    assert said == [f"This run has no sandbox. {probe.GIVES_AWAY}"]
+    assert said == [f"This run has no sandbox. {walls.GIVES_AWAY}"]

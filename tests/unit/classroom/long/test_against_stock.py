@@ -19,7 +19,7 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.classroom.setup.create import create
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 from autograder.submission.result import Result
 from tests.support.classes.commands import environment
 from tests.support.classes.stock import CONFIG

@@ -195,7 +195,7 @@ def test_worker_without_a_box_is_named_and_one_that_comes_later_is_seen_through(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "from autograder.sandbox import probe\nprobe.why_no_box = lambda: 'no box in here'\n"
+        "from autograder.sandbox import walls\nwalls.why_not = lambda wall: 'no box in here'\n"
     )
     machines.worker("--no-nanny", path=os.pathsep.join([str(tmp_path), str(dask_cluster.ROOT)]))
     with pytest.raises(ClassroomError, match="worker tcp://.*no box in here"):

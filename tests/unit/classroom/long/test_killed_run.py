@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.grading.server_cache import no_box
+from autograder.sandbox.walls import why_no_box
 from tests.support.classes import commands, two_questions
 from tests.support.classes.course import names
 from tests.support.classes.two_questions import CHAPTER, work_of
@@ -30,7 +30,7 @@ def room(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def boxed() -> None:
-    if sys.platform != "linux" or no_box():
+    if sys.platform != "linux" or why_no_box():
         pytest.skip("notebooks cannot be boxed here")
 
 

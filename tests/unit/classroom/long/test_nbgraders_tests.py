@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from autograder.builder.paths import ROOT
-from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.walls import why_no_box
 
 pytestmark = [
     pytest.mark.skipif(why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"),
