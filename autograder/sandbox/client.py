@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from autograder.core.limits import CLOCK, SuspendAwareClock, charged_wait
 from autograder.core.process_exit import ExitReason, ProcessExit
+from autograder.environment import memory
 from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
@@ -37,6 +38,7 @@ REST = 10.0
 """Seconds that a frame may take after its first byte, at least."""
 
 _NOT_UP = "The process for notebooks did not come up: {said}"
+_GONE = "The process for notebooks is gone: {said}"
 _SILENT = "It did not answer in time."
 _KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -90,6 +92,7 @@ class ForkServer:
         if sys.platform != "linux":
             raise NoBox("Notebooks can only be run in a box on Linux.")
         ours, theirs = socket.socketpair()
+        self._times_before = memory.times_used_up()
         self._names = list(image.entries)
         self._folder = temp_dirs.own()
         self._asking = threading.Lock()
@@ -101,7 +104,7 @@ class ForkServer:
         except NotForked as error:
             ours.close()
             shutil.rmtree(self._folder, ignore_errors=True)
-            raise NoBox(_NOT_UP.format(said=str(error)[-2000:])) from None
+            raise self._no_box(_NOT_UP, str(error)) from None
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
         head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
@@ -124,7 +127,12 @@ class ForkServer:
             self._process.kill()
             said = self._process.said()
             self.close()
-            raise NoBox(_NOT_UP.format(said=said[-2000:])) from None
+            raise self._no_box(_NOT_UP, said) from None
+
+    def _no_box(self, sentence: str, said: str) -> NoBox:
+        """The error for a lost fork server; it names memory if that was used up."""
+        lack = memory.explain(self._times_before)
+        return NoBox(sentence.format(said=lack or said[-2000:]))
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
         """Send the entries data that was not known at the start.
@@ -137,7 +145,7 @@ class ForkServer:
                 self._control.sendall(bytes([CONFIGURE]))
                 send(self._control, head, blobs)
             except (Broken, OSError) as error:
-                raise NoBox(f"The process for notebooks is gone: {error}") from None
+                raise self._no_box(_GONE, str(error)) from None
         self.wait()
 
     def work_ahead(self) -> None:
@@ -164,7 +172,7 @@ class ForkServer:
             with self._asking:
                 socket.send_fds(self._control, [request], fds)
         except OSError as error:
-            raise NoBox(f"The process for notebooks is gone: {error}") from None
+            raise self._no_box(_GONE, str(error)) from None
         finally:
             their_talk.close()
             their_word.close()

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.core.process_exit import ExitReason, ProcessExit
+from autograder.environment import memory
 from autograder.sandbox.client import (
     ForkServer,
     Image,
@@ -193,7 +194,7 @@ def grade_submission(
     Raises:
         NoBox: it could not be sandboxed.
     """
-    start = time.perf_counter()
+    start, times_before = time.perf_counter(), memory.times_used_up()
     how = ""
     for _ in range(2):
         try:
@@ -201,7 +202,7 @@ def grade_submission(
             graded = _validated(said, text, submission, config, time.perf_counter() - start)
             return replace(graded, result=replace(graded.result, wall=servers.wall), code=code)
         except (ProcessLost, InvalidJudgement) as error:
-            how = str(error)
+            how = " ".join(filter(None, [str(error), memory.explain(times_before)]))
     return failed_result(submission, config, _LOST.format(how=_line(how)), final=True)
 
 

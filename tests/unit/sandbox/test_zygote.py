@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.builder.paths import ROOT
+from autograder.environment import memory
 from autograder.sandbox import client, zygote
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.walls import NoBox, why_no_box
@@ -60,6 +61,19 @@ def test_it_says_why_it_does_not_come_up(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(zygote, "COMMON", "autograder.no_such_module")
     with pytest.raises(NoBox, match="(?s)did not come up: .*No module named"):
         Notebooks(Bounds())
+
+
+def test_memory_is_named_if_a_server_was_ended_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "times_used_up", lambda: 0)
+    server = Notebooks(Bounds())
+    monkeypatch.setattr(memory, "times_used_up", lambda: 1)
+    monkeypatch.setattr(memory, "limit", lambda: 0.77)
+    os.kill(server.pid, signal.SIGKILL)
+    until = time.monotonic() + 60
+    with pytest.raises(NoBox, match="is gone: .* memory was used up: 0.77 GB may be used here"):
+        while time.monotonic() < until:  # a request that is sent early is not read
+            server.notebook().close()
+    server.close()
 
 
 def test_all_of_it_ends_with_the_process_that_asked() -> None:
