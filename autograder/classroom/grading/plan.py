@@ -12,6 +12,7 @@ from autograder.classroom.grading.chapter_preload import preload_spec
 from autograder.classroom.grading.options import GradingOptions
 from autograder.classroom.grading.settings import GradingSettings
 from autograder.classroom.intake.attached_files import files_beside
+from autograder.classroom.intake.closed_folders import close_folders
 from autograder.classroom.intake.discover import Found, find_notebooks
 from autograder.classroom.intake.preflight import RawSubmission, read_submission
 from autograder.classroom.intake.selection import which_chapters, whose_work
@@ -191,6 +192,7 @@ def make_plan(
         warn(sentence)
     if writer.last_run:
         clean_up(writer.room)
+        close_folders(submitted)
     found = find_notebooks(submitted, writer.chapters(), writer.grade_ids)
     handed_in = {chapter: found.students(chapter) for chapter in chapters}
     only = frozenset(options.students) if options.students else None
