@@ -50,7 +50,8 @@ def open_classroom(folder: Path) -> Iterator[OpenClassroom]:
         try:
             address = with_driver(course.db_url)
             try_out(address)
-            gradebook = Gradebook(address, course.course_id)
+            # On a Hub, it can put a new student into the Hub's group of the course.
+            gradebook = Gradebook(address, course.course_id, nbgrader.authenticator)
         except SQLAlchemyError as error:
             why = what_failed(error, course.db_url)
             raise ClassroomError(f"The gradebook cannot be used: {why}") from None

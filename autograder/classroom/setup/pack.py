@@ -56,19 +56,30 @@ README = """\
 
 Your answers are graded on more models than a check cell tries. If you are stuck, or if you do not
 agree with a grade, ask your instructor.
+
+**On a JupyterHub** there is nothing to install. Choose *Assignment List* in the menu *Nbgrader*,
+then *Fetch*. Answer in the notebook, and *Submit* it there. If something does not work, run
+`fxcourse doctor --hub` in a terminal.
 """
 
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"
 """pip's index of PyTorch without CUDA; the same as in the Makefile."""
 
+PYTHON = "3.11"
+"""The Python of images."""
+
 DOCKERFILE = """\
-# An image for JupyterHub: docker build --build-arg HUB={hub} --tag {name} .
-# HUB is the version of your hub; the two must be the same.
+# An image for JupyterHub: docker build --build-arg HUB=VERSION --tag {name} .
+# VERSION is the version of your JupyterHub; the two must be the same.
+# `fxcourse classroom hub` writes images with nbgrader's lists and the settings of a class.
 FROM python:{python}-slim
-ARG HUB={hub}
+ARG HUB
+ARG TORCH_INDEX={index}
+RUN test -n "$HUB" || {{ echo "Give the version of your Hub: --build-arg HUB=VERSION"; exit 1; }}
 RUN useradd --create-home --uid 1000 jovyan
 COPY requirements.txt {wheel} /tmp/course/
-RUN pip install --no-cache-dir jupyterhub==$HUB -r /tmp/course/requirements.txt /tmp/course/*.whl
+RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" jupyterhub=="$HUB" \
+    --requirement /tmp/course/requirements.txt /tmp/course/*.whl
 USER jovyan
 WORKDIR /home/jovyan
 CMD ["jupyterhub-singleuser", "--ip=0.0.0.0"]
@@ -90,31 +101,86 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
         The names of the notebooks.
     """
     notebooks = _notebooks(room, chapters)
-    secret = str(api(room).config.ExecuteChecks.get("secret") or "")
-    _check_contents(notebooks, secret)
-    wheel, data = make_wheel(
-        notebooks, own_exercises.texts_for_students(room / own_exercises.FOLDER)
-    )
-    try:
-        pins = lock.requirements("learn")
-    except metadata.PackageNotFoundError:
-        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
+    wheel, data = _wheel_of(room, notebooks)
+    secret = _secret(room)
+    pins = requirements("learn")
     names = [name.removesuffix(".ipynb") for name in notebooks]
     title = f"The course about torch.fx: {room.name}"
     readme = README.format(
         title=title, wheel=wheel, notebooks=", ".join(names), first=names[0], cpu=TORCH_CPU
     )
-    image = DOCKERFILE.format(name=NAME, wheel=wheel, python="3.11", hub="5.4.0")
+    image = DOCKERFILE.format(name=NAME, wheel=wheel, python=PYTHON, index=TORCH_CPU)
     files = {
         "README.md": readme.encode(),
         "requirements.txt": pins.encode(),
         "Dockerfile": image.encode(),
         **{f"notebooks/{name}": text for name, text in notebooks.items()},
     }
-    _check_contents(files | unpacked(data), secret)
+    _check_contents(files, secret)
     files[wheel] = data
     path.write_bytes(zipped({f"{room.name}/{name}": text for name, text in files.items()}))
     return names
+
+
+def released_chapters(room: Path) -> list[str]:
+    """The names of a class's released chapters, in order.
+
+    Raises:
+        ClassroomError: there are none, or one of them cannot be read.
+    """
+    return [name.removesuffix(".ipynb") for name in _notebooks(room, ())]
+
+
+def students_wheel(room: Path) -> tuple[str, bytes]:
+    """Make the wheel for the students of a class: the name of its file, and its content.
+
+    Raises:
+        ClassroomError: something in it is not for students, or something is missing.
+    """
+    return _wheel_of(room, _notebooks(room, ()))
+
+
+def requirements(extra: str) -> str:
+    """The versions of this environment's packages, as lines for pip.
+
+    Args:
+        extra: the extra of the course that needs them, such as ``learn``.
+
+    Raises:
+        ClassroomError: the course is not installed.
+    """
+    try:
+        return lock.requirements(extra)
+    except metadata.PackageNotFoundError:
+        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
+
+
+def whole_wheel() -> tuple[str, bytes]:
+    """Make a wheel of the whole package for instructors: the name of its file, and its content.
+
+    Raises:
+        ClassroomError: the course is not installed.
+    """
+    files = {
+        "/".join(("autograder", *path.relative_to(PACKAGE_FOLDER).parts)): path.read_bytes()
+        for path in sorted(PACKAGE_FOLDER.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    return _wheel(files, {}, "whole")
+
+
+def _secret(room: Path) -> str:
+    return str(api(room).config.ExecuteChecks.get("secret") or "")
+
+
+def _wheel_of(room: Path, notebooks: Mapping[str, bytes]) -> tuple[str, bytes]:
+    """The wheel for students with these notebooks, after a search for what they must not get."""
+    secret = _secret(room)
+    _check_contents(notebooks, secret)
+    own = own_exercises.texts_for_students(room / own_exercises.FOLDER)
+    name, data = make_wheel(notebooks, own)
+    _check_contents(unpacked(data), secret)
+    return name, data
 
 
 def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
@@ -159,6 +225,11 @@ def make_wheel(
     files = _package(PACKAGE_FOLDER)
     for path, source in (own or {}).items():
         files[f"{own_exercises.PACKAGE}/{path}"] = source.encode()
+    return _wheel(files, notebooks, "class")
+
+
+def _wheel(files: dict[str, bytes], notebooks: Mapping[str, bytes], kind: str) -> tuple[str, bytes]:
+    """A wheel with these files of packages, and these notebooks; `kind` is part of its version."""
     digest = hashlib.sha256()
     for name, text in sorted((files | dict(notebooks)).items()):
         digest.update(name.encode() + b"\0" + text)
@@ -171,7 +242,7 @@ def make_wheel(
     if not described:
         raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
     # The wheel has its own version, because pip keeps an installed package of the same version.
-    version = f"{course.version.partition('+')[0]}+class.{digest.hexdigest()[:10]}"
+    version = f"{course.version.partition('+')[0]}+{kind}.{digest.hexdigest()[:10]}"
     described = described.replace(f"\nVersion: {course.version}\n", f"\nVersion: {version}\n", 1)
     info = f"{NAME}-{version}.dist-info"
     data = f"{NAME}-{version}.data/data/share/{NAME}/course"

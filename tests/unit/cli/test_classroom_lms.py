@@ -9,10 +9,12 @@ import sys
 import venv
 import zipfile
 from pathlib import Path
+from typing import ClassVar
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.auth import BaseAuthPlugin
 from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
@@ -48,6 +50,24 @@ def _open_to_others(room: Path) -> list[Path]:
     """Paths in a classroom that other users could read, except released files."""
     found = [path for path in room.rglob("*") if path.stat().st_mode & 0o077]
     return [path for path in found if "release" not in path.relative_to(room).parts]
+
+
+class Groups(BaseAuthPlugin):
+    """A Hub's groups, as nbgrader's `JupyterHubAuthPlugin` fills them."""
+
+    students: ClassVar[list[tuple[str, str]]] = []
+
+    def add_student_to_course(self, student_id: str, course_id: str) -> None:
+        self.students.append((student_id, course_id))
+
+
+def test_students_join_the_group_of_a_hub(tmp_path: Path) -> None:
+    room = numbers.room(tmp_path)
+    with (room / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write(f"c.Authenticator.plugin_class = '{__name__}.Groups'\n")
+    (tmp_path / "roster.csv").write_text("id\nann\nbo\n", encoding="utf-8")
+    assert "2 new" in run("roster", room, tmp_path / "roster.csv").output
+    assert Groups.students == [("ann", room.name), ("bo", room.name)]
 
 
 def test_roster_collect_and_export(room: Path, tmp_path: Path) -> None:
@@ -183,7 +203,11 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     home = tmp_path / room.name
     assert {p.name for p in home.iterdir()} >= {"README.md", "requirements.txt", "Dockerfile"}
     readme = (home / "README.md").read_text()
-    assert readme.count("\n") <= 20 and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    assert (
+        readme.count("\n") <= 24
+        and "**On a JupyterHub**" in readme
+        and f"`fxcourse/{CHAPTER}.ipynb`" in readme
+    )
     assert "not in the copies" in readme and "ask your instructor" in readme
     assert TORCH_CPU in (ROOT / "Makefile").read_text() and TORCH_CPU in readme
     released = (room / "release" / CHAPTER / f"{CHAPTER}.ipynb").read_bytes()
