@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from autograder.cli import classroom_chapters, classroom_lms
+from autograder.cli import classroom_chapters, classroom_hub, classroom_lms
 from autograder.cli.classroom_lms import Folder
 from autograder.cli.errors import explained
 from autograder.cli.help_panels import Panels, arrange
@@ -177,6 +177,7 @@ def replay(
 
 
 classroom_lms.add_to(app)
+classroom_hub.add_to(app)
 classroom_chapters.add_to(app)
 
 
@@ -203,6 +204,7 @@ PANELS: Panels = {
         "create": "fxcourse classroom create my_class --track core",
         "demo": "fxcourse classroom demo sample_class",
         "pack": "fxcourse classroom pack my_class",
+        "hub": "fxcourse classroom hub my_class --to my_hub",
     },
     "Hand-ins": {
         "collect": "fxcourse classroom collect my_class submissions.zip",

@@ -1,0 +1,1 @@
+"""The settings with which a class is taught on a JupyterHub."""
