@@ -430,10 +430,19 @@ def _print_rows(rows: Sequence[Row], *, only_work: bool = False) -> None:
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    hub: Annotated[
+        bool, typer.Option("--hub", help="Check this server of a JupyterHub instead.")
+    ] = False,
+) -> None:
     """Check this machine, and explain how to fix problems."""
-    from autograder.cli.doctor import examine
+    from autograder.cli import doctor as machine
+    from autograder.cli import doctor_hub
 
+    if hub and not doctor_hub.is_on_a_hub():
+        out.print(doctor_hub.NOT_HERE)
+        raise typer.Exit(1)
+    examine = doctor_hub.examine if hub else machine.examine
     out.print(version_line())
     marks = {"ok": "[green]ok    [/green]", "broken": "[red]BROKEN[/red]", "info": "note  "}
     broken = 0
@@ -445,7 +454,7 @@ def doctor() -> None:
     if broken:
         out.print(f"\n{broken} of the checks failed. Fix the first one first.")
         raise typer.Exit(1)
-    out.print("\nThis machine is ready for the course.")
+    out.print(f"\nThis {'server' if hub else 'machine'} is ready for the course.")
 
 
 class Sandbox(StrEnum):
