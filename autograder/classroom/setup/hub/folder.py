@@ -170,7 +170,7 @@ def _server_settings(role: str) -> dict[str, Any]:
             "nbgrader.server_extensions.formgrader": False,
             "nbgrader.server_extensions.course_list": False,
         }
-    kernels = {"MappingKernelManager": ours["MappingKernelManager"]}
+    kernels = {name: ours[name] for name in ("KernelManager", "MappingKernelManager")}
     disabled = {f"@jupyter/nbgrader:{name}": True for name in off}
     return {
         "jupyter_server_config.json": {"ServerApp": server} | kernels,
