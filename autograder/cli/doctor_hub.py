@@ -125,7 +125,11 @@ def classroom(root: Path) -> Diagnosis:
     if not is_instructor():
         return Diagnosis("Class", "ok", "This is a student's server, so it needs no class.")
     if (root / "nbgrader_config.py").is_file() and (root / "source").is_dir():
-        return Diagnosis("Class", "ok", f"It is in {root}.")
+        server = Path(os.environ.get("JUPYTERHUB_ROOT_DIR") or "~").expanduser()
+        if root.resolve().is_relative_to(server.resolve()):
+            return Diagnosis("Class", "ok", f"It is in {root}.")
+        says = f"It is in {root}, so Formgrader does not open it: it must be below {server}."
+        return Diagnosis("Class", "info", says)
     advice = (
         "Put the class there, or set c.CourseDirectory.root. If this is a student's server, give "
         f"it the students' environment. {_PAGE}"

@@ -68,6 +68,9 @@ def test_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor_hub.classroom(tmp_path).state == "broken"
     (tmp_path / "nbgrader_config.py").touch()
     (tmp_path / "source").mkdir()
+    finding = doctor_hub.classroom(tmp_path)
+    assert finding.state == "info" and "Formgrader does not open it" in finding.says
+    monkeypatch.setenv("JUPYTERHUB_ROOT_DIR", str(tmp_path))
     assert doctor_hub.classroom(tmp_path).state == "ok"
     monkeypatch.setattr(doctor_hub, "is_instructor", lambda: False)
     assert "needs no class" in doctor_hub.classroom(tmp_path / "none").says
