@@ -50,6 +50,7 @@ SUITE_OF = {
     "class_of_three": QUICK,
     "exercises": QUICK,
     "hand_ins": QUICK,
+    "hub": LONG,
     "installed": ALL,
     "questions": ALL,
     "security": ALL,

@@ -193,6 +193,11 @@ class Notebook:
         )
 
     def run_all(self) -> None:
+        self.start_all()
+        self.wait_until_done()
+
+    def start_all(self) -> None:
+        """Choose Run All, and wait until the kernel accepts the cells."""
         # On a busy machine a click may come before JupyterLab listens to it, or has a kernel.
         for patience in (20_000, 40_000, EXECUTION_MS):
             self._answer_dialogs()
@@ -200,7 +205,6 @@ class Notebook:
             self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).first.click()
             if self._has_begun(patience):
                 break
-        self.wait_until_done()
 
     def _answer_dialogs(self) -> None:
         """Accept JupyterLab's dialogs, for example that the kernel is still starting."""

@@ -1,0 +1,1 @@
+"""A class on a real JupyterHub."""
