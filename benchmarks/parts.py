@@ -95,7 +95,7 @@ PARTS = (
         (("sandbox/walls.py", "(Wall.NAMESPACES, Wall.LANDLOCK)", "(Wall.LANDLOCK,)"),),
     ),
 )
-"""The last one is no speed-up: without it, Landlock makes the sandboxes."""
+"""The last one is not a speed-up: without it, Landlock makes the sandboxes."""
 
 
 def copy_of_course(folder: Path, part: Part | None) -> Path:

@@ -1,4 +1,4 @@
-"""The walls behind which untrusted code can run, and the choice of one on this machine."""
+"""The kinds of sandboxes, and the choice of one on this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNSEEN = (
 
 
 class Wall(StrEnum):
-    """What keeps a student's code from the machine."""
+    """A way to keep a student's code from the machine."""
 
     NAMESPACES = "namespaces"
     LANDLOCK = "landlock"

@@ -1,4 +1,4 @@
-"""The tests of the sandbox once more, behind Landlock."""
+"""The tests of the sandbox once more, with Landlock."""
 
 from __future__ import annotations
 
