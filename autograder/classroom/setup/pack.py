@@ -25,6 +25,7 @@ from autograder.core import own_exercises
 from autograder.core.exercise_folder import HIDDEN_REFERENCES, REDRAWS
 from autograder.environment.errors import ClassroomError
 from autograder.environment.package_folder import PACKAGE_FOLDER
+from autograder.workspace import class_wheel
 
 NAME = "fxcourse"
 _LEFT_OUT = ("classroom", "boxed", "hunt", "new_exercise", "__pycache__")
@@ -90,10 +91,13 @@ def pack(room: Path, path: Path, chapters: Sequence[str] = ()) -> list[str]:
         The names of the notebooks.
     """
     notebooks = _notebooks(room, chapters)
-    secret = str(api(room).config.ExecuteChecks.get("secret") or "")
+    course = api(room)
+    secret = str(course.config.ExecuteChecks.get("secret") or "")
     _check_contents(notebooks, secret)
     wheel, data = make_wheel(
-        notebooks, own_exercises.texts_for_students(room / own_exercises.FOLDER)
+        notebooks,
+        own_exercises.texts_for_students(room / own_exercises.FOLDER),
+        course.coursedir.course_id,
     )
     try:
         pins = lock.requirements("learn")
@@ -142,13 +146,14 @@ def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
 
 
 def make_wheel(
-    notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None
+    notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None, course_id: str = ""
 ) -> tuple[str, bytes]:
     """Make a wheel of the course for learners, with these notebooks as its chapters.
 
     Args:
         notebooks: their contents, by the names of their files.
         own: texts of the instructor's own exercises; see `own_exercises.texts_for_students`.
+        course_id: the class's name in nbgrader.
 
     Raises:
         ClassroomError: the course is not installed.
@@ -159,6 +164,9 @@ def make_wheel(
     files = _package(PACKAGE_FOLDER)
     for path, source in (own or {}).items():
         files[f"{own_exercises.PACKAGE}/{path}"] = source.encode()
+    chapters = (name.removesuffix(".ipynb") for name in notebooks)
+    about = class_wheel.FILE.relative_to(PACKAGE_FOLDER.parent).as_posix()
+    files[about] = class_wheel.text_of(course_id, chapters).encode()
     digest = hashlib.sha256()
     for name, text in sorted((files | dict(notebooks)).items()):
         digest.update(name.encode() + b"\0" + text)
