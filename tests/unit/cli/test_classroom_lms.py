@@ -122,6 +122,9 @@ def test_the_students_wheel_holds_no_answers(room: Path) -> None:
             assert json.loads(text)["debriefs"] == {}
     assert any(path.endswith(".data/data/share/fxcourse/course/a.ipynb") for path in files)
     assert make_wheel({"a.ipynb": b"{}"}) == (name, data)
+    _, data = make_wheel({"a.ipynb": b"{}"}, course_id="fx101")
+    about = json.loads(unpacked(data)["autograder/workspace/class.json"])
+    assert about == {"id": "fx101", "chapters": ["a"]}
 
 
 def test_what_is_not_for_students_is_not_packed(room: Path, tmp_path: Path) -> None:
@@ -157,6 +160,7 @@ from autograder.exercises import of_chapter
 from autograder.cli import doctor
 from autograder.cli.main import app, name_of
 from autograder.workspace import update
+from autograder.workspace.class_wheel import this_class
 from torch import fx
 
 assert not autograder.__file__.startswith(sys.argv[1]), autograder.__file__
@@ -171,7 +175,8 @@ def wrong(model):
 print(grade("node_names", node_names).status, grade("node_names", wrong).status)
 print(doctor.packages().state, doctor.write_access(Path(sys.argv[2])).state)
 print([row.name for row in update.open_workspace(Path(sys.argv[2]))])
-print(*(name_of(each) for each in app.registered_commands))
+print(this_class())
+print(*(name_of(each) for each in app.registered_commands if not each.hidden))
 """
 
 
@@ -201,6 +206,16 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     words = [python, "-I", "-c", TRY, str(ROOT), str(tmp_path / "own")]
     said = subprocess.run(words, cwd=tmp_path, text=True, capture_output=True)
     commands = "lab update progress reset watch doctor"
-    expected = ["passed failed", "ok ok", f"['{CHAPTER}']", commands]
+    known = f"ClassWheel(id='{room.name}', chapters=('{CHAPTER}',))"
+    expected = ["passed failed", "ok ok", f"['{CHAPTER}']", known, commands]
     assert said.stdout.splitlines() == expected, said.stderr[-2000:]
     assert python.with_name("fxcourse").exists() or os.name == "nt"
+    for words, why in (
+        ("grade . --force", "it was made for the students of a class"),
+        ("hunt --help", "it was made for the students of a class"),
+        ("build", "only a clone of the project has it"),
+    ):
+        called = [python, "-I", "-m", "autograder.cli", *words.split()]
+        tried = subprocess.run(called, cwd=tmp_path, text=True, capture_output=True)
+        sentence = f"This installation has no 'fxcourse {words.split()[0]}': {why}.\n"
+        assert (tried.returncode, tried.stdout, tried.stderr) == (2, "", sentence)
