@@ -20,7 +20,7 @@ from autograder.core.process_exit import ExitReason, ProcessExit
 from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
-from autograder.sandbox.walls import NoBox, Wall
+from autograder.sandbox.walls import NoBox, ServerLost, Wall
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
 from autograder.sandbox.zygote import NotForked, zygote
 
@@ -101,7 +101,7 @@ class ForkServer:
         except NotForked as error:
             ours.close()
             shutil.rmtree(self._folder, ignore_errors=True)
-            raise NoBox(_NOT_UP.format(said=str(error)[-2000:])) from None
+            raise _not_up(str(error)) from None
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
         head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
@@ -124,7 +124,7 @@ class ForkServer:
             self._process.kill()
             said = self._process.said()
             self.close()
-            raise NoBox(_NOT_UP.format(said=said[-2000:])) from None
+            raise _not_up(said) from None
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
         """Send the entries data that was not known at the start.
@@ -137,7 +137,7 @@ class ForkServer:
                 self._control.sendall(bytes([CONFIGURE]))
                 send(self._control, head, blobs)
             except (Broken, OSError) as error:
-                raise NoBox(f"The process for notebooks is gone: {error}") from None
+                raise ServerLost(f"The process for notebooks is gone: {error}") from None
         self.wait()
 
     def work_ahead(self) -> None:
@@ -164,7 +164,7 @@ class ForkServer:
             with self._asking:
                 socket.send_fds(self._control, [request], fds)
         except OSError as error:
-            raise NoBox(f"The process for notebooks is gone: {error}") from None
+            raise ServerLost(f"The process for notebooks is gone: {error}") from None
         finally:
             their_talk.close()
             their_word.close()
@@ -189,6 +189,12 @@ class ForkServer:
             self._process.kill()
         self._process.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _not_up(said: str) -> NoBox:
+    """The error about a fork server that did not start; one that was killed says nothing."""
+    message = _NOT_UP.format(said=said[-2000:])
+    return NoBox(message) if said else ServerLost(message)
 
 
 class SubprocessServer:

@@ -49,6 +49,10 @@ class NoBox(RuntimeError):
     """This machine cannot run a sandbox; the message says why, and what to do."""
 
 
+class ServerLost(NoBox):
+    """A process that forks sandboxes has ended and said nothing, perhaps for lack of memory."""
+
+
 def choose(setting: str) -> Wall:
     """The wall for a setting.
 
