@@ -203,6 +203,7 @@ PANELS: Panels = {
         "create": "fxcourse classroom create my_class --track core",
         "demo": "fxcourse classroom demo sample_class",
         "pack": "fxcourse classroom pack my_class",
+        "bundle": "fxcourse classroom bundle my_class 03 --for gradescope",
     },
     "Hand-ins": {
         "collect": "fxcourse classroom collect my_class submissions.zip",

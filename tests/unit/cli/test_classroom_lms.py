@@ -16,7 +16,8 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
+from autograder.classroom.setup.pack import pack, students_wheel
+from autograder.classroom.setup.wheel import TORCH_CPU, unpacked
 from autograder.cli.classroom import app
 from autograder.environment.errors import ClassroomError
 from tests.support.numbers import numbers_room as numbers
@@ -110,7 +111,7 @@ def test_commands_say_in_a_sentence_what_is_wrong(room: Path, tmp_path: Path) ->
 
 
 def test_the_students_wheel_holds_no_answers(room: Path) -> None:
-    name, data = make_wheel({"a.ipynb": b"{}"})
+    name, data = students_wheel({"a.ipynb": b"{}"})
     files = unpacked(data)
     assert name.endswith("-py3-none-any.whl")
     for word in ("hidden", "redraws", "trap.md", "/classroom/", "solutions"):
@@ -121,8 +122,8 @@ def test_the_students_wheel_holds_no_answers(room: Path) -> None:
         if "/lessons/" in path and path.endswith(".json"):
             assert json.loads(text)["debriefs"] == {}
     assert any(path.endswith(".data/data/share/fxcourse/course/a.ipynb") for path in files)
-    assert make_wheel({"a.ipynb": b"{}"}) == (name, data)
-    _, data = make_wheel({"a.ipynb": b"{}"}, course_id="fx101")
+    assert students_wheel({"a.ipynb": b"{}"}) == (name, data)
+    _, data = students_wheel({"a.ipynb": b"{}"}, course_id="fx101")
     about = json.loads(unpacked(data)["autograder/workspace/class.json"])
     assert about == {"id": "fx101", "chapters": ["a"]}
 
