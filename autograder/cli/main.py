@@ -14,7 +14,6 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -23,7 +22,14 @@ from rich.markup import escape
 from typer.models import CommandInfo
 
 from autograder.cli.errors import STOPPED, explained, interruptible
+from autograder.cli.grade_one import CANNOT_GRADE, grade_one
 from autograder.cli.help_panels import Panels, arrange, name_of
+from autograder.cli.sandbox_option import (
+    Sandbox,
+    SandboxOption,
+    refuse_untrusted,
+    without_sandbox,
+)
 from autograder.cli.terminal import Progress, err, out
 from autograder.environment import extras
 from autograder.environment.characters import accept_every_character
@@ -46,6 +52,7 @@ STATUSES = {
     0: "The command did its work.",
     1: "Your input is wrong, or the result is. The message says what to do.",
     UNUSABLE: "The command line is wrong, or something that it names or needs cannot be used.",
+    CANNOT_GRADE: "`fxcourse grade-one` cannot grade on this machine. There is no result.",
     CRASHED: "The program has a fault. The message says where to report it.",
     STOPPED: "You stopped the command with Ctrl-C.",
 }
@@ -467,29 +474,10 @@ def doctor() -> None:
     out.print("\nThis machine is ready for the course.")
 
 
-class Sandbox(StrEnum):
-    """Ways in which `fxcourse grade` runs students' code; `sandbox.walls` has the same words."""
-
-    AUTO = "auto"
-    NAMESPACES = "namespaces"
-    LANDLOCK = "landlock"
-    NONE = "none"
-
-
-def _without_sandbox() -> str:
-    """The risks of grading without a sandbox, and the options that accept them."""
-    from autograder.sandbox.walls import GIVES_AWAY
-
-    return (
-        f"{GIVES_AWAY} If you accept that for these students, write: "
-        "--sandbox none --i-trust-these-students"
-    )
-
-
 def _refuse_no_sandbox(wanted: bool) -> None:
     """Reject the option of earlier versions."""
     if wanted:
-        raise typer.BadParameter(f"There is no '--no-sandbox' any more. {_without_sandbox()}")
+        raise typer.BadParameter(f"There is no '--no-sandbox' any more. {without_sandbox()}")
 
 
 @app.command()
@@ -511,15 +499,7 @@ def grade(
             help="Submissions to grade at the same time. Default: one per core.",
         ),
     ] = None,
-    sandbox: Annotated[
-        Sandbox,
-        typer.Option(
-            metavar="MODE",
-            help="How students' code runs. auto: in the strongest sandbox of this machine; if it "
-            "has none, grading stops and says why. namespaces, landlock: in this sandbox. none: "
-            "with your permissions.",
-        ),
-    ] = Sandbox.AUTO,
+    sandbox: SandboxOption = Sandbox.AUTO,
     trusts: Annotated[
         bool,
         typer.Option(
@@ -553,8 +533,7 @@ def grade(
     ] = False,
 ) -> None:
     """Grade the submissions of a class. If you stop it, the same command continues."""
-    if sandbox is Sandbox.NONE and not trusts:
-        raise typer.BadParameter(f"'--sandbox none' is not enough. {_without_sandbox()}")
+    refuse_untrusted(sandbox, trusts=trusts)
     extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     with (
@@ -584,6 +563,9 @@ def grade(
         _report_on(folder, db, summary.results)
     if summary.unwritten:
         raise typer.Exit(1)
+
+
+app.command("grade-one")(grade_one)
 
 
 def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
@@ -766,6 +748,7 @@ PANELS: Panels = {
     "Teach": {
         "classroom": "fxcourse classroom create my_class --chapters 01,03",
         "grade": "fxcourse grade my_class 03 --dry-run",
+        "grade-one": "fxcourse grade-one 03_manipulation.ipynb --bundle bundle.json",
         "new-exercise": "fxcourse new-exercise my_class count_relus",
     },
     "Test passes": {"hunt": "fxcourse hunt my_passes.py:fold --models 1000 --save test_fold.py"},
@@ -782,6 +765,7 @@ _HERE = Path(__file__).parents[1]
 _NEEDED = {
     "classroom": _HERE / "classroom",
     "grade": _HERE / "classroom",
+    "grade-one": _HERE / "classroom",
     "hunt": _HERE / "hunt",
     "new-exercise": _HERE / "new_exercise",
     **dict.fromkeys(PANELS["Maintain"], _HERE.parent / "solutions"),
