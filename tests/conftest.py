@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import gc
+import itertools
 import logging
 import os
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -22,8 +24,11 @@ with faster_imports():
 # Set before torch is imported, because the tests already use every core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Records of a learner go into the test's own folder, even if there is a workspace.
+# A test does not use the workspace and the record of whoever runs it.
 os.environ["FXCOURSE_WORKSPACE"] = ""
+_RECORDS = Path(tempfile.gettempdir()) / f"fxcourse-tests-{os.getpid()}"
+_NUMBERS = itertools.count()
+os.environ["XDG_STATE_HOME"] = str(_RECORDS / "none")
 
 # The tests have their own list of notebooks that JupyterLab trusts.
 os.environ["JUPYTER_DATA_DIR"] = str(Path(tempfile.gettempdir()) / "fxcourse-tests-jupyter")
@@ -214,6 +219,17 @@ def _write_no_trace() -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process more than cores, or two if classes are graded: those tests often wait."""
     return (os.cpu_count() or 1) + (2 if ALL in _suites(config) else 1)
+
+
+@pytest.fixture(autouse=True)
+def _own_record() -> None:
+    """Give each test an empty record of progress. The folder is made when something is recorded."""
+    os.environ["XDG_STATE_HOME"] = str(_RECORDS / str(next(_NUMBERS)))
+
+
+def pytest_unconfigure() -> None:
+    """Remove the records."""
+    shutil.rmtree(_RECORDS, ignore_errors=True)
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def with_solution(place: Place) -> Place:
     return replace(place, again=f'{again} `solution("{{name}}")` shows a solution.')
 
 
-_FINAL = {
+FINAL = {
     "not attempted": "`{name}` was handed in without an answer.",
     "not judged": "This is neither right nor wrong so far. A person looks at it.",
 }
@@ -154,7 +154,7 @@ def next_step(
 ) -> str:
     """The last sentence of a card."""
     if place.final:
-        return _FINAL.get(verdict.status, "").replace("{name}", exercise.name)
+        return FINAL.get(verdict.status, "").replace("{name}", exercise.name)
     if verdict.is_unchecked:
         return "Then restart the kernel, and run this check again."
     if verdict.status == "not judged":

@@ -205,6 +205,7 @@ PANELS: Panels = {
         "demo": "fxcourse classroom demo sample_class",
         "pack": "fxcourse classroom pack my_class",
         "hub": "fxcourse classroom hub my_class --to my_hub",
+        "bundle": "fxcourse classroom bundle my_class 03 --for gradescope",
     },
     "Hand-ins": {
         "collect": "fxcourse classroom collect my_class submissions.zip",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -194,6 +195,51 @@ def pack(
     )
 
 
+class Platform(StrEnum):
+    """The platforms for which a bundle is packed; `setup.bundle` has the same words."""
+
+    PLAIN = "plain"
+    GRADESCOPE = "gradescope"
+    GITHUB = "github"
+    COURSERA = "coursera"
+
+
+def bundle(
+    folder: Folder,
+    chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="The chapter, such as 03.")],
+    platform: Annotated[
+        Platform,
+        typer.Option(
+            "--for",
+            metavar="PLATFORM",
+            help="With gradescope, github or coursera, a zip for this platform. With plain, the "
+            "bundle alone.",
+        ),
+    ] = Platform.PLAIN,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The file to write. Default: in DIR/exported."),
+    ] = None,
+) -> None:
+    """Write a file with which `fxcourse grade-one` grades a chapter without this classroom."""
+    from autograder.classroom.room.open_classroom import open_classroom
+    from autograder.classroom.setup import bundle as bundling
+
+    with explained("Nothing was written.", OSError), open_classroom(folder) as classroom:
+        made = bundling.make_bundle(classroom, chapter)
+        suffix = ".json" if platform is Platform.PLAIN else ".zip"
+        place = to or classroom.room / "exported" / f"{made.chapter}-{platform}{suffix}"
+        place = place.expanduser()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(bundling.packed(made, platform.value))
+    out.print(f"{escape(str(place))}: made for {made.chapter}.")
+    if platform is Platform.GITHUB:
+        out.print("Students can read it, so it has no hidden tests and no hidden cases.")
+    else:
+        out.print("Do not give it to students: it has hidden tests, and the seeds of its models.")
+    out.print("After you change the chapter or its points, make it again.")
+
+
 def _write(path: Path, source: Path, data: bytes) -> Path:
     """Write a filled table to a new file, and leave the platform's own file unchanged."""
     if path.resolve() == source.expanduser().resolve():
@@ -249,5 +295,5 @@ def _zone(name: str | None) -> ZoneInfo | None:
 
 def add_to(app: typer.Typer) -> None:
     """Mount these commands."""
-    for command in (collect, roster, export, pack):
+    for command in (collect, roster, export, pack, bundle):
         app.command()(command)

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 from autograder.environment import extras
 from autograder.environment.child import python_command
 from autograder.environment.tried_versions import remark_on_torch
-from autograder.workspace import location
+from autograder.workspace import given, location
 
 DISTRIBUTION = "fxcourse"
 REINSTALL = (
@@ -237,7 +237,11 @@ def write_access(folder: Path | None = None) -> Diagnosis:
         advice = "Allow yourself to write there, or use another folder: fxcourse lab FOLDER."
         says = f"Nothing can be saved in {folder}: {error.strerror}."
         return Diagnosis("Write access", "broken", says, advice)
-    return Diagnosis("Write access", "ok", f"Notebooks can be saved in {folder}.")
+    says = f"Notebooks can be saved in {folder}."
+    if given.IN_CLONE.is_dir() and not location.is_own_clone():
+        says += f" You cannot write into the folder of the course itself, {location.CLONE}."
+        return Diagnosis("Write access", "info", says)
+    return Diagnosis("Write access", "ok", says)
 
 
 def chromium() -> Diagnosis:

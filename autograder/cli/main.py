@@ -14,15 +14,22 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.markup import escape
+from typer.models import CommandInfo
 
 from autograder.cli.errors import STOPPED, explained, interruptible
+from autograder.cli.grade_one import CANNOT_GRADE, grade_one
 from autograder.cli.help_panels import Panels, arrange, name_of
+from autograder.cli.sandbox_option import (
+    Sandbox,
+    SandboxOption,
+    refuse_untrusted,
+    without_sandbox,
+)
 from autograder.cli.terminal import Progress, err, out
 from autograder.environment import extras
 from autograder.environment.characters import accept_every_character
@@ -45,6 +52,7 @@ STATUSES = {
     0: "The command did its work.",
     1: "Your input is wrong, or the result is. The message says what to do.",
     UNUSABLE: "The command line is wrong, or something that it names or needs cannot be used.",
+    CANNOT_GRADE: "`fxcourse grade-one` cannot grade on this machine. There is no result.",
     CRASHED: "The program has a fault. The message says where to report it.",
     STOPPED: "You stopped the command with Ctrl-C.",
 }
@@ -307,31 +315,31 @@ def lab(
             continue  # JupyterLab got it too, asks whether to stop, and ends its kernels
 
 
-Workspace = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="FOLDER", help="The workspace. Default: the one you are in, or the usual one."
-    ),
-]
+_FOLDER_HELP = (
+    "Your workspace, or the folder of an assignment. Default: the one you are in, or the usual "
+    "workspace."
+)
+Folder = Annotated[str | None, typer.Argument(metavar="FOLDER", help=_FOLDER_HELP)]
 
 
 @app.command()
 def update(
-    folder: Workspace = None,
+    folder: Folder = None,
     earlier: Annotated[
         Path | None,
         typer.Option("--from", help="A folder with your notebooks from an earlier version."),
     ] = None,
 ) -> None:
     """Update the notebooks in your workspace. Your answers and your own cells are kept."""
-    from autograder.workspace import index
+    from autograder.workspace import index, location
     from autograder.workspace import update as updating
     from autograder.workspace.given import NoNotebooks
 
-    place = _workspace(folder)
-    with explained("Stopped.", updating.CannotUpdate, NoNotebooks):
+    place = _folder(folder) if earlier is None else _workspace(folder)
+    with explained("Stopped.", updating.CannotUpdate, NoNotebooks, OSError):
         rows = updating.update(place, earlier)
-    index.refresh(place)
+    if location.is_workspace(place):
+        index.refresh(place)
     _print_rows(rows)
     out.print(f"{escape(str(place))} is up to date. Reload notebooks that are open in JupyterLab.")
 
@@ -342,13 +350,16 @@ def reset(
     exercise: Annotated[
         str, typer.Argument(metavar="EXERCISE", help="The exercise, such as add_to_mul.")
     ],
-    workspace: Annotated[str | None, typer.Option(help="The workspace.")] = None,
+    workspace: Annotated[
+        str | None, typer.Option(help="Your workspace, or the folder of an assignment.")
+    ] = None,
 ) -> None:
     """Empty the answer cell of an exercise. A copy of the notebook keeps your answer."""
     from autograder.workspace import update as updating
+    from autograder.workspace.given import NoNotebooks
 
-    place = _workspace(workspace)
-    with explained("Stopped.", updating.CannotUpdate):
+    place = _folder(workspace)
+    with explained("Stopped.", updating.CannotUpdate, NoNotebooks, OSError):
         kept = updating.reset(place, chapter, exercise)
     if kept is None:
         out.print(f"The answer cell of {exercise} is already empty.")
@@ -358,15 +369,22 @@ def reset(
 
 
 @app.command()
-def progress(workspace: Workspace = None) -> None:
+def progress(folder: Folder = None) -> None:
     """Show where to go on, how far you are on each track, and which exercises you have passed."""
     from autograder.cards.overview import exercises_text, head_text
     from autograder.workspace import location
     from autograder.workspace.overview import overview_so_far
 
-    if workspace is not None:
-        os.environ[location.ENV] = str(_workspace(workspace))
-    overview = overview_so_far()
+    place = Path.cwd()
+    if folder is not None:
+        place = _workspace(folder)
+        if location.is_workspace(place):
+            os.environ[location.ENV] = str(place)
+        elif not location.is_assignment(place):
+            err.print(f"[red]Stopped.[/red] There is no chapter in {escape(str(place))}.")
+            raise typer.Exit(1)
+    with contextlib.chdir(place):
+        overview = overview_so_far()
     *_, go_on = head_text(overview.standing)  # again, because the first lines scroll away
     out.print(escape(f"{overview!r}\n\n{exercises_text(overview.standing)}\n\n{go_on}"))
 
@@ -374,7 +392,7 @@ def progress(workspace: Workspace = None) -> None:
 @app.command()
 def watch(
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="The chapter, such as 03.")],
-    folder: Workspace = None,
+    folder: Folder = None,
 ) -> None:
     """Work in your editor: the exercises of a chapter as files, checked on every save."""
     from autograder.cli.watch import watch_chapter
@@ -382,7 +400,15 @@ def watch(
     from autograder.workspace.update import CannotUpdate
 
     with explained("Stopped.", CannotUpdate, NoNotebooks):
-        watch_chapter(chapter, _workspace(folder))
+        watch_chapter(chapter, _folder(folder))
+
+
+def _folder(named: str | None) -> Path:
+    """The workspace or the assignment that a command uses: the notebook at hand comes first."""
+    from autograder.workspace import location
+
+    here = Path.cwd()
+    return here if named is None and location.is_assignment(here) else _workspace(named)
 
 
 def _workspace(named: str | None) -> Path:
@@ -457,29 +483,10 @@ def doctor(
     out.print(f"\nThis {'server' if hub else 'machine'} is ready for the course.")
 
 
-class Sandbox(StrEnum):
-    """Ways in which `fxcourse grade` runs students' code; `sandbox.walls` has the same words."""
-
-    AUTO = "auto"
-    NAMESPACES = "namespaces"
-    LANDLOCK = "landlock"
-    NONE = "none"
-
-
-def _without_sandbox() -> str:
-    """The risks of grading without a sandbox, and the options that accept them."""
-    from autograder.sandbox.walls import GIVES_AWAY
-
-    return (
-        f"{GIVES_AWAY} If you accept that for these students, write: "
-        "--sandbox none --i-trust-these-students"
-    )
-
-
 def _refuse_no_sandbox(wanted: bool) -> None:
     """Reject the option of earlier versions."""
     if wanted:
-        raise typer.BadParameter(f"There is no '--no-sandbox' any more. {_without_sandbox()}")
+        raise typer.BadParameter(f"There is no '--no-sandbox' any more. {without_sandbox()}")
 
 
 @app.command()
@@ -501,15 +508,7 @@ def grade(
             help="Submissions to grade at the same time. Default: one per core.",
         ),
     ] = None,
-    sandbox: Annotated[
-        Sandbox,
-        typer.Option(
-            metavar="MODE",
-            help="How students' code runs. auto: in the strongest sandbox of this machine; if it "
-            "has none, grading stops and says why. namespaces, landlock: in this sandbox. none: "
-            "with your permissions.",
-        ),
-    ] = Sandbox.AUTO,
+    sandbox: SandboxOption = Sandbox.AUTO,
     trusts: Annotated[
         bool,
         typer.Option(
@@ -543,8 +542,7 @@ def grade(
     ] = False,
 ) -> None:
     """Grade the submissions of a class. If you stop it, the same command continues."""
-    if sandbox is Sandbox.NONE and not trusts:
-        raise typer.BadParameter(f"'--sandbox none' is not enough. {_without_sandbox()}")
+    refuse_untrusted(sandbox, trusts=trusts)
     extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     with (
@@ -574,6 +572,9 @@ def grade(
         _report_on(folder, db, summary.results)
     if summary.unwritten:
         raise typer.Exit(1)
+
+
+app.command("grade-one")(grade_one)
 
 
 def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
@@ -756,6 +757,7 @@ PANELS: Panels = {
     "Teach": {
         "classroom": "fxcourse classroom create my_class --chapters 01,03",
         "grade": "fxcourse grade my_class 03 --dry-run",
+        "grade-one": "fxcourse grade-one 03_manipulation.ipynb --bundle bundle.json",
         "new-exercise": "fxcourse new-exercise my_class count_relus",
     },
     "Test passes": {"hunt": "fxcourse hunt my_passes.py:fold --models 1000 --save test_fold.py"},
@@ -772,6 +774,7 @@ _HERE = Path(__file__).parents[1]
 _NEEDED = {
     "classroom": _HERE / "classroom",
     "grade": _HERE / "classroom",
+    "grade-one": _HERE / "classroom",
     "hunt": _HERE / "hunt",
     "new-exercise": _HERE / "new_exercise",
     **dict.fromkeys(PANELS["Maintain"], _HERE.parent / "solutions"),
@@ -785,8 +788,24 @@ def _is_available(name: str) -> bool:
     return name not in _NEEDED or _NEEDED[name].is_dir()
 
 
-app.registered_commands = [one for one in app.registered_commands if _is_available(name_of(one))]
+def _replace(info: CommandInfo) -> None:
+    """Hide a command that is not available, and let it end with a sentence."""
+    name = name_of(info)
+    has = "only a clone of the project has it"
+    has = has if name in PANELS["Maintain"] else "it was made for the students of a class"
+
+    def stop() -> None:
+        err.print(f"This installation has no 'fxcourse {name}': {has}.")
+        raise typer.Exit(UNUSABLE)
+
+    info.name, info.callback, info.hidden = name, stop, True
+    info.add_help_option, info.context_settings = False, _PASS_ON
+
+
 arrange(app, PANELS)
+for _info in app.registered_commands:
+    if not _is_available(name_of(_info)):
+        _replace(_info)
 
 
 def all_apps() -> dict[str, typer.Typer]:

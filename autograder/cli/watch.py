@@ -20,20 +20,28 @@ def watch_chapter(chapter: str, folder: Path) -> None:
 
     Args:
         chapter: the chapter, such as ``03``.
-        folder: the workspace; it is made if it does not exist.
+        folder: the workspace, which is made if it does not exist, or the folder of an assignment.
+            The files of an assignment are in the default workspace, and are not handed in.
 
     Raises:
         CannotUpdate: there is no such chapter, or the folder cannot be written to.
         NoNotebooks: the course has no notebooks.
     """
-    update.open_workspace(folder)
-    # The verdicts go to the record that the workspace's notebooks use.
-    os.environ[location.ENV] = str(folder)
+    home = folder
+    if location.is_assignment(folder):
+        home = location.usual()
+        with contextlib.suppress(OSError):  # writing the files explains it
+            location.make_private(home)
+    else:
+        update.open_workspace(folder)
+        # The verdicts go to the record that the workspace's notebooks use.
+        os.environ[location.ENV] = str(folder)
     for name in ("SIGTERM", "SIGHUP"):  # the terminal was closed: leave as after Ctrl-C
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.default_int_handler)
-    exercises = exercises_of(folder, update.chapter_called(folder, chapter))
-    news = give_out(folder, exercises)
+    name = update.chapter_called(folder, chapter)
+    exercises = exercises_of(home, name, update.as_released(folder, name))
+    news = give_out(home, exercises)
     with (
         contextlib.suppress(KeyboardInterrupt),
         Checker(heavy_modules(exercises[0].given)) as checker,

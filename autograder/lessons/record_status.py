@@ -32,3 +32,12 @@ def after_verdict(before: str | None, verdict: str) -> str | None:
     if before == SEEN:
         return PASSED_SEEN if verdict == PASSED else SEEN
     return verdict
+
+
+def better_of(one: str | None, other: str | None) -> str | None:
+    """The status of an exercise from two records: a pass counts most, then *seen*."""
+    both = [status for status in (one, other) if status is not None]
+    passed = [status for status in both if is_passed(status)]
+    if passed:
+        return passed[0]
+    return SEEN if SEEN in both else next(iter(both), None)

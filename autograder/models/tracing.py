@@ -121,6 +121,14 @@ class NestedOutput(nn.Module):
         return {"all": (total, [x, total]), "last": y}
 
 
+class ManyReaders(nn.Module):
+    def forward(self, x):
+        a = torch.sin(x)
+        b = a * a
+        c = a + b
+        return torch.stack([a, b, c, a])
+
+
 class Methods(nn.Module):
     def forward(self, x, scale=2.0):
         return x.mul(scale).sum(dim=0).add(x.mean())

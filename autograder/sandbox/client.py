@@ -21,7 +21,7 @@ from autograder.environment import memory
 from autograder.sandbox import temp_dirs, unboxed
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
-from autograder.sandbox.walls import NoBox, Wall
+from autograder.sandbox.walls import NoBox, ServerLost, Wall
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
 from autograder.sandbox.zygote import NotForked, zygote
 
@@ -92,8 +92,7 @@ class ForkServer:
         if sys.platform != "linux":
             raise NoBox("Notebooks can only be run in a box on Linux.")
         ours, theirs = socket.socketpair()
-        self._times_before = memory.times_used_up()
-        self._names = list(image.entries)
+        self._names, self._times_before = list(image.entries), memory.times_used_up()
         self._folder = temp_dirs.own()
         self._asking = threading.Lock()
         environment = _environment()
@@ -104,7 +103,7 @@ class ForkServer:
         except NotForked as error:
             ours.close()
             shutil.rmtree(self._folder, ignore_errors=True)
-            raise self._no_box(_NOT_UP, str(error)) from None
+            raise self._not_up(str(error)) from None
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
         head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
@@ -127,12 +126,15 @@ class ForkServer:
             self._process.kill()
             said = self._process.said()
             self.close()
-            raise self._no_box(_NOT_UP, said) from None
+            raise self._not_up(said) from None
 
-    def _no_box(self, sentence: str, said: str) -> NoBox:
-        """The error for a lost fork server; it names memory if that was used up."""
-        lack = memory.explain(self._times_before)
-        return NoBox(sentence.format(said=lack or said[-2000:]))
+    def _not_up(self, said: str) -> NoBox:
+        """The error about a fork server that did not start; one that was killed says nothing."""
+        return NoBox(_NOT_UP.format(said=said[-2000:])) if said else self._lost(_NOT_UP, "")
+
+    def _lost(self, sentence: str, said: str) -> ServerLost:
+        """The error about a lost fork server; it names memory if that was used up."""
+        return ServerLost(sentence.format(said=memory.explain(self._times_before) or said))
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
         """Send the entries data that was not known at the start.
@@ -145,7 +147,7 @@ class ForkServer:
                 self._control.sendall(bytes([CONFIGURE]))
                 send(self._control, head, blobs)
             except (Broken, OSError) as error:
-                raise self._no_box(_GONE, str(error)) from None
+                raise self._lost(_GONE, str(error)) from None
         self.wait()
 
     def work_ahead(self) -> None:
@@ -172,7 +174,7 @@ class ForkServer:
             with self._asking:
                 socket.send_fds(self._control, [request], fds)
         except OSError as error:
-            raise self._no_box(_GONE, str(error)) from None
+            raise self._lost(_GONE, str(error)) from None
         finally:
             their_talk.close()
             their_word.close()

@@ -56,7 +56,7 @@ their objects. With a first threshold five times as high, each takes more than t
 
 
 class Wall(Protocol):
-    """What isolates a sandbox: a module, `namespaces` or `landlock`."""
+    """A module that isolates a sandbox: `namespaces` or `landlock`."""
 
     ENVIRONMENT: dict[str, str]
     IMPORTS: tuple[str, ...]

@@ -108,7 +108,7 @@ def _watch(
             return ProcessExit(ExitReason.TOO_MANY_PROCESSES)
         if memory.exceeds(found, bounds.memory) or processes.has_too_many_locks(found):
             return ProcessExit(ExitReason.OUT_OF_MEMORY)
-        if processes.has_filled_disk(bounds.disk):
+        if processes.has_filled_disk(found, bounds.disk):
             return ProcessExit(ExitReason.OUT_OF_DISK)
 
 

@@ -123,6 +123,7 @@ def close_in(plan: Plan) -> None:
     Raises:
         OSError: the kernel does not allow it.
     """
+    syscalls.die_with_parent()
     rules = syscalls.landlock_rules(_EVERYTHING)
     try:
         for path, access in _rules(plan).items():

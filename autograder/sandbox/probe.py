@@ -17,7 +17,7 @@ of an installed package."""
 
 
 def try_wall(name: str) -> None:
-    """Run a child of this process behind a wall, and exit with its status."""
+    """Run a child of this process in a sandbox, and exit with its status."""
     plan = namespaces.plan(temp_dirs.root(), (namespaces.COURSE,), 1 << 20)
     child = os.fork()
     if child == 0:

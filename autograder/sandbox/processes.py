@@ -39,7 +39,7 @@ class Processes(Protocol):
     def has_too_many_locks(self, found: list[int]) -> bool:
         """Whether they hold far more file locks than any notebook needs."""
 
-    def has_filled_disk(self, most: int) -> bool:
+    def has_filled_disk(self, found: list[int], most: int) -> bool:
         """Whether they have written more than this many bytes."""
 
 
@@ -74,7 +74,7 @@ class WholeNamespace:
         with open("/proc/locks", "rb") as file:
             return len(file.read(most)) == most
 
-    def has_filled_disk(self, _most: int) -> bool:
+    def has_filled_disk(self, _found: list[int], _most: int) -> bool:
         """Never: the file system has that size."""
         return False
 
@@ -89,8 +89,9 @@ class Descendants:
 
     def __init__(self, root: int, scratch: str = "") -> None:
         self._root, self._scratch = root, scratch
-        self._locks_at = self._deleted_at = 0.0
-        self._deleted = 0
+        self._locks_at = self._sockets_at = 0.0
+        self._sockets = 0
+        self._deleted: dict[int, dict[str, int]] = {}
 
     def found(self) -> list[int]:
         found, left = [], [self._root]
@@ -106,7 +107,12 @@ class Descendants:
 
     def sockets(self, found: list[int]) -> int:
         """Those that a process has open; the kernel allows few in transit."""
-        return len({link for process in found for link in _links(process) if "socket:" in link})
+        now = time.monotonic()
+        if now >= self._sockets_at:
+            self._sockets_at = now + _SLOW_INTERVAL
+            links = {link for process in found for link in _links(process)}
+            self._sockets = sum(link.startswith("socket:") for link in links)
+        return self._sockets
 
     def has_too_many_locks(self, found: list[int]) -> bool:
         now = time.monotonic()
@@ -117,13 +123,21 @@ class Descendants:
         with open("/proc/locks", "rb") as file:
             return sum(bool(ours.intersection(line.split()[4:6])) for line in file) > _LOCKS
 
-    def has_filled_disk(self, most: int) -> bool:
-        now = time.monotonic()
-        if now >= self._deleted_at:
-            self._deleted_at = now + _SLOW_INTERVAL
-            self._deleted = sum(_without_a_name(self.found()).values())
+    def has_filled_disk(self, found: list[int], most: int) -> bool:
         size = _size_below(self._scratch)
-        return size is None or size + self._deleted > most
+        return size is None or size + self._size_of_deleted(found) > most
+
+    def _size_of_deleted(self, found: list[int]) -> int:
+        """Bytes of deleted files. The search is slow, so each look searches one process."""
+        there = set(found)
+        new = (process for process in found if process not in self._deleted)
+        longest_ago = (process for process in self._deleted if process in there)
+        following = next(new, next(longest_ago, None))
+        self._deleted = {one: files for one, files in self._deleted.items() if one in there}
+        if following is not None:
+            self._deleted.pop(following, None)
+            self._deleted[following] = _without_a_name(following)
+        return sum({i: n for files in self._deleted.values() for i, n in files.items()}.values())
 
 
 def _children(process: int) -> list[int]:
@@ -169,19 +183,18 @@ def _size_below(folder: str) -> int | None:
     return size
 
 
-def _without_a_name(processes: list[int]) -> dict[str, int]:
-    """Bytes of the deleted files that processes have open or mapped, by inode."""
+def _without_a_name(process: int) -> dict[str, int]:
+    """Bytes of the deleted files that a process has open or mapped, by inode."""
     found: dict[str, int] = {}
-    for process in processes:
-        for name in _names(f"/proc/{process}/fd"):
-            with contextlib.suppress(OSError):
-                status = os.stat(f"/proc/{process}/fd/{name}")
-                if status.st_nlink == 0:
-                    found[str(status.st_ino)] = status.st_blocks * 512
-        with contextlib.suppress(OSError), open(f"/proc/{process}/maps") as file:
-            for line in file:
-                if line.endswith(" (deleted)\n"):
-                    ends, _, _, _, inode, *_ = line.split()
-                    begin, end = (int(one, 16) for one in ends.split("-"))
-                    found[inode] = max(found.get(inode, 0), end - begin)
+    for name in _names(f"/proc/{process}/fd"):
+        with contextlib.suppress(OSError):
+            status = os.stat(f"/proc/{process}/fd/{name}")
+            if status.st_nlink == 0:
+                found[str(status.st_ino)] = status.st_blocks * 512
+    with contextlib.suppress(OSError), open(f"/proc/{process}/maps") as file:
+        for line in file:
+            if line.endswith(" (deleted)\n"):
+                ends, _, _, _, inode, *_ = line.split()
+                begin, end = (int(one, 16) for one in ends.split("-"))
+                found[inode] = max(found.get(inode, 0), end - begin)
     return found

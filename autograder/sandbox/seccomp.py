@@ -2,7 +2,7 @@
 
 It is a second barrier after `namespaces` or `landlock`, and limits kernel resources that no other
 part counts. A rejected call does not end the process: it fails with "not implemented" or "not
-permitted". Where a sandbox shares the machine with others, as with Landlock, more is rejected.
+permitted". If a sandbox shares the machine with others, as with Landlock, more is rejected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The walls behind which untrusted code can run, and the choice of one on this machine."""
+"""The kinds of sandboxes, and the choice of one on this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNSEEN = (
 
 
 class Wall(StrEnum):
-    """What keeps a student's code from the machine."""
+    """A way to keep a student's code from the machine."""
 
     NAMESPACES = "namespaces"
     LANDLOCK = "landlock"
@@ -47,6 +47,10 @@ SETTINGS = (AUTO, *Wall)
 
 class NoBox(RuntimeError):
     """This machine cannot run a sandbox; the message says why, and what to do."""
+
+
+class ServerLost(NoBox):
+    """A process that forks sandboxes has ended and said nothing, perhaps for lack of memory."""
 
 
 def choose(setting: str) -> Wall:

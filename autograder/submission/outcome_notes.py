@@ -1,4 +1,4 @@
-"""The record of its grading in a graded notebook, for the student's feedback page."""
+"""The record of its grading in a graded notebook, and its words for the student."""
 
 from __future__ import annotations
 
@@ -8,7 +8,25 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
+from autograder.submission.result import SubmissionStatus
 from autograder.submission.seeds import NOTES
+
+ENDED = {
+    SubmissionStatus.REPAIRED: "Before your notebook was graded, it was repaired.",
+    SubmissionStatus.RESTORED: "A cell that must stay as it was given out had been changed. It "
+    "was put back; this costs nothing.",
+    SubmissionStatus.TAMPERED: "Something was changed in a way that could have gained points. It "
+    "was put back before grading.",
+    SubmissionStatus.TIMED_OUT: "Part of your notebook used up its time and was stopped. The rest "
+    "was graded.",
+    SubmissionStatus.OUT_OF_MEMORY: "Part of your notebook used up its memory and was stopped. The "
+    "rest was graded.",
+    SubmissionStatus.CRASHED: "Part of your notebook ended Python. The rest was graded.",
+    SubmissionStatus.UNREADABLE: "Your file could not be read as a notebook, so there was nothing "
+    "to grade. Hand in the notebook again.",
+    SubmissionStatus.REFUSED: "Your submission was not graded, for the reason below.",
+}
+"""The outcome of a submission, for its student; a submission graded unchanged needs no words."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Result:
         checks: the result and findings of each check.
         restarts: number of restarts of Python.
         repairs: number of repairs.
-        wall: the wall behind which it was graded; empty if unknown.
+        wall: the kind of sandbox in which it was graded; empty if unknown.
     """
 
     student: str

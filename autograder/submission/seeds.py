@@ -23,6 +23,14 @@ def seed_key(secret: str, student: str) -> bytes:
     return hmac.digest(secret.encode(), student.encode(), hashlib.sha256)
 
 
+def bundle_key(secret: str, chapter: str) -> str:
+    """The secret of a chapter's bundle, in hexadecimal digits.
+
+    Seeds and pools are drawn from it as from the classroom's secret, which it does not reveal.
+    """
+    return hmac.digest(secret.encode(), f"bundle {chapter}".encode(), hashlib.sha256).hex()
+
+
 def code_of(nb: NotebookNode) -> str:
     """A digest of a repaired notebook's code cells; outputs and metadata do not count."""
     found = hashlib.sha256()

@@ -9,7 +9,6 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.workspace.cells import grade_id, is_answer
@@ -47,21 +46,17 @@ class ExerciseFile:
         return _read(self.path) == self.given
 
 
-def exercises_of(folder: Path, chapter: str) -> list[ExerciseFile]:
+def exercises_of(folder: Path, chapter: str, notebook: NotebookNode) -> list[ExerciseFile]:
     """The exercises of a chapter, in its order.
 
     Args:
-        folder: the workspace.
+        folder: the folder for the files, such as a workspace.
         chapter: the chapter's stem, such as ``03_manipulation``.
+        notebook: the chapter as released.
 
     Raises:
-        CannotUpdate: the chapter has no exercises, or cannot be read.
+        CannotUpdate: the chapter has no exercises.
     """
-    source = folder / STATE / GIVEN / f"{chapter}.ipynb"
-    try:
-        notebook = nbformat.read(source, as_version=4)
-    except Exception as error:  # the file may contain anything
-        raise CannotUpdate(f"{source} cannot be read: {error}. Run 'fxcourse update'.") from None
     given = given_code(notebook)
     cards = {str(cell.get("id")): cell.source for cell in notebook.cells}
     found = []
@@ -79,7 +74,7 @@ def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
     """Write files that do not exist, and update files that the learner has not changed.
 
     Args:
-        folder: the workspace.
+        folder: the folder for the files, such as a workspace.
         exercises: the exercises of a chapter.
 
     Returns:

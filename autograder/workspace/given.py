@@ -14,7 +14,7 @@ from autograder.builder.outputs.origin import without_origin
 from autograder.environment import extras
 from autograder.lessons.course_map import is_deep_dive
 from autograder.workspace.cells import Notebooks
-from autograder.workspace.location import CLONE
+from autograder.workspace.location import CLONE, is_own_clone
 
 IN_CLONE = CLONE / "course"
 """The notebooks of a clone of the project."""
@@ -59,9 +59,15 @@ def chapters(folder: Path) -> Notebooks:
     return notebooks
 
 
+def chapter(name: str) -> NotebookNode | None:
+    """One chapter without links to others; None if this version has none of this name."""
+    path = source() / f"{name}.ipynb"
+    return _untouched(path) if path.is_file() else None
+
+
 def worked_in_clone() -> Notebooks:
-    """The notebooks in a clone's ``course`` that contain work; none outside of a clone."""
-    if source() != IN_CLONE or not _can_build():
+    """The notebooks in a clone's ``course`` that contain work; none outside of one's own clone."""
+    if source() != IN_CLONE or not _can_build() or not is_own_clone():
         return {}
     from autograder.builder.outputs.generate import worked_in
 

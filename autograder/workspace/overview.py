@@ -9,6 +9,7 @@ from autograder.cards.overview import Overview
 from autograder.lessons.course_map import CourseMap, course_map
 from autograder.lessons.standing import Standing
 from autograder.workspace import location, progress_file
+from autograder.workspace.class_wheel import this_class
 
 
 def overview() -> None:
@@ -42,12 +43,14 @@ def standing_so_far(workspace: Path | None = None) -> Standing:
 
 
 def course_here(workspace: Path | None = None) -> CourseMap:
-    """The map of the chapters in a workspace: a class may have only some of them.
+    """The map of the chapters in a workspace, or of the class: it may have only some of them.
 
     Args:
         workspace: by default the current one. If it has no chapter, this is the whole course.
     """
     folder = workspace or location.current()
-    names = {path.stem for path in folder.glob("*.ipynb")} if folder else ()
+    names = location.chapters_in(folder) if folder else {*this_class().chapters}
+    if names and not folder:
+        names |= location.chapters_in(Path.cwd())  # newer than this installation
     here = course_map().limited_to(names)
     return here if here.chapters else course_map()

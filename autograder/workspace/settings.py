@@ -25,7 +25,7 @@ def check_on_run() -> bool:
 def _value_of(name: str) -> bool:
     """A setting; its default if the file cannot be read or has another kind of value."""
     default, _ = SETTINGS[name]
-    workspace = location.current()
+    workspace = location.entered() or location.default()
     if workspace is None:
         return default
     try:

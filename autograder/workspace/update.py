@@ -16,16 +16,13 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.builder.outputs.trust import is_trusted, sign
-from autograder.workspace import given, progress_file
+from autograder.workspace import assignment, given, location, progress_file
 from autograder.workspace.carry import Carried, carry
 from autograder.workspace.cells import Notebooks, grade_id, is_answer, name_of, text_of
-from autograder.workspace.location import MARK, STATE, is_workspace
+from autograder.workspace.location import KEPT, MARK, STATE, is_assignment, is_workspace
 
 GIVEN = "given"
 """The folder, within the state folder, with the chapters as released."""
-
-KEPT = "kept"
-"""The folder in a workspace with replaced files."""
 
 
 class CannotUpdate(Exception):
@@ -96,16 +93,18 @@ def is_behind(folder: Path) -> bool:
 
 
 def update(folder: Path, earlier: Path | None = None) -> list[Row]:
-    """Update a workspace, and carry over all of the learner's work.
+    """Update a workspace or an assignment, and carry over all of the learner's work.
 
     Args:
-        folder: the workspace.
+        folder: the workspace, or the folder of an assignment.
         earlier: a folder with notebooks of an earlier version, whose work is carried over, too.
 
     Raises:
         CannotUpdate: there is no workspace, or it cannot be written to.
         NoNotebooks: there are no chapters to update to.
     """
+    if earlier is None and is_assignment(folder):
+        return _update_assignment(folder)
     new = given.chapters(given.source())
     if not is_workspace(folder):
         _make(folder)
@@ -134,7 +133,7 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
     """Restore the cell of an exercise as released.
 
     Args:
-        folder: the workspace.
+        folder: the workspace, or the folder of an assignment.
         chapter: the chapter's stem, or its beginning, such as ``03``.
         exercise: the exercise's name.
 
@@ -148,9 +147,9 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
     path = _path(folder, name)
     try:
         mine = nbformat.read(path, as_version=4)
-        was = nbformat.read(_given_path(folder, name), as_version=4)
     except Exception as error:
         raise CannotUpdate(f"{path} cannot be read as a notebook ({error}).") from None
+    was = as_released(folder, name)
     stubs = {grade_id(cell): cell for cell in was.cells if is_answer(cell)}
     if exercise not in stubs:
         raise CannotUpdate(
@@ -159,7 +158,7 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
     place = next((i for i, c in enumerate(mine.cells) if grade_id(c) == exercise), None)
     if place is not None and text_of(mine.cells[place]) == text_of(stubs[exercise]):
         return None
-    kept = _keep(folder, path)
+    kept = _keep_first(folder, path)
     if place is None:
         names = [name_of(cell) for cell in was.cells]
         before = set(names[: names.index(name_of(stubs[exercise]))])
@@ -171,13 +170,38 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
     return kept
 
 
+def as_released(folder: Path, name: str) -> NotebookNode:
+    """A chapter of a workspace or an assignment, without the learner's work.
+
+    Raises:
+        CannotUpdate: there is none that can be read.
+    """
+    if is_assignment(folder):
+        notebook = assignment.released(folder, name)
+        if notebook is None:
+            raise CannotUpdate(
+                f"{name}.ipynb was found neither in nbgrader's exchange nor in this installation."
+            )
+        return notebook
+    path = _given_path(folder, name)
+    try:
+        return nbformat.read(path, as_version=4)  # type: ignore[no-any-return]
+    except Exception as error:  # the file may contain anything
+        raise CannotUpdate(f"{path} cannot be read ({error}). Run 'fxcourse update'.") from None
+
+
 def chapter_called(folder: Path, said: str) -> str:
-    """The stem of a chapter in a workspace, from its stem or its beginning.
+    """The stem of a chapter in a workspace or an assignment, from its stem or its beginning.
 
     Raises:
         CannotUpdate: no chapter matches, or several do.
     """
-    names = sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
+    if is_assignment(folder):
+        names = sorted(location.chapters_in(folder))
+    else:
+        names = sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
+    if not names:
+        raise CannotUpdate(f"There is no chapter in {folder}.")
     stem = said.removesuffix(".ipynb")
     stem = f"0{stem}" if stem[:1].isdigit() and not stem[1:2].isdigit() else stem
     found = [name for name in names if stem in (name, name.partition("_")[0])]
@@ -193,8 +217,7 @@ def chapter_called(folder: Path, said: str) -> str:
 
 def _make(folder: Path) -> None:
     try:
-        if not folder.exists():
-            folder.mkdir(mode=0o700, parents=True)  # answers are private
+        location.make_private(folder)
         (folder / STATE / GIVEN).mkdir(parents=True, exist_ok=True)
         mark = folder / STATE / MARK
         mark.write_text(json.dumps({"layout": 1}) + "\n", encoding="utf-8")
@@ -203,15 +226,39 @@ def _make(folder: Path) -> None:
             f"A workspace cannot be made in {folder} ({error.strerror}). Name a folder of your "
             "own, in which you may write, such as: fxcourse lab my-course"
         ) from None
-    if given.IN_CLONE.is_dir():
+    if given.IN_CLONE.is_dir() and location.is_own_clone():
         _bring_record(given.IN_CLONE, folder)
 
 
 def _bring_record(earlier: Path, folder: Path) -> None:
     """Copy an earlier record, if the workspace has none yet."""
-    old, new = earlier / progress_file.NAME, folder / STATE / progress_file.IN_WORKSPACE
+    old, new = earlier / progress_file.OLD_NAME, progress_file.in_workspace(folder).path
     if not new.exists() and old.is_file():
         shutil.copyfile(old, new)
+
+
+def _update_assignment(folder: Path) -> list[Row]:
+    """Update the notebooks of an assignment. Copies of the earlier ones go to the state folder."""
+    rows = []
+    for name in sorted(location.chapters_in(folder)):
+        path = _path(folder, name)
+        try:
+            mine = nbformat.read(path, as_version=4)
+        except Exception:  # an editor, or git, has damaged the file
+            rows.append(Row(name, "unreadable"))
+            continue
+        new = as_released(folder, name)
+        was = assignment.as_fetched(name, mine, new)
+        carried = carry({name: mine}, {name: was}, {name: new})[name]
+        is_new = _differ(carried.notebook, mine)
+        kept = _keep_first(folder, path) if is_new else None
+        if is_new:
+            write_whole(path, carried.notebook)
+        came, went = _changes(mine, carried.notebook)
+        answers, own = _answers(carried.notebook, new), _own_cells(carried.notebook, new)
+        state: Literal["updated", "as before"] = "updated" if is_new else "as before"
+        rows.append(Row(name, state, answers, own, carried.beside, came, went, kept))
+    return rows
 
 
 def _bring(
@@ -307,9 +354,24 @@ def _own_cells(notebook: NotebookNode, new: NotebookNode) -> int:
     return sum(name_of(cell) not in names for cell in notebook.cells)
 
 
+def _keep_first(folder: Path, path: Path) -> Path:
+    """Copy a file before it is changed; stop if that is not possible."""
+    try:
+        return _keep(folder, path)
+    except OSError as error:
+        raise CannotUpdate(
+            f"A copy of {path.name} cannot be written ({error.filename}: {error.strerror}). The "
+            "notebook was not changed."
+        ) from None
+
+
 def _keep(folder: Path, path: Path, stamp: datetime | None = None) -> Path:
-    """Copy a file that will be replaced."""
-    place = folder / KEPT / (stamp or datetime.now()).strftime("%Y-%m-%d-%H%M%S-%f")
+    """Copy a file that will be replaced. Nothing is added to an assignment: it is handed in."""
+    home = folder
+    if is_assignment(folder):
+        home = location.state_folder()
+        location.make_private(home)
+    place = home / KEPT / (stamp or datetime.now()).strftime("%Y-%m-%d-%H%M%S-%f")
     place.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy2(path, place))
 

@@ -117,7 +117,7 @@ def test_a_newcomer_has_a_green_card_in_six_actions(
 def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> None:
     from playwright.sync_api import expect
 
-    record = lab.folder / STATE / progress_file.IN_WORKSPACE
+    record = lab.folder / STATE / progress_file.NAME
     before = record.read_text(encoding="utf-8") if record.exists() else "{}"
     record.write_text(json.dumps({"node_names": "passed", "node_table": "failed"}))
     set_settings(lab, WINDOWING, {})  # as for learners: only cells in the window are in the page

@@ -88,7 +88,7 @@ def test_a_check_needs_the_base_alone(tmp_path: Path) -> None:
     assert f"{needs} Then restart the kernel, and run this check again." in card
     assert f"raised: `first_nonfinite` was not checked. {needs}\n" in said
     assert 'saved: This needs matplotlib. Install it with: pip install "fxcourse[learn]"\n' in said
-    noted = json.loads((tmp_path / ".fxcourse-progress.json").read_text())
+    noted = json.loads((tmp_path / ".local/state/fxcourse/progress.json").read_text())["fxcourse"]
     assert noted["node_names"] == "passed" and "first_nonfinite" not in noted
 
 
@@ -142,7 +142,9 @@ def test_commands_that_need_no_extra_say_nothing_of_one(tmp_path: Path) -> None:
 FILES = """
 from pathlib import Path
 from autograder.watch import files
-print(len(files.exercises_of(Path("work"), "03_manipulation")))
+from autograder.workspace import update
+chapter = update.as_released(Path("work"), "03_manipulation")
+print(len(files.exercises_of(Path("work"), "03_manipulation", chapter)))
 """
 
 

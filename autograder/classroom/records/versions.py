@@ -18,10 +18,14 @@ PIN = (
 """Advice for classes whose versions differ."""
 
 
+def numbers() -> dict[str, str]:
+    """The installed versions of the course and of the libraries that decide grades."""
+    return {name: course_digest.number(name) for name in ("fxcourse", *course_digest.LIBRARIES)}
+
+
 def installed() -> dict[str, str]:
     """The installed versions that decide grades: of the course, its checks, and its libraries."""
-    found = {name: course_digest.number(name) for name in ("fxcourse", *course_digest.LIBRARIES)}
-    return found | {CHECKS: course_digest.code()[:12]}
+    return numbers() | {CHECKS: course_digest.code()[:12]}
 
 
 def pin(room: Path) -> dict[str, str]:

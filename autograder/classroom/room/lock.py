@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from autograder.environment.errors import ClassroomError
+from autograder.environment.file_lock import lock
 
 HOME = ".fxcourse"
 """The folder in a classroom that contains the journal and the lock."""
@@ -26,21 +25,10 @@ def only_one(room: Path) -> Iterator[None]:
     path.parent.mkdir(exist_ok=True)
     with path.open("w") as file:
         try:
-            _lock(file)
+            lock(file)
         except OSError:
             raise ClassroomError(f"{room} is being graded already, by another process.") from None
         yield
-
-
-def _lock(file: Any) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 _DISK_ERRORS = {

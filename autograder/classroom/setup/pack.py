@@ -7,11 +7,6 @@ these before the zip is written.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import io
-import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -21,19 +16,24 @@ import nbformat
 from autograder.builder.outputs import lock
 from autograder.classroom.room.chapter_names import is_called
 from autograder.classroom.room.nbgrader_api import api
+from autograder.classroom.setup.wheel import (
+    NAME,
+    TORCH_CPU,
+    course_files,
+    make_wheel,
+    unpacked,
+    zipped,
+)
 from autograder.core import own_exercises
-from autograder.core.exercise_folder import HIDDEN_REFERENCES, REDRAWS
+from autograder.core.exercise_folder import REDRAWS
 from autograder.environment.errors import ClassroomError
 from autograder.environment.package_folder import PACKAGE_FOLDER
+from autograder.workspace import class_wheel
 
-NAME = "fxcourse"
-_LEFT_OUT = ("classroom", "boxed", "hunt", "new_exercise", "__pycache__")
+_LEFT_OUT = ("classroom", "boxed", "formats", "hunt", "new_exercise")
 """Packages of the course that learners do not need."""
 
-_KINDS = frozenset({".py", ".json", ".jsonl", ".html", ".css", ".js", ".svg"})
 _NOT_FOR_STUDENTS = (b"BEGIN SOLUTION", b"BEGIN HIDDEN TESTS", b"BEGIN MARK SCHEME")
-_DATE = (2020, 1, 1, 0, 0, 0)
-"""The date of all files, so that the same class gives the same bytes."""
 
 README = """\
 # {title}
@@ -61,9 +61,6 @@ agree with a grade, ask your instructor.
 then *Fetch*. Answer in the notebook, and *Submit* it there. If something does not work, run
 `fxcourse doctor --hub` in a terminal.
 """
-
-TORCH_CPU = "https://download.pytorch.org/whl/cpu"
-"""pip's index of PyTorch without CUDA; the same as in the Makefile."""
 
 PYTHON = "3.11"
 """The Python of images."""
@@ -131,7 +128,7 @@ def released_chapters(room: Path) -> list[str]:
     return [name.removesuffix(".ipynb") for name in _notebooks(room, ())]
 
 
-def students_wheel(room: Path) -> tuple[str, bytes]:
+def wheel_of_class(room: Path) -> tuple[str, bytes]:
     """Make the wheel for the students of a class: the name of its file, and its content.
 
     Raises:
@@ -166,7 +163,7 @@ def whole_wheel() -> tuple[str, bytes]:
         for path in sorted(PACKAGE_FOLDER.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    return _wheel(files, {}, "whole")
+    return make_wheel(files, {})
 
 
 def _secret(room: Path) -> str:
@@ -175,10 +172,10 @@ def _secret(room: Path) -> str:
 
 def _wheel_of(room: Path, notebooks: Mapping[str, bytes]) -> tuple[str, bytes]:
     """The wheel for students with these notebooks, after a search for what they must not get."""
-    secret = _secret(room)
+    secret, course_id = _secret(room), api(room).coursedir.course_id
     _check_contents(notebooks, secret)
     own = own_exercises.texts_for_students(room / own_exercises.FOLDER)
-    name, data = make_wheel(notebooks, own)
+    name, data = students_wheel(notebooks, own, course_id)
     _check_contents(unpacked(data), secret)
     return name, data
 
@@ -207,14 +204,15 @@ def _notebooks(room: Path, chapters: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
-def make_wheel(
-    notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None
+def students_wheel(
+    notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None, course_id: str = ""
 ) -> tuple[str, bytes]:
     """Make a wheel of the course for learners, with these notebooks as its chapters.
 
     Args:
         notebooks: their contents, by the names of their files.
         own: texts of the instructor's own exercises; see `own_exercises.texts_for_students`.
+        course_id: the class's name in nbgrader.
 
     Raises:
         ClassroomError: the course is not installed.
@@ -222,65 +220,13 @@ def make_wheel(
     Returns:
         The name that its file must have, and its content.
     """
-    files = _package(PACKAGE_FOLDER)
+    files = course_files(_LEFT_OUT, hidden=False)
     for path, source in (own or {}).items():
         files[f"{own_exercises.PACKAGE}/{path}"] = source.encode()
-    return _wheel(files, notebooks, "class")
-
-
-def _wheel(files: dict[str, bytes], notebooks: Mapping[str, bytes], kind: str) -> tuple[str, bytes]:
-    """A wheel with these files of packages, and these notebooks; `kind` is part of its version."""
-    digest = hashlib.sha256()
-    for name, text in sorted((files | dict(notebooks)).items()):
-        digest.update(name.encode() + b"\0" + text)
-    try:
-        course = metadata.distribution(NAME)
-        # In a clone, the metadata may be in PKG-INFO, in the folder that setuptools creates.
-        described = course.read_text("METADATA") or course.read_text("PKG-INFO")
-    except metadata.PackageNotFoundError:
-        described = None
-    if not described:
-        raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
-    # The wheel has its own version, because pip keeps an installed package of the same version.
-    version = f"{course.version.partition('+')[0]}+{kind}.{digest.hexdigest()[:10]}"
-    described = described.replace(f"\nVersion: {course.version}\n", f"\nVersion: {version}\n", 1)
-    info = f"{NAME}-{version}.dist-info"
-    data = f"{NAME}-{version}.data/data/share/{NAME}/course"
-    files |= {f"{data}/{name}": text for name, text in notebooks.items()}
-    files |= {
-        f"{info}/METADATA": described.encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: fxcourse\nRoot-Is-Purelib: true\n"
-        b"Tag: py3-none-any\n",
-        f"{info}/entry_points.txt": b"[console_scripts]\nfxcourse = autograder.cli.main:main\n",
-    }
-    rows = [f"{name},sha256={_digest(text)},{len(text)}" for name, text in sorted(files.items())]
-    files[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""]).encode()
-    return f"{NAME}-{version}-py3-none-any.whl", zipped(files)
-
-
-def _package(home: Path) -> dict[str, bytes]:
-    """The course's own files, in the students' version."""
-    found = {}
-    for path in sorted(home.rglob("*")):
-        parts = path.relative_to(home).parts
-        if path.suffix not in _KINDS or set(parts) & set(_LEFT_OUT) or not path.is_file():
-            continue
-        if path.name in (REDRAWS, HIDDEN_REFERENCES):
-            continue
-        found["/".join(("autograder", *parts))] = _for_students(path, parts)
-    return found
-
-
-def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
-    data = path.read_bytes()
-    if path.suffix == ".jsonl":
-        lines = data.decode().splitlines(keepends=True)
-        # A line with a name alone is about a hidden case.
-        return "".join(line for line in lines if len(json.loads(line)) > 1).encode()
-    if parts[0] == "lessons" and path.suffix == ".json":
-        told = json.loads(data) | {"debriefs": {}}
-        return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
-    return data
+    chapters = (name.removesuffix(".ipynb") for name in notebooks)
+    about = class_wheel.FILE.relative_to(PACKAGE_FOLDER.parent).as_posix()
+    files[about] = class_wheel.text_of(course_id, chapters).encode()
+    return make_wheel(files, notebooks)
 
 
 def _check_contents(files: Mapping[str, bytes], secret: str) -> None:
@@ -296,24 +242,3 @@ def _check_contents(files: Mapping[str, bytes], secret: str) -> None:
             raise ClassroomError(f"{name} has hidden cases. Move them into {REDRAWS}.")
         if name.endswith(".ipynb") and any(mark in data for mark in _NOT_FOR_STUDENTS):
             raise ClassroomError(f"{name} holds solutions or hidden tests. Release it again.")
-
-
-def unpacked(data: bytes) -> dict[str, bytes]:
-    """The files of a zip."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """A zip with these files."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, text, zipfile.ZIP_DEFLATED)
-    return data.getvalue()
-
-
-def _digest(data: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

@@ -18,7 +18,8 @@ from nbgrader.auth import BaseAuthPlugin
 from typer.testing import CliRunner, Result
 
 from autograder.builder.paths import ROOT
-from autograder.classroom.setup.pack import TORCH_CPU, make_wheel, pack, unpacked
+from autograder.classroom.setup.pack import pack, students_wheel
+from autograder.classroom.setup.wheel import TORCH_CPU, unpacked
 from autograder.cli.classroom import app
 from autograder.environment.errors import ClassroomError
 from tests.support.numbers import numbers_room as numbers
@@ -130,7 +131,7 @@ def test_commands_say_in_a_sentence_what_is_wrong(room: Path, tmp_path: Path) ->
 
 
 def test_the_students_wheel_holds_no_answers(room: Path) -> None:
-    name, data = make_wheel({"a.ipynb": b"{}"})
+    name, data = students_wheel({"a.ipynb": b"{}"})
     files = unpacked(data)
     assert name.endswith("-py3-none-any.whl")
     for word in ("hidden", "redraws", "trap.md", "/classroom/", "solutions"):
@@ -141,7 +142,10 @@ def test_the_students_wheel_holds_no_answers(room: Path) -> None:
         if "/lessons/" in path and path.endswith(".json"):
             assert json.loads(text)["debriefs"] == {}
     assert any(path.endswith(".data/data/share/fxcourse/course/a.ipynb") for path in files)
-    assert make_wheel({"a.ipynb": b"{}"}) == (name, data)
+    assert students_wheel({"a.ipynb": b"{}"}) == (name, data)
+    _, data = students_wheel({"a.ipynb": b"{}"}, course_id="fx101")
+    about = json.loads(unpacked(data)["autograder/workspace/class.json"])
+    assert about == {"id": "fx101", "chapters": ["a"]}
 
 
 def test_what_is_not_for_students_is_not_packed(room: Path, tmp_path: Path) -> None:
@@ -177,6 +181,7 @@ from autograder.exercises import of_chapter
 from autograder.cli import doctor
 from autograder.cli.main import app, name_of
 from autograder.workspace import update
+from autograder.workspace.class_wheel import this_class
 from torch import fx
 
 assert not autograder.__file__.startswith(sys.argv[1]), autograder.__file__
@@ -191,7 +196,8 @@ def wrong(model):
 print(grade("node_names", node_names).status, grade("node_names", wrong).status)
 print(doctor.packages().state, doctor.write_access(Path(sys.argv[2])).state)
 print([row.name for row in update.open_workspace(Path(sys.argv[2]))])
-print(*(name_of(each) for each in app.registered_commands))
+print(this_class())
+print(*(name_of(each) for each in app.registered_commands if not each.hidden))
 """
 
 
@@ -225,6 +231,16 @@ def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     words = [python, "-I", "-c", TRY, str(ROOT), str(tmp_path / "own")]
     said = subprocess.run(words, cwd=tmp_path, text=True, capture_output=True)
     commands = "lab update progress reset watch doctor"
-    expected = ["passed failed", "ok ok", f"['{CHAPTER}']", commands]
+    known = f"ClassWheel(id='{room.name}', chapters=('{CHAPTER}',))"
+    expected = ["passed failed", "ok ok", f"['{CHAPTER}']", known, commands]
     assert said.stdout.splitlines() == expected, said.stderr[-2000:]
     assert python.with_name("fxcourse").exists() or os.name == "nt"
+    for words, why in (
+        ("grade . --force", "it was made for the students of a class"),
+        ("hunt --help", "it was made for the students of a class"),
+        ("build", "only a clone of the project has it"),
+    ):
+        called = [python, "-I", "-m", "autograder.cli", *words.split()]
+        tried = subprocess.run(called, cwd=tmp_path, text=True, capture_output=True)
+        sentence = f"This installation has no 'fxcourse {words.split()[0]}': {why}.\n"
+        assert (tried.returncode, tried.stdout, tried.stderr) == (2, "", sentence)

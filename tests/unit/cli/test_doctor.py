@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from autograder.cli import doctor, main
+from autograder.workspace import location
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,22 @@ def test_a_workspace_that_cannot_be_written(tmp_path: Path) -> None:
     finding = doctor.write_access(tmp_path / "file")
     assert finding.state == "broken"
     assert "Nothing can be saved in" in finding.says
+
+
+def test_a_clone_of_another_account_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(location.ENV)
+    monkeypatch.setattr(location.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert location.usual() == tmp_path / "fxcourse"
+    finding = doctor.write_access()
+    assert (finding.state, finding.advice) == ("info", "")
+    assert finding.says == (
+        f"Notebooks can be saved in {tmp_path}. You cannot write into the folder of the course "
+        f"itself, {location.CLONE}."
+    )
 
 
 def test_the_command_fails_when_something_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -309,15 +309,16 @@ def test_nothing_is_noted_while_grading(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     predict("03.1", "a")
-    assert not any(tmp_path.iterdir())
+    assert not any(tmp_path.iterdir()) and not progress_file.outside().path.exists()
 
 
 def test_a_pick_that_cannot_be_read_is_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for text in ("[]", "{", '{"predictions": 3}', '{"predictions": {"a": 4}, "retarget": 5}'):
-        progress_file.path().write_text(text, encoding="utf-8")
+    record = progress_file.outside()
+    for done in ({"predictions": 3}, {"predictions": {"a": 4}, "retarget": 5}):
+        record.write(done)
         assert progress_file.first_picks() == progress_file.verdicts() == {}
 
 
@@ -334,7 +335,8 @@ def test_a_write_that_breaks_off_loses_nothing(
     monkeypatch.setattr(Path, "write_text", full)
     progress_file.record_verdict("add_to_mul", "passed")
     assert progress_file.verdicts() == {"retarget": "passed"}
-    assert [path.name for path in tmp_path.iterdir()] == [progress_file.path().name]
+    left = {path.name for path in progress_file.outside().path.parent.iterdir()}
+    assert left == {progress_file.NAME, f"{progress_file.NAME}.lock"}
 
 
 def test_progress_without_predictions_is_as_it_was() -> None:

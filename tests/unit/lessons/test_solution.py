@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -201,7 +200,7 @@ def test_the_statuses_of_the_record() -> None:
 def test_old_and_broken_records_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for noted in ([1], "x", {NAME: "y"}, {NAME: [1, "a"]}):
-        progress_file.path().write_text(json.dumps({"failures": noted}))
+        progress_file.outside().write({"failures": noted})
         progress_file.note_failure(NAME, "b")
         assert progress_file.failures(NAME)[-1] == "b"
     for at in range(50):
@@ -214,7 +213,7 @@ def test_old_and_broken_records_are_read(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_progress_and_the_index_agree(shown: list[Any]) -> None:
     for status in ("failed", "seen", "passed"):
-        progress_file.path().write_text(json.dumps({"node_table": "passed", "is_faithful": status}))
+        progress_file.outside().write({"node_table": "passed", "is_faithful": status})
         progress, index = repr(progress_so_far("00_start")), repr(overview_so_far())
         place = overview_so_far().standing.place()
         assert place is not None

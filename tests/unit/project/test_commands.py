@@ -172,7 +172,7 @@ def run_main(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
 
 
 def test_the_help_lists_the_exit_statuses() -> None:
-    assert set(main.STATUSES) == {0, 1, 2, main.CRASHED, main.STOPPED}
+    assert set(main.STATUSES) == {0, 1, 2, 3, main.CRASHED, main.STOPPED}
     shown = " ".join(CliRunner().invoke(main.app, ["--help"]).output.split())
     for status, text in main.STATUSES.items():
         assert f"{status} {text}" in shown

@@ -628,7 +628,7 @@ def test_a_stub_earns_nothing_while_grading(monkeypatch: pytest.MonkeyPatch, how
         check(untouched, hidden=how == "hidden cases")
 
 
-def test_progress_is_kept_beside_the_notebook(
+def test_progress_is_kept_and_nothing_lies_next_to_the_notebook(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(api, "EXERCISES", {"toy": TOY})
@@ -638,8 +638,8 @@ def test_progress_is_kept_beside_the_notebook(
         return solution(model)
 
     check(toy)
-    assert '"toy": "passed"' in (tmp_path / progress_file.NAME).read_text()
-    (tmp_path / progress_file.NAME).write_text("not json")
+    assert progress_file.outside().read() == {"toy": "passed"} and not any(tmp_path.iterdir())
+    progress_file.outside().path.write_text("not json")
     api.progress()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -179,9 +178,9 @@ def test_a_file_that_is_deleted_and_comes_back(desk: Desk) -> None:
     assert "two.py does not exist" in desk.out.getvalue()
 
 
-def test_a_session_begins_where_the_learner_is(desk: Desk, tmp_path: Path) -> None:
+def test_a_session_begins_where_the_learner_is(desk: Desk) -> None:
     desk.until("failed one")
-    (tmp_path / progress_file.NAME).write_text(json.dumps({"one": "passed"}))
+    progress_file.outside().write({"one": "passed"})
     again = Session(desk.session.exercises, desk.session.console, desk.session.checker)
     assert again.exercise.name == "two"
 

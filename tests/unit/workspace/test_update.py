@@ -166,11 +166,11 @@ def test_work_of_an_earlier_version_is_brought_in(source: Path, tmp_path: Path) 
         for place, one in enumerate(notebook.cells):
             one.id = grade_id(one) or f"cell-{place:03}"
     give_out(old, notebooks)
-    (old / progress_file.NAME).write_text('{"two": "passed"}', encoding="utf-8")
+    (old / progress_file.OLD_NAME).write_text('{"two": "passed"}', encoding="utf-8")
     folder = tmp_path / "new"
     update.update(folder, old)
     assert answer_in(folder) == ANSWER
-    record = folder / location.STATE / progress_file.IN_WORKSPACE
+    record = folder / location.STATE / progress_file.NAME
     assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
     assert answer_in(old) == ANSWER
     write(old, "01_first", "one", "def one(x):\n    return 1")
@@ -225,7 +225,7 @@ def test_the_record_is_that_of_the_workspace(mine: Path, monkeypatch: pytest.Mon
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
     progress_file.record_verdict("two", "passed")
-    record = mine / location.STATE / progress_file.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.NAME
     assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
     monkeypatch.chdir(mine.parent)
     monkeypatch.setenv(location.ENV, str(mine))
@@ -239,7 +239,7 @@ def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
     (shown,) = notebook.cells[1].outputs
     assert "Begin here: 0.1 Your first green card" in shown.data["text/plain"]
     assert notebook.cells[1].metadata.jupyter.source_hidden
-    record = mine / location.STATE / progress_file.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.NAME
     record.write_text('{"node_names": "passed"}', encoding="utf-8")
     (shown,) = nbformat.read(index.refresh(mine), as_version=4).cells[1].outputs
     assert "Go on: 0.2 The three parts of FX" in shown.data["text/plain"]
@@ -263,7 +263,7 @@ def test_the_index_is_up_to_date_when_it_is_opened(mine: Path) -> None:
 
     assert "Begin here: 0.1" in opened()
     written = (mine / "index.ipynb").stat().st_mtime_ns
-    record = mine / location.STATE / progress_file.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.NAME
     record.write_text('{"node_names": "passed"}', encoding="utf-8")
     asyncio.run(manager.get("index.ipynb", content=False))  # as JupyterLab does before a save
     assert (mine / "index.ipynb").stat().st_mtime_ns == written
@@ -302,7 +302,7 @@ def test_jupyterlab_opens_the_first_chapter_until_something_is_passed(mine: Path
     assert lab.first_notebook(mine) == "index"  # this course lacks chapter 0
     (mine / "00_start.ipynb").touch()
     assert lab.first_notebook(mine) == "00_start"
-    record = mine / location.STATE / progress_file.IN_WORKSPACE
+    record = mine / location.STATE / progress_file.NAME
     record.write_text('{"node_names": "failed"}', encoding="utf-8")
     assert lab.first_notebook(mine) == "00_start"
     assert "--LabApp.default_url=/lab/tree/00_start.ipynb" in lab.command(mine)

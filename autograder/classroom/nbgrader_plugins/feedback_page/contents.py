@@ -12,7 +12,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder.cards.wording import STATUS_LOOKS, headline
 from autograder.classroom.nbgrader_plugins.feedback_page.written import written
 from autograder.drawing import html
-from autograder.submission.outcome_notes import outcome_of
+from autograder.submission.outcome_notes import ENDED, outcome_of
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.source_cells import checked_exercise, without_hidden
 
@@ -27,23 +27,6 @@ _PNG = re.compile(r"[A-Za-z0-9+/=\s]+")
 _MOST_PNG = 400_000
 
 AS_GIVEN = "This is the notebook as it was given out. Is it the right file?"
-
-ENDED = {
-    SubmissionStatus.REPAIRED: "Before your notebook was graded, it was repaired.",
-    SubmissionStatus.RESTORED: "A cell that must stay as it was given out had been changed. It "
-    "was put back; this costs nothing.",
-    SubmissionStatus.TAMPERED: "Something was changed in a way that could have gained points. It "
-    "was put back before grading.",
-    SubmissionStatus.TIMED_OUT: "Part of your notebook used up its time and was stopped. The rest "
-    "was graded.",
-    SubmissionStatus.OUT_OF_MEMORY: "Part of your notebook used up its memory and was stopped. The "
-    "rest was graded.",
-    SubmissionStatus.CRASHED: "Part of your notebook ended Python. The rest was graded.",
-    SubmissionStatus.UNREADABLE: "Your file could not be read as a notebook, so there was nothing "
-    "to grade. Hand in the notebook again.",
-    SubmissionStatus.REFUSED: "Your submission was not graded, for the reason below.",
-}
-"""The outcome of a submission, for its student; a submission graded unchanged needs no words."""
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.question import model_case
+from autograder.authoring.question import T, model_case
 from autograder.exercises.ch03_manipulation.retarget import models
 from autograder.exercises.ch03_manipulation.retarget.cases import X
 from autograder.models import additions
 
 REDRAWS = (
+    model_case(
+        "one call",
+        "task",
+        additions.SeveralReaders,
+        (T(5), T(5)),
+        extra=(torch.add, torch.maximum),
+    ),
     model_case(
         "any keywords",
         "arguments",

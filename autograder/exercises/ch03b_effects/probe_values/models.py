@@ -25,6 +25,11 @@ class SinSum(nn.Module):
         return torch.sin(x).sum() * 2
 
 
+class SinTwice(nn.Module):
+    def forward(self, x):
+        return torch.sin(torch.sin(x))
+
+
 class Layers(nn.Module):
     def __init__(self):
         super().__init__()

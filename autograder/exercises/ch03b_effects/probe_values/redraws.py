@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from autograder.authoring.question import T
 from autograder.exercises.ch03b_effects.probe_values import models
 from autograder.exercises.ch03b_effects.probe_values.cases import Stops, X, probe_case
 
 REDRAWS = (
+    probe_case("calls", "task", models.SinTwice, (T(4),)),
     probe_case(
         "a method that is built in", "probes", models.SinSum, (X,), probe=models.built_in_probe
     ),

@@ -35,6 +35,13 @@ class DeadChain(nn.Module):
         return x + 1
 
 
+class DeadBranch(nn.Module):
+    def forward(self, x):
+        y = torch.exp(x)
+        torch.relu(y - x).sum()
+        return y * 2
+
+
 class DeadTangle(nn.Module):
     def __init__(self):
         super().__init__()

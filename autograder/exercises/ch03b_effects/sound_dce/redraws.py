@@ -8,6 +8,7 @@ from autograder.exercises.ch03b_effects.sound_dce.cases import WIDE, X
 from autograder.exercises.ch03b_effects.sound_dce.models import switch_first_norm
 
 REDRAWS = (
+    model_case("a dead chain", "dead", models.DeadBranch, (T(2, 2, 2),)),
     model_case("names alike", "modules", models.NamesAlike, (WIDE,)),
     model_case("nothing returned", "rest", models.NothingReturned, (X, X)),
     model_case("through a slice", "rest", models.ThroughASlice, (X, X)),

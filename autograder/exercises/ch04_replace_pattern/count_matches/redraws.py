@@ -9,9 +9,11 @@ from autograder.exercises.ch04_replace_pattern.count_matches.cases import count_
 from autograder.exercises.ch04_replace_pattern.models import (
     ReluChain,
     relu_of_relu,
+    sum_of_two,
 )
 
 REDRAWS = (
+    count_case("one after the other", "task", models.ThreeWaves, sum_of_two),
     count_case(
         "a pattern that trains, a model that does not",
         "rules",

@@ -77,6 +77,13 @@ class Passing(nn.Module):
         return x
 
 
+class ReluChainThenSine(nn.Module):
+    def forward(self, x):
+        for _ in range(7):
+            x = torch.relu(x)
+        return torch.sin(x)
+
+
 class Branches(nn.Module):
     def __init__(self):
         super().__init__()

@@ -16,6 +16,7 @@ def by_module(case: Case) -> Case:
 
 
 REDRAWS = (
+    until_case("a longer chain", "task", models.ReluChainThenSine, models.COLLAPSE, 6),
     until_case(
         "limit by default, one round too few",
         "limit",

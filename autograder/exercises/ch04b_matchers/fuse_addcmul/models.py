@@ -22,6 +22,12 @@ class ProductLeft(nn.Module):
         return x * y + z
 
 
+class ProductLeftTwice(nn.Module):
+    def forward(self, x, y, z):
+        first = x * y + z
+        return torch.tanh(first) * z + x
+
+
 class ProductRight(nn.Module):
     def forward(self, x, y, z):
         return z + x * y

@@ -39,6 +39,17 @@ class FourSpellings(nn.Module):
         return self.act(self.d(x))
 
 
+class TwoLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.second(self.act(self.first(x))) + x
+
+
 class TorchRelu(nn.Module):
     def __init__(self):
         super().__init__()

@@ -34,6 +34,10 @@ def product(x):
     return x * torch.sin(x)
 
 
+def difference(x):
+    return torch.sin(x) - torch.exp(x)
+
+
 # ------------------------------------------------------------------ spellings
 
 

@@ -20,6 +20,13 @@ class NegThenSigmoid(nn.Module):
         return torch.neg(x).sigmoid()
 
 
+class AllFour(nn.Module):
+    """Both functions and both methods."""
+
+    def forward(self, x):
+        return torch.sigmoid(torch.neg(x)).neg().sigmoid()
+
+
 class AmongOthers(nn.Module):
     """Other functions and methods before, between and after."""
 

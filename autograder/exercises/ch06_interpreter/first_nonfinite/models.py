@@ -138,6 +138,15 @@ class AsFloat(nn.Module):
         return x * ratio
 
 
+class HalfPrecision(nn.Module):
+    """Finite in float32, too large for float16."""
+
+    def forward(self, x):
+        wide = x * 60_000
+        narrow = wide.half()
+        return narrow * 2
+
+
 # ------------------------------------------------------------------ values that are not finite
 
 

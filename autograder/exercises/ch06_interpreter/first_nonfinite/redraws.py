@@ -10,6 +10,7 @@ from autograder.exercises.ch06_interpreter.first_nonfinite.models import INF
 from autograder.models.running import Exactly
 
 REDRAWS = (
+    run_case("an overflow", "task", models.HalfPrecision, Exactly(1.0, 2.0)),
     run_case(
         "an infinite input, in bfloat16",
         "sources",

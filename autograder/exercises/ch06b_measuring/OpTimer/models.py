@@ -55,6 +55,13 @@ class OneSlow(nn.Module):
         return torch.relu(y) * y.tanh()
 
 
+class SlowFirst(nn.Module):
+    """A slow function in front of a quick one."""
+
+    def forward(self, x):
+        return slow(x).abs()
+
+
 class OneWaits(nn.Module):
     """A function that waits, as for a disk, and a function that works."""
 

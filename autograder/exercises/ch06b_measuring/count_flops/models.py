@@ -21,6 +21,17 @@ class OneLinear(nn.Module):
         return self.layer(x)
 
 
+class LinearThenRelu(nn.Module):
+    """One layer, and a ReLU, which counts nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return torch.relu(self.layer(x))
+
+
 def matmul(x, y):
     """A function in the notebook with the name of PyTorch's function."""
     return x * y

@@ -23,6 +23,15 @@ class Straight(nn.Module):
         return self.second(torch.tanh(self.first(x)))
 
 
+class Longer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return torch.exp(self.linear(torch.cos(x)).neg())
+
+
 class Skips(nn.Module):
     def __init__(self):
         super().__init__()

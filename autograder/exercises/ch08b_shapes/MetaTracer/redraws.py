@@ -13,6 +13,7 @@ from autograder.exercises.ch08b_shapes.MetaTracer.cases import (
 )
 
 REDRAWS = (
+    one("a branch", "task", models.TwoColumns, 5, 2),
     one("columns", "questions", models.Columns, 3, 2),
     one("an example and a default", "questions", models.Optional, 2, 3, y=of(2, 1)),
     one("a part's parameter, and a layer again", "leaves", models.Part, 3, 4),

@@ -6,6 +6,9 @@ from autograder.exercises.ch09_debugging.graph_diff import models
 from autograder.exercises.ch09_debugging.graph_diff.cases import edited
 
 REDRAWS = (
+    edited(
+        "the other way round", "task", first=models.several_inserted, second=models.another_target
+    ),
     edited("two traces with other parts", "fields", models.other_parts, make=models.Cut),
     edited("small changes", "arguments", models.small_changes, make=models.Cut),
     edited(

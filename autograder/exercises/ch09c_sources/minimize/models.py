@@ -397,6 +397,11 @@ class Early(nn.Module):
         return torch.cos(torch.sigmoid(torch.tanh(x)))
 
 
+class Twins(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.neg(torch.sin(torch.neg(torch.sin(x)))))
+
+
 def made() -> fx.GraphModule:
     """A graph that contains a call without inputs."""
     graph = fx.Graph()

@@ -10,6 +10,7 @@ STRAIGHT = ("sin", "neg", "add", "relu", "tanh", "exp")
 """The calls of `models.Straight`."""
 
 REDRAWS = (
+    asked("a chain", "task", models.Twins, models.Calls, "tanh", 1),
     asked(
         "a parameter in its place",
         "inputs",

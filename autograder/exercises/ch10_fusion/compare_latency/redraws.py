@@ -6,6 +6,7 @@ from autograder.exercises.ch10_fusion.compare_latency.cases import FAST, timed
 from autograder.exercises.ch10_fusion.compare_latency.models import Plan
 
 REDRAWS = (
+    timed("slow and fast", "task", Plan((6,)), Plan((2,)), repeats=4),
     timed("no tensors come first", "modules", FAST, Plan((3,)), repeats=2, nested=True),
     timed(
         "many long calls, and a large input",

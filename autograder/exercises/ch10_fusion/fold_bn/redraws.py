@@ -10,6 +10,7 @@ from autograder.exercises.ch10_fusion.fold_bn.cases import (
 )
 
 REDRAWS = (
+    chain("a bias", "task", 2, (2, 5, 2), IMAGE),
     chain(
         "only the BatchNorm trains",
         "caller",

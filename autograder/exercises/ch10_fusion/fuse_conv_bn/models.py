@@ -282,6 +282,20 @@ class PairsInARow(nn.Module):
         return torch.tanh(self.pairs(x))
 
 
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.paths = nn.ModuleDict(
+            {
+                "wide": nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU()),
+                "small": nn.Sequential(nn.Conv2d(2, 3, 1, bias=False), nn.BatchNorm2d(3)),
+            }
+        )
+
+    def forward(self, x):
+        return torch.cat([self.paths["wide"](x), self.paths["small"](x)], dim=1)
+
+
 def one_trains(model: nn.Module) -> None:
     """Put the first pair's BatchNorm into training mode."""
     model.get_submodule("left.1").train()

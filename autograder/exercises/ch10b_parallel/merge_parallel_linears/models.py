@@ -54,6 +54,16 @@ class TwoOfAKind(nn.Module):
         return torch.sigmoid(self.gate(x)) * self.up(x)
 
 
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = nn.Linear(3, 4)
+        self.switch = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return self.value(x) * torch.relu(self.switch(x))
+
+
 class SomeBias(nn.Module):
     def __init__(self):
         super().__init__()

@@ -91,6 +91,14 @@ class Block(nn.Module):
         return self.body(self.body(x)).relu() * self.gain + F.relu(x)
 
 
+class Waves(nn.Module):
+    """Functions and methods; a result is not read."""
+
+    def forward(self, x):
+        x.exp()
+        return torch.cos(torch.cos(x)).relu() * F.relu(x) - x.abs()
+
+
 class Alike(nn.Module):
     """Paths with equal ends lead to modules of two classes; names end in `_` or contain a dot."""
 

@@ -6,7 +6,7 @@ from autograder.exercises.ch11_pytorch2.CountingBackend import models
 from autograder.exercises.ch11_pytorch2.CountingBackend.cases import X, case
 
 REDRAWS = (
-    case("one graph twice, by hand", "task", models.Block, (X,), (X,), drive=models.CountingByHand),
+    case("one graph twice, by hand", "task", models.Waves, (X,), (X,), drive=models.CountingByHand),
     case("no operation, by hand", "task", models.NothingToDo, (X,), drive=models.CountingByHand),
     case(
         "attributes and a default, by hand",

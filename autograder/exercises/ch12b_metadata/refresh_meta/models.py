@@ -136,6 +136,16 @@ class Layers(nn.Module):
         return torch.relu(self.linear(x)).sum(dim=-1)
 
 
+class Joined(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Linear(3, 2)
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        return torch.cat([self.act(self.embed(x)), x], dim=1).mean(dim=0)
+
+
 class Attributes(nn.Module):
     """Reads parameters and buffers, including those of submodules."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from autograder.authoring.question import T
 from autograder.exercises.ch12b_metadata.refresh_meta import models
 from autograder.exercises.ch12b_metadata.refresh_meta.cases import X, case
 
 REDRAWS = (
+    case("a layer", "task", models.Joined, T(5, 3)),
     case(
         "parts of an input", "then", models.PartsLengthened, X, X, X, prepare=models.in_a_dictionary
     ),

@@ -35,6 +35,11 @@ class Weighted(nn.Module):
         return self.linear(self.linear(x) * self.weight) + self.shift
 
 
+class Below(nn.Module):
+    def forward(self, x):
+        return -torch.exp(x).neg().neg() - 3
+
+
 class ChangedLater(nn.Module):
     def forward(self, x):
         y = torch.sin(x)

@@ -7,6 +7,7 @@ from autograder.exercises.ch14_quantization.Calibrator import models
 from autograder.exercises.ch14_quantization.Calibrator.cases import LARGE, NOTHING, X, case
 
 REDRAWS = (
+    case("one run", "task", models.Below, (T(7),)),
     case("zeros and nothing in the end", "zeros", models.Chain, (LARGE,), (NOTHING,), (T(0),)),
     case("a buffer that changes", "computed", models.put_back, (X,), (T(5, 3),)),
 )

@@ -37,6 +37,13 @@ class Straight(Pair):
         return self.go(z.exp(), 0.02) * 3
 
 
+class SideBySide(Pair):
+    def forward(self, x):
+        near = torch.sigmoid(self.go(x, 0.02))
+        far = torch.tanh(self.go(x, 0.4))
+        return near, torch.cos(far)
+
+
 class OneNumberOff(Pair):
     """One tensor has a single number with a large error; another has small errors everywhere."""
 

@@ -52,6 +52,31 @@ class Stages(nn.Module):
         return torch.tanh(self.stages(x))
 
 
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False)
+        self.norm = nn.BatchNorm2d(width)
+        self.act = nn.ReLU(inplace=True)
+        self.skip = nn.Identity()
+        self.drop = nn.Dropout2d(0.1)
+
+    def forward(self, x):
+        return self.skip(x) + self.drop(self.act(self.norm(self.conv(x))))
+
+
+class Branches(nn.Module):
+    """Two branches through blocks."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = Block(2)
+        self.right = nn.Sequential(Block(2), nn.Identity())
+
+    def forward(self, x):
+        return torch.cat([self.left(x), self.right(x)], 1).mean((2, 3))
+
+
 # ------------------------------------------------------------------ dropouts and identities
 
 

@@ -15,7 +15,8 @@ import yaml
 from traitlets.config import Config, PyFileConfigLoader
 from typer.testing import CliRunner, Result
 
-from autograder.classroom.setup.pack import DOCKERFILE, TORCH_CPU
+from autograder.classroom.setup.pack import DOCKERFILE
+from autograder.classroom.setup.wheel import TORCH_CPU
 from autograder.cli.classroom import app
 from tests.support.numbers import numbers_room
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.boxed.preload import not_allowed
-from autograder.classroom.setup.pack import make_wheel, unpacked
+from autograder.classroom.setup.pack import students_wheel
+from autograder.classroom.setup.wheel import unpacked
 from autograder.core import own_exercises
 from autograder.environment.errors import ClassroomError
 from autograder.exercises import EXERCISES, of_chapter
@@ -154,7 +155,7 @@ def test_a_key_of_version_0_1_is_not_lost(room: Path) -> None:
 
 
 def test_it_goes_with_what_students_are_given(room: Path, tmp_path: Path) -> None:
-    _, data = make_wheel({}, own_exercises.texts_for_students(room / "exercises"))
+    _, data = students_wheel({}, own_exercises.texts_for_students(room / "exercises"))
     files = unpacked(data)
     assert f"own_exercises/{NAME}/redraws.py" not in files
     assert f"own_exercises/{NAME}/key.py" in files

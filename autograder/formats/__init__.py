@@ -1,0 +1,1 @@
+"""A graded notebook in the forms that other programs and platforms read."""
