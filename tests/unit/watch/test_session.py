@@ -151,7 +151,7 @@ def test_a_save_ends_the_check_of_the_one_before(desk: Desk) -> None:
     assert looping is not None
     desk.save("right")
     desk.until("passed one")
-    assert looping.process.poll() is not None
+    assert looping.process.wait(60) != 0  # it was killed, and may need a moment to end
 
 
 def test_a_check_that_ends_python_or_goes_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
