@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from collections.abc import Collection
 from functools import cache
@@ -26,7 +27,7 @@ _MARGIN = 1.4
 """Memory that a server is given for each GB that was measured: answers and pictures need some."""
 
 _STEP = 0.5
-_GRADING_LIMIT = 1.5
+FOR_GRADING = 1.5
 """GB with which grading has worked; with half as much, it has not."""
 
 
@@ -77,6 +78,15 @@ def limit(
     return round(least / GB, 2) if least < _UNLIMITED else None
 
 
+def given() -> float | None:
+    """GB that this process and its neighbors can have: by `limit`, or all that there is."""
+    found = [limit()]
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # not on Windows
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        found.append(round(pages / GB, 2))
+    return min((gb for gb in found if gb is not None), default=None)
+
+
 def times_used_up(
     groups: Path = Path("/proc/self/cgroup"),
     mounted: Path = Path("/sys/fs/cgroup"),
@@ -118,7 +128,7 @@ def explain(before: int) -> str:
     here = f"{given:g} GB may be used here" if given else "this machine has too little"
     return (
         f"The system has ended a process because memory was used up: {here}, and grading needs "
-        f"{_GRADING_LIMIT:g} GB for each notebook at a time. Give it more, or use --jobs 1."
+        f"{FOR_GRADING:g} GB for each notebook at a time. Give it more, or use --jobs 1."
     )
 
 
@@ -128,9 +138,9 @@ def _folders(groups: Path, mounted: Path) -> list[Path]:
     with contextlib.suppress(OSError):
         for line in groups.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
-            if controllers not in ("", "memory"):
+            if controllers and "memory" not in controllers.split(","):
                 continue
-            home = mounted / controllers if controllers else mounted
+            home = mounted / "memory" if controllers else mounted
             for part in (Path(path.lstrip("/")), *Path(path.lstrip("/")).parents):
                 found.append(home / part)
     return found

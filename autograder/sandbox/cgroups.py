@@ -124,7 +124,7 @@ def find_home(mounts: Path, groups: Path) -> Path | None:
         mounts: a list of mounts, as in /proc/self/mountinfo.
         groups: the groups of this process, as in /proc/self/cgroup.
     """
-    found = own_group(mounts, groups)
+    found = _own_group(mounts, groups)
     if found is None:
         return None
     home = found.parent if found.name == _GRADER else found
@@ -135,8 +135,7 @@ def find_home(mounts: Path, groups: Path) -> Path | None:
     return home
 
 
-def own_group(mounts: Path, groups: Path) -> Path | None:
-    """The group of this process; ``None`` without cgroup v2. The files are those of `find_home`."""
+def _own_group(mounts: Path, groups: Path) -> Path | None:
     with contextlib.suppress(OSError):
         own = [line[3:] for line in groups.read_text().splitlines() if line.startswith("0::/")]
         for line in mounts.read_text().splitlines():

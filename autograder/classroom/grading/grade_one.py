@@ -13,18 +13,13 @@ from autograder.classroom.grading.canary import prove
 from autograder.classroom.grading.grade_submission import ChapterServers, grade_submission
 from autograder.classroom.intake.discover import find_notebooks
 from autograder.classroom.intake.preflight import read_submission
+from autograder.environment import memory
 from autograder.environment.errors import ClassroomError
-from autograder.sandbox import memory
-from autograder.sandbox.resource_limits import MIB
 from autograder.sandbox.walls import NoBox, ServerLost, Wall, choose
 from autograder.submission.bundle import Bundle
 from autograder.submission.contract import Submission
 from autograder.submission.result import GradedNotebook
 
-NEEDED = 1400
-"""MiB that grading needs, if a notebook itself needs little."""
-
-_TOO_LITTLE = "{how}ut of memory: this machine gives {given} MB, {needed} MB are needed."
 _FOLDER = "handed_in"
 
 
@@ -40,14 +35,14 @@ def grade_one(handed_in: Path, student: str, bundle: Bundle, sandbox: str) -> Gr
     Raises:
         NoBox: this machine cannot grade. The message says why.
     """
-    given, killed = memory.limit(), memory.kills()
-    if given is not None and given < NEEDED:
-        raise NoBox(_TOO_LITTLE.format(how="O", given=given, needed=NEEDED))
+    given, times_before = memory.given(), memory.times_used_up()
+    if given is not None and given < memory.FOR_GRADING:
+        raise NoBox(f"Out of memory: {_numbers(memory.FOR_GRADING)}")
     wall = choose(sandbox)
     config = replace(bundle.config, wall=sandbox, boxed=wall is not Wall.NONE)
     submission = read_hand_in(handed_in, student, bundle)
     # The memory of a sandbox is limited. A machine with this much never kills a process for it.
-    enough = NEEDED + config.preload.bounds.memory // MIB
+    enough = round(memory.FOR_GRADING + config.preload.bounds.memory / memory.GB, 1)
     try:
         servers = ChapterServers(config.preload, wall)
         try:
@@ -57,15 +52,20 @@ def grade_one(handed_in: Path, student: str, bundle: Bundle, sandbox: str) -> Gr
         finally:
             servers.close()
     except NoBox as error:
-        if memory.kills() > killed:
-            raise NoBox(_TOO_LITTLE.format(how="O", given=given, needed=enough)) from None
+        if memory.times_used_up() > times_before:
+            raise NoBox(f"Out of memory: {_numbers(enough)}") from None
         if isinstance(error, ServerLost):
-            perhaps = _TOO_LITTLE.format(how="Perhaps o", given=given, needed=enough)
-            raise NoBox(f"{error} {perhaps}") from None
+            raise NoBox(f"{error} Perhaps out of memory: {_numbers(enough)}") from None
         raise
-    if memory.kills() > killed:  # the result may be the machine's fault
-        raise NoBox(_TOO_LITTLE.format(how="O", given=given, needed=enough))
+    if memory.times_used_up() > times_before:  # the result may be the machine's fault
+        raise NoBox(f"Out of memory: {_numbers(enough)}")
     return graded
+
+
+def _numbers(needed: float) -> str:
+    given = memory.given()
+    here = f"this machine gives {given:g} GB, " if given is not None else ""
+    return f"{here}{needed:g} GB are needed."
 
 
 def read_hand_in(handed_in: Path, student: str, bundle: Bundle) -> Submission:

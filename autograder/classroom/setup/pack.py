@@ -152,20 +152,6 @@ def requirements(extra: str) -> str:
         raise ClassroomError(f"The course is not installed in this Python as {NAME}.") from None
 
 
-def whole_wheel() -> tuple[str, bytes]:
-    """Make a wheel of the whole package for instructors: the name of its file, and its content.
-
-    Raises:
-        ClassroomError: the course is not installed.
-    """
-    files = {
-        "/".join(("autograder", *path.relative_to(PACKAGE_FOLDER).parts)): path.read_bytes()
-        for path in sorted(PACKAGE_FOLDER.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    return make_wheel(files, {})
-
-
 def _secret(room: Path) -> str:
     return str(api(room).config.ExecuteChecks.get("secret") or "")
 

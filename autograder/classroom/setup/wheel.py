@@ -19,7 +19,7 @@ NAME = "fxcourse"
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"
 """pip's index of PyTorch without CUDA; the same as in the Makefile."""
 
-_KINDS = frozenset({".py", ".json", ".jsonl", ".html", ".css", ".js", ".svg"})
+_KINDS = frozenset({".py", ".json", ".jsonl", ".html", ".css", ".js", ".svg", ".txt"})
 _DATE = (2020, 1, 1, 0, 0, 0)
 """The date of all files, so that the same class gives the same bytes."""
 

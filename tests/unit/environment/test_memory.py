@@ -53,8 +53,9 @@ def test_groups_of_version_1(tmp_path: Path) -> None:
         "memory/a/memory.limit_in_bytes": "2000000000",
         "memory/a/memory.oom_control": "oom_kill 2\n",
     }
-    found = groups(tmp_path, "4:memory:/a", files)
-    assert memory.limit(*found) == 2.0 and memory.times_used_up(*found) == 2
+    for controllers in ("memory", "cpu,memory"):
+        found = groups(tmp_path, f"4:{controllers}:/a", files)
+        assert memory.limit(*found) == 2.0 and memory.times_used_up(*found) == 2
 
 
 def test_a_machine_without_a_limit(tmp_path: Path) -> None:
@@ -85,5 +86,7 @@ def test_the_sentence_names_both_numbers(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.skipif(os.name == "nt", reason="control groups are Linux's")
 def test_this_machine_can_be_asked() -> None:
-    assert memory.limit() is None or memory.limit() > 0.1
+    given = memory.given()
+    assert given is not None and given > 0.1
+    assert memory.limit() is None or memory.limit() >= given
     assert memory.times_used_up() >= 0

@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder.classroom.setup import pack
-from autograder.classroom.setup.wheel import TORCH_CPU
+from autograder.classroom.setup.wheel import TORCH_CPU, course_files, make_wheel
 from autograder.environment import memory
 from autograder.environment.errors import ClassroomError
 from autograder.workspace.lab import SETTINGS
@@ -141,7 +141,7 @@ def _files(room: Path, values: dict[str, Any]) -> dict[str, str | bytes]:
         "README.md": _filled_in("README.md", values),
     }
     files["values.yaml"] = _filled_in("values.yaml", values | {"hub_config": files[config]})
-    wheels = {"student": pack.wheel_of_class(room), "instructor": pack.whole_wheel()}
+    wheels = {"student": pack.wheel_of_class(room), "instructor": make_wheel(course_files(), {})}
     requirements = pack.requirements("teach").encode()  # students need nbgrader's lists, too
     for role in ROLES:
         name, wheel = wheels[role]

@@ -19,7 +19,8 @@ from autograder.classroom.setup import create as making
 from autograder.classroom.setup.bundle import make_bundle, packed
 from autograder.cli.grade_one import CANNOT_GRADE
 from autograder.cli.main import UNUSABLE, app
-from autograder.sandbox import memory, walls
+from autograder.environment import memory
+from autograder.sandbox import walls
 from autograder.sandbox.walls import AUTO, NoBox, ServerLost, why_no_box
 from autograder.submission.bundle import Bundle
 from tests.support.numbers import numbers_room as numbers
@@ -148,23 +149,23 @@ def test_a_machine_that_cannot_grade_writes_no_result(
 def test_too_little_memory_is_named(
     run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "limit", lambda: 768)
+    monkeypatch.setattr(memory, "given", lambda: 0.77)
     done = run()
     assert done.exit_code == CANNOT_GRADE and not (tmp_path / "results.json").exists()
-    assert "Out of memory: this machine gives 768 MB, 1400 MB are needed." in done.output
+    assert "Out of memory: this machine gives 0.77 GB, 1.5 GB are needed." in done.output
 
 
 def test_a_process_that_was_killed_for_memory_leaves_no_result(
     run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([1, 2, 2])
-    monkeypatch.setattr(memory, "limit", lambda: 1500)
-    monkeypatch.setattr(memory, "kills", lambda: next(counts))
+    monkeypatch.setattr(memory, "given", lambda: 1.6)
+    monkeypatch.setattr(memory, "times_used_up", lambda: next(counts))
     monkeypatch.setattr(grade_one, "choose", lambda setting: walls.Wall.NONE)
     monkeypatch.setattr(grade_one, "ChapterServers", lost)
     done = run()
     assert done.exit_code == CANNOT_GRADE and not (tmp_path / "results.json").exists()
-    assert "Out of memory: this machine gives 1500 MB, 3448 MB are needed." in done.output
+    assert "Out of memory: this machine gives 1.6 GB, 3.6 GB are needed." in done.output
 
 
 def test_a_wrong_call_has_a_status_of_its_own(run: Callable[..., Result], tmp_path: Path) -> None:
