@@ -54,7 +54,7 @@ SUITE_OF = {
     "checks/thorough": ALL,
     "class_of_three": QUICK,
     "exercises": QUICK,
-    "hand_ins": QUICK,
+    "hand_ins": ALL,
     "hub": LONG,
     "installed": ALL,
     "questions": ALL,
@@ -65,6 +65,8 @@ SUITE_OF = {
     "unit/boxed": ALL,
     "unit/classroom": ALL,
     "unit/cli": ALL,
+    "unit/drawing": ALL,
+    "unit/hunt": ALL,
     "unit/sandbox": ALL,
     "unit/speed": ALL,
 }

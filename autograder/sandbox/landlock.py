@@ -5,9 +5,8 @@ needs version 6 (Linux 6.12), with which a process can also give up signals to o
 cannot restrict, `seccomp` refuses: sockets, and changes of a file's mode, owner and times.
 
 A sandboxed process keeps the machine's process numbers, and works in a folder of its own among the
-temporary files. If root grades, each sandbox has a user of its own,
-unless Python lies in a private folder of root. docs/explanation/sandbox.md
-says what is weaker than with `namespaces`.
+temporary files. If root grades, each sandbox has a user of its own, unless Python lies in a private
+folder of root. docs/explanation/sandbox.md says what is weaker than with `namespaces`.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html
 """
@@ -83,6 +82,7 @@ def enter(plan: Plan) -> None:
     Raises:
         OSError: the kernel does not allow it.
     """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # only the process that waits ends the others
     syscalls.adopt_orphans()
     folders = {name: f"{plan.root}/{name}" for name in ("student", "tmp", "tmp/compiled")}
     for folder in folders.values():

@@ -27,7 +27,7 @@ NOT_SEEN = 3
 
 _UNSEEN = (
     "Python does not find its own packages ({error}). Make a new environment with python -m venv, "
-    "and install the course there. Please report how you made the old one."
+    "and install the course there. Please report how you made the old one"
 )
 
 
