@@ -8,7 +8,7 @@ import pytest
 
 from autograder.classroom.grading.grade_class import GradingOptions, grade_class
 from autograder.exercises import of_chapter
-from tests.checks.thorough.test_submissions import CHAPTERS
+from tests.checks.long.test_submissions import CHAPTERS
 from tests.support.classes import course
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checks.thorough.test_submissions import CHAPTERS, grade_in_boxes
+from tests.checks.long.test_submissions import CHAPTERS, grade_in_boxes
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
