@@ -393,6 +393,15 @@ def progress(folder: Folder = None) -> None:
 def watch(
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="The chapter, such as 03.")],
     folder: Folder = None,
+    edit_cmd: Annotated[
+        str | None,
+        typer.Option(
+            "--edit-cmd",
+            metavar="COMMAND",
+            help="Open files in your editor with this command. {file} and {line} are replaced. "
+            "Default: in a terminal of VS Code, code -g {file}:{line}.",
+        ),
+    ] = None,
 ) -> None:
     """Work in your editor: the exercises of a chapter as files, checked on every save."""
     from autograder.cli.watch import watch_chapter
@@ -400,7 +409,7 @@ def watch(
     from autograder.workspace.update import CannotUpdate
 
     with explained("Stopped.", CannotUpdate, NoNotebooks):
-        watch_chapter(chapter, _folder(folder))
+        watch_chapter(chapter, _folder(folder), edit_cmd)
 
 
 def _folder(named: str | None) -> Path:

@@ -75,11 +75,15 @@ class Check:
 
 
 class Checker:
-    """Starts checks. As a context manager, it ends all of its processes."""
+    """Starts checks. As a context manager, it ends all of its processes.
+
+    Attributes:
+        modules: the modules of files that spare processes import in advance.
+    """
 
     def __init__(self, modules: list[str]) -> None:
-        """Start the spare process, which imports these modules of files in advance."""
-        self._modules = modules
+        """Start the first spare process."""
+        self.modules = modules
         self._place = tempfile.TemporaryDirectory(prefix="fxcourse-", ignore_cleanup_errors=True)
         self._count = 0
         self._spare: subprocess.Popen[bytes] | None = self._start()
@@ -133,7 +137,7 @@ class Checker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         # Its output is discarded, because the card shows the output of the learner's code.
-        command = python_command("-m", "autograder.watch.child", *self._modules)
+        command = python_command("-m", "autograder.watch.child", *self.modules)
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=sys.platform != "win32",

@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,22 @@ class ExerciseFile:
     given: str
 
     @property
+    def chapter(self) -> str:
+        """The chapter's stem."""
+        return self.path.parent.name
+
+    @property
+    def line(self) -> int:
+        """The line of the answer in the file; 1 if there is none.
+
+        It is found even if the file is not valid Python. The last definition is the answer.
+        """
+        definition = rf"(?:(?:async +)?def|class) +{self.name}\b|{self.name} *[:=]"
+        text = _read(self.path) or ""
+        found = [match.start() for match in re.finditer(rf"^(?:{definition})", text, re.M)]
+        return text.count("\n", 0, found[-1]) + 1 if found else 1
+
+    @property
     def is_untouched(self) -> bool:
         """Whether the learner has not changed the file."""
         return _read(self.path) == self.given
@@ -55,22 +72,35 @@ def exercises_of(folder: Path, chapter: str, notebook: NotebookNode) -> list[Exe
         notebook: the chapter as released.
 
     Raises:
-        CannotUpdate: the chapter has no exercises.
+        CannotUpdate: the chapter has no exercises, or its first code is not Python.
     """
-    given = given_code(notebook)
+    answers = [cell for cell in notebook.cells if is_answer(cell)]
+    if not answers:
+        raise CannotUpdate(f"{chapter} has no exercises.")
+    try:
+        given = given_code(notebook)
+    except SyntaxError as error:
+        raise CannotUpdate(
+            f"The first code cell of {chapter} is not Python, so its exercises cannot be files "
+            f"(line {error.lineno}: {error.msg})."
+        ) from None
     cards = {str(cell.get("id")): cell.source for cell in notebook.cells}
     found = []
-    for cell in filter(is_answer, notebook.cells):
+    for cell in answers:
         name = grade_id(cell)
         card = cards.get(f"card-{name}", "")
         path = folder / FOLDER / chapter / f"{name}.py"
         found.append(ExerciseFile(name, heading(card), path, file_text(card, given, cell.source)))
-    if not found:
-        raise CannotUpdate(f"{chapter} has no exercises.")
     return found
 
 
-def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
+def is_begun(folder: Path, one: ExerciseFile) -> bool:
+    """Whether the learner has changed the file of an exercise, in any version of the course."""
+    mine = _read(one.path)
+    return mine is not None and mine not in (one.given, _read(_given_path(folder, one)))
+
+
+def give_out(folder: Path, exercises: Sequence[ExerciseFile]) -> list[str]:
     """Write files that do not exist, and update files that the learner has not changed.
 
     Args:
@@ -87,7 +117,7 @@ def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
     try:
         for one in exercises:
             _fetch(folder, one)
-            was = folder / STATE / GIVEN / FOLDER / one.path.name
+            was = _given_path(folder, one)
             before, mine = _read(was), _read(one.path)
             if before == one.given and mine is not None:
                 continue
@@ -107,6 +137,11 @@ def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
             "changed. Use a folder in which you can write: fxcourse watch 03 FOLDER"
         ) from None
     return news
+
+
+def _given_path(folder: Path, one: ExerciseFile) -> Path:
+    """The copy of a file as it was given to the learner."""
+    return folder / STATE / GIVEN / FOLDER / one.path.name
 
 
 def _fetch(folder: Path, one: ExerciseFile) -> None:

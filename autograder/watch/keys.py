@@ -9,10 +9,21 @@ import sys
 from collections.abc import Callable, Iterator
 
 Read = Callable[[], str]
-"""The keys pressed since the last call, in lower case; ``""`` if there are none."""
+"""The keys pressed since the last call, one character each; ``""`` if there are none.
 
+Letters are in lower case. The other keys are the constants below; Ctrl-P is the same as `UP`,
+Ctrl-N as `DOWN`, and Ctrl-D as `CLOSED`, as in a shell.
+"""
+
+UP, DOWN = "\x10", "\x0e"
+ENTER, ESCAPE, BACKSPACE = "\r", "\x1b", "\x7f"
 QUIT = "q"
-_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?", re.S)
+CLOSED = "\x04"
+"""The terminal was closed."""
+
+_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|[^\x1b])?", re.S)
+_SAME = {"\n": ENTER, "\b": BACKSPACE}
+_ARROWS = {"A": UP, "B": DOWN}
 
 
 @contextlib.contextmanager
@@ -30,9 +41,17 @@ def keys() -> Iterator[Read | None]:
             yield read
 
 
-def letters(typed: str) -> str:
-    """The letters in the typed text. The sequences for arrows and other such keys have none."""
-    return _SEQUENCE.sub("", typed).lower()
+def keys_in(typed: str) -> str:
+    """The keys in the typed text. Sequences of other keys than arrows are left out."""
+    typed = "".join(_SAME.get(character, character) for character in typed)
+    return _SEQUENCE.sub(_key_of, typed).lower()
+
+
+def _key_of(sequence: re.Match[str]) -> str:
+    if sequence[0] == ESCAPE:
+        return ESCAPE
+    is_arrow = re.fullmatch(r"\[[AB]|O[AB]", sequence[1])
+    return _ARROWS[sequence[1][-1]] if is_arrow else ""
 
 
 def _is_terminal() -> bool:
@@ -55,10 +74,12 @@ if sys.platform == "win32":
         while msvcrt.kbhit():
             key = msvcrt.getwch()
             if key in "\x00\xe0":  # the first half of an arrow or the like
-                msvcrt.getwch()
+                typed += {"H": UP, "P": DOWN}.get(msvcrt.getwch(), "")
+            elif key == ESCAPE:
+                typed += ESCAPE
             else:
-                typed += QUIT if key == "\x03" else key
-        return letters(typed)
+                typed += CLOSED if key == "\x03" else keys_in(key)
+        return typed
 
 else:
     import select
@@ -77,17 +98,24 @@ else:
         tty.setcbreak(terminal)  # Ctrl-C and Ctrl-Z still work
         resumed = signal.signal(signal.SIGCONT, again)
         gone = False
+        half = ""
 
         def read() -> str:
-            nonlocal gone
+            nonlocal gone, half
+            begun, half = half, ""
             if gone or not select.select([terminal], [], [], 0)[0]:
-                return ""
+                return keys_in(begun)
             try:
                 typed = os.read(terminal, 1024)
             except OSError:
                 typed = b""
-            gone = not typed  # the terminal was closed
-            return QUIT if gone else letters(typed.decode(errors="ignore"))
+            gone = not typed
+            if gone:
+                return CLOSED
+            text = begun + typed.decode(errors="ignore")
+            if text.endswith(ESCAPE):  # Esc, or the first character of an arrow
+                text, half = text.removesuffix(ESCAPE), ESCAPE
+            return keys_in(text)
 
         try:
             yield read

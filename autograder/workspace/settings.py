@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from autograder.workspace import location
 
@@ -10,20 +11,33 @@ FILE = "settings.json"
 """The file in the state folder of a workspace. The learner writes it."""
 
 CHECK_ON_RUN = "check_on_run"
+EDIT_CMD = "edit_cmd"
 
-SETTINGS = {
+SETTINGS: dict[str, tuple[object, str]] = {
     CHECK_ON_RUN: (True, "Show the card of an exercise when its answer cell is run."),
+    EDIT_CMD: (
+        None,
+        "The command with which `fxcourse watch` opens a file, such as "
+        '`"code -g {file}:{line}"`. With `""` it opens none.',
+    ),
 }
 """The default of each setting, and its meaning."""
 
 
 def check_on_run() -> bool:
     """Whether an answer is checked when its cell is run."""
-    return _value_of(CHECK_ON_RUN)
+    found = _value_of(CHECK_ON_RUN)
+    return found if isinstance(found, bool) else True
 
 
-def _value_of(name: str) -> bool:
-    """A setting; its default if the file cannot be read or has another kind of value."""
+def edit_cmd() -> str | None:
+    """The command that opens a file in an editor; `None` if the learner has not set one."""
+    found = _value_of(EDIT_CMD)
+    return found if isinstance(found, str) else None
+
+
+def _value_of(name: str) -> Any:
+    """A setting; its default if the file cannot be read."""
     default, _ = SETTINGS[name]
     workspace = location.entered() or location.default()
     if workspace is None:
@@ -32,5 +46,4 @@ def _value_of(name: str) -> bool:
         data = json.loads((workspace / location.STATE / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return default
-    found = data.get(name, default) if isinstance(data, dict) else default
-    return found if isinstance(found, bool) else default
+    return data.get(name, default) if isinstance(data, dict) else default

@@ -190,16 +190,20 @@ def as_released(folder: Path, name: str) -> NotebookNode:
         raise CannotUpdate(f"{path} cannot be read ({error}). Run 'fxcourse update'.") from None
 
 
+def chapter_names(folder: Path) -> list[str]:
+    """The stems of the chapters in a workspace or an assignment, in order."""
+    if is_assignment(folder):
+        return sorted(location.chapters_in(folder))
+    return sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
+
+
 def chapter_called(folder: Path, said: str) -> str:
     """The stem of a chapter in a workspace or an assignment, from its stem or its beginning.
 
     Raises:
         CannotUpdate: no chapter matches, or several do.
     """
-    if is_assignment(folder):
-        names = sorted(location.chapters_in(folder))
-    else:
-        names = sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
+    names = chapter_names(folder)
     if not names:
         raise CannotUpdate(f"There is no chapter in {folder}.")
     stem = said.removesuffix(".ipynb")

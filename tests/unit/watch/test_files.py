@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.builder.paths import COURSE
 from autograder.watch import files
+from autograder.watch.catalogue import Catalogue
 from autograder.watch.files import ExerciseFile, as_comments, exercises_of, give_out
 from autograder.workspace import given, update
 from autograder.workspace.cells import Notebooks
@@ -139,6 +140,46 @@ def test_an_answer_from_before_there_was_a_note_of_it_stays(source: Path, tmp_pa
     one.path.write_text(ANSWER)
     (tmp_path / "my" / STATE / GIVEN / files.FOLDER / "two.py").unlink()
     assert opened(tmp_path / "my")[0].path.read_text() == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# def two\n\ndef two(x):\n    return x\n", 3),
+        ("async  def two(x):\n    return x\n", 1),
+        ("def twofold():\n    def two(): ...\nclass two:\n    x = (\n", 3),
+        ("def two(): ...\r\n\r\ntwo = 3\r\n", 3),
+        ("x = 1\ny = 2\n", 1),
+    ],
+)
+def test_the_line_of_an_answer(text: str, line: int, source: Path, tmp_path: Path) -> None:
+    one, _ = opened(tmp_path / "my")
+    assert one.line == 9
+    one.path.write_bytes(text.encode())
+    assert one.line == line
+
+
+def test_the_states_of_all_exercises(source: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "my"
+    title = new_notebook(cells=[new_markdown_cell("# 2 · Second", id="title")])
+    (magic,) = course("Another.", "03_magic").values()
+    magic.cells[1].source = "%matplotlib inline"
+    write(source, course() | {"02_without_exercises": title, "03_magic": magic})
+    update.open_workspace(folder)
+    catalogue = Catalogue(folder, folder)
+    (one,) = catalogue.every()
+    assert one.chapter == "01_first" and not one.path.exists()
+    with pytest.raises(CannotUpdate, match="first code cell of 03_magic is not Python"):
+        catalogue.chapter("03_magic")
+    assert catalogue.states({}) == {"two": "not begun"} and catalogue.begun() == []
+    assert catalogue.open([one]) == [] and catalogue.states({}) == {"two": "not begun"}
+    assert catalogue.states({"two": "passed, solution seen"}) == {"two": "passed"}
+    assert catalogue.states({"two": "crashed"}) == {"two": "not passed"}
+    write(source, course("Return two, always."))
+    update.update(folder)
+    assert Catalogue(folder, folder).begun() == [], "a new task is no work of the learner"
+    one.path.write_text(ANSWER)
+    assert catalogue.begun() == [one] and catalogue.states({}) == {"two": "not passed"}
 
 
 def test_a_chapter_without_exercises_is_refused(source: Path, tmp_path: Path) -> None:

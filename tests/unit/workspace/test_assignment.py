@@ -200,6 +200,7 @@ def test_watch_has_its_files_in_the_default_workspace(
     assert all(path.is_file() for path in paths)
     assert names_in(fetched) == [f"{CHAPTER}.ipynb"]
     assert not location.is_workspace(fetched.parent / "fxcourse")
+    assert [one.name for one in begun[0].catalogue.every()] == [path.stem for path in paths]
 
 
 def test_a_folder_without_chapters_is_named(
