@@ -35,6 +35,13 @@ def hub(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name on the Hub of a person who teaches; repeatable."),
     ] = None,
+    account: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A user of the Hub that owns the class, and whose server all instructors use.",
+        ),
+    ] = None,
     registry: Annotated[
         str | None,
         typer.Option(metavar="PREFIX", help="Prefix of the images' names: REGISTRY/PROJECT/."),
@@ -47,7 +54,11 @@ def hub(
     with explained("Nothing was written.", OSError), open_classroom(folder) as classroom:
         place = to.expanduser().resolve()
         options = writing.HubOptions(
-            exchange or writing.EXCHANGE, memory or "", tuple(instructor or ()), registry or ""
+            exchange or writing.EXCHANGE,
+            memory or "",
+            tuple(instructor or ()),
+            account or "",
+            registry or "",
         )
         limit = writing.write(classroom.room, place, options)
     out.print(f"{escape(str(place))}: settings for the Hub, students and instructors.")

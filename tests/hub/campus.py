@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -23,7 +24,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.builder import source_notebook
 from autograder.builder.paths import ROOT
+from autograder.environment import extras
+from autograder.sandbox.walls import why_no_box
+from tests.browser.desk import CHROMIUM
 
 PROXY = shutil.which(
     "configurable-http-proxy",
@@ -32,6 +37,17 @@ PROXY = shutil.which(
 HOW_TO_GET_A_PROXY = "npm install --prefix build/hub configurable-http-proxy"
 PASSWORD = "campus"
 START_SECONDS = 180
+
+NEEDED = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+    pytest.mark.skipif(
+        not extras.is_installed("jupyterhub"), reason="no JupyterHub here: pip install jupyterhub"
+    ),
+    pytest.mark.skipif(PROXY is None, reason=f"no proxy of JupyterHub: {HOW_TO_GET_A_PROXY}"),
+    pytest.mark.skipif(why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"),
+    pytest.mark.timeout(5400),
+]
+"""Marks of tests that need a Hub."""
 
 _CONFIG = """\
 c = get_config()
@@ -61,6 +77,25 @@ _SCRIPTS = {
 
 
 _NOT_LINKED = ("__", "fxcourse", "autograder")
+
+
+def fxcourse(*words: str | Path) -> str:
+    """Run a command of the course as the person does who makes the class."""
+    run = subprocess.run(
+        [sys.executable, "-m", "autograder.cli", *map(str, words)],
+        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def solutions_of(chapter: str) -> dict[str, str]:
+    """The solutions of a chapter, by answer cell."""
+    return {
+        cell.metadata.nbgrader.grade_id: re.sub(r"(?m)^ *### .*\n?", "", cell.source).rstrip()
+        for cell in source_notebook(ROOT / "solutions" / f"{chapter}.py").cells
+        if "nbgrader" in cell.metadata and cell.metadata.nbgrader.solution
+    }
 
 
 def packages_of(module: str) -> Path:

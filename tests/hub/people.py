@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.browser.desk import SCREENSHOTS
+from tests.browser.desk import CHROMIUM, SCREENSHOTS
 from tests.hub.campus import PASSWORD
 
 SPAWN_MS = 300_000
 RUN_MS = 900_000
+
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+_ALL_CELLS = '{"windowingMode": "none"}'
+"""A person's own setting of JupyterLab, so that tests can read each cell."""
 
 
 @dataclass
@@ -41,6 +46,14 @@ class Person:
         self.page.locator("#login_submit").click()
         self.page.wait_for_url(re.compile(f"/user/{self.name}/lab"), timeout=SPAWN_MS)
         self.page.get_by_role("menuitem", name="Nbgrader", exact=True).wait_for(timeout=SPAWN_MS)
+
+    def on_server_of(self, account: str) -> Person:
+        """Start and open the server of another user, which this person may use."""
+        self.page.goto(f"{self.address}/hub/spawn/{account}")
+        self.page.get_by_role("button", name="Authorize").click()  # a Hub asks about it once
+        self.page.wait_for_url(re.compile(f"/user/{account}/lab"), timeout=SPAWN_MS)
+        self.page.get_by_role("menuitem", name="Nbgrader", exact=True).wait_for(timeout=SPAWN_MS)
+        return Person(account, self.page, self.address, self.home.parent / account)
 
     def url(self, path: str) -> str:
         """The address of a path on this person's server."""
@@ -98,6 +111,33 @@ class Person:
         text = said.read_text(encoding="utf-8")
         assert status.read_text().strip() == "0", text
         return text
+
+
+@contextlib.contextmanager
+def browsers(address: str, users: Path) -> Iterator[Callable[[str], Person]]:
+    """A function that logs a person in, in a browser of their own.
+
+    Args:
+        address: the Hub's address.
+        users: the folder with the homes of the users' servers.
+    """
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+
+        def log_in(name: str) -> Person:
+            page = browser.new_context(viewport={"width": 1280, "height": 1200}).new_page()
+            page.set_default_timeout(SPAWN_MS)
+            person = Person(name, page, address, users / name)
+            settings = person.home / ".jupyter/lab/user-settings/@jupyterlab/notebook-extension"
+            settings.mkdir(parents=True, exist_ok=True)
+            (settings / "tracker.jupyterlab-settings").write_text(_ALL_CELLS)
+            person.log_in()
+            return person
+
+        yield log_in
+        browser.close()
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 120) -> None:

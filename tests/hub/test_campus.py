@@ -6,23 +6,16 @@ collects, grades and releases feedback in a terminal of their own server, and a 
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder.builder import source_notebook
-from autograder.builder.paths import ROOT
-from autograder.environment import extras
-from autograder.sandbox.walls import why_no_box
-from tests.browser.desk import CHROMIUM, Notebook
-from tests.hub.campus import HOW_TO_GET_A_PROXY, PROXY, make_environment, running_hub
-from tests.hub.people import RUN_MS, SPAWN_MS, Person, wait_until
+from tests.browser.desk import Notebook
+from tests.hub.campus import NEEDED, fxcourse, make_environment, running_hub, solutions_of
+from tests.hub.people import RUN_MS, Person, browsers, wait_until
 from tests.support.submissions.room import points
 
 COURSE, CHAPTER, LOST = "fx101", "03_manipulation", 3
@@ -32,28 +25,7 @@ CLASS = f"users/prof/{COURSE}"
 TOTAL = 18
 """The chapter's points."""
 
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-    pytest.mark.skipif(
-        not extras.is_installed("jupyterhub"), reason="no JupyterHub here: pip install jupyterhub"
-    ),
-    pytest.mark.skipif(PROXY is None, reason=f"no proxy of JupyterHub: {HOW_TO_GET_A_PROXY}"),
-    pytest.mark.skipif(why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"),
-    pytest.mark.timeout(5400),
-]
-
-_ALL_CELLS = '{"windowingMode": "none"}'
-"""A student's own setting of JupyterLab, so that tests can read each cell."""
-
-
-def fxcourse(*words: str | Path) -> str:
-    """Run a command of the course as the person does who makes the class."""
-    run = subprocess.run(
-        [sys.executable, "-m", "autograder.cli", *map(str, words)],
-        capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    return run.stdout
+pytestmark = NEEDED
 
 
 @pytest.fixture(scope="module")
@@ -75,24 +47,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def log_in(home: Path) -> Iterator[Callable[[str], Person]]:
     """Logs a person in, with a browser of their own."""
-    from playwright.sync_api import sync_playwright
-
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-    with running_hub(home, home / "hub", COURSE) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-
-        def enter(name: str) -> Person:
-            page = browser.new_context(viewport={"width": 1280, "height": 1200}).new_page()
-            page.set_default_timeout(SPAWN_MS)
-            person = Person(name, page, address, home / "users" / name)
-            settings = person.home / ".jupyter/lab/user-settings/@jupyterlab/notebook-extension"
-            settings.mkdir(parents=True, exist_ok=True)
-            (settings / "tracker.jupyterlab-settings").write_text(_ALL_CELLS)
-            person.log_in()
-            return person
-
+    with (
+        running_hub(home, home / "hub", COURSE) as address,
+        browsers(address, home / "users") as enter,
+    ):
         yield enter
-        browser.close()
 
 
 def test_a_class_from_the_first_login_to_feedback(
@@ -158,11 +117,7 @@ def answer(student: Person, lost: int) -> None:
     """Write the answers, except the last ones, run everything, and read the cards."""
     path = student.home / CHAPTER / f"{CHAPTER}.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    solved = {
-        cell.metadata.nbgrader.grade_id: re.sub(r"(?m)^ *### .*\n?", "", cell.source).rstrip()
-        for cell in source_notebook(ROOT / "solutions" / f"{CHAPTER}.py").cells
-        if "nbgrader" in cell.metadata and cell.metadata.nbgrader.solution
-    }
+    solved = solutions_of(CHAPTER)
     open_cells = [
         c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") in solved
     ]

@@ -46,12 +46,14 @@ class HubOptions:
         exchange: the folder through which work is handed out and in.
         memory: the memory limit of a student's server, such as ``2.5G``; ``""`` is by the chapters.
         instructors: names on the Hub of the people who teach.
+        account: the Hub's user whose server all of them use; ``""`` if each uses an own server.
         registry: the prefix of images' names, such as ``registry.example.edu/fx/``.
     """
 
     exchange: str = EXCHANGE
     memory: str = ""
     instructors: Sequence[str] = ()
+    account: str = ""
     registry: str = ""
 
 
@@ -74,6 +76,11 @@ def write(room: Path, folder: Path, options: HubOptions) -> str:
         raise ClassroomError(
             f"The class's folder is called {room.name!r}. For a Hub, its name must consist of "
             "letters, digits, '.', '_' and '-'. Rename the folder."
+        )
+    if options.account and (not options.instructors or options.account in options.instructors):
+        raise ClassroomError(
+            f"The account '{options.account}' is shared: name each person who uses it with "
+            "--instructor, and give it a name of its own."
         )
     if options.memory and not _SIZE.fullmatch(options.memory):
         raise ClassroomError(f"'{options.memory}' is not a size. Write it as 2.5G or 1500M.")
@@ -115,6 +122,7 @@ def _values(room: Path, folder: Path, options: HubOptions) -> dict[str, Any]:
         "folder": str(folder),
         "exchange": options.exchange,
         "instructors": list(options.instructors),
+        "account": options.account,
         "images": {role: f"{options.registry}{room.name.lower()}-{role}" for role in ROLES},
         "key": re.sub(r"[^a-z0-9]", "-", room.name.lower()),
         "claim": f"{re.sub(r'[^a-z0-9]', '-', room.name.lower())}-exchange",

@@ -106,6 +106,21 @@ def test_settings_of_the_hub(home: Path) -> None:
     assert groups == {"update": {f"formgrade-{COURSE}": {"users": ["prof"]}}}
 
 
+def test_instructors_share_the_server_of_an_account(home: Path) -> None:
+    words = ("hub", home / COURSE, "--to", home / "shared", "--account", "staff")
+    assert "name each person who uses it" in run(*words).output.replace("\n", " ")
+    assert run(*words, "--instructor", "kim", "--instructor", "lee").exit_code == 0
+    hub = loaded(home / "shared" / "jupyterhub_config.d" / f"{COURSE}.py").JupyterHub
+    (groups,) = hub.load_groups.to_dict().values()
+    kim_and_lee = {f"graders-{COURSE}": {"users": ["kim", "lee"]}}
+    assert groups == {f"formgrade-{COURSE}": {"users": ["staff"]}} | kim_and_lee
+    (roles,) = hub.load_roles.to_dict().values()
+    assert [role["scopes"] for role in roles] == [
+        ["servers!user=staff", "access:servers!user=staff"]
+    ]
+    assert "/user/staff/formgrader" in (home / "shared" / "README.md").read_text(encoding="utf-8")
+
+
 class Spawner(SimpleNamespace):
     """A server that is about to start."""
 
