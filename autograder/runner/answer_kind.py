@@ -30,6 +30,8 @@ class AnswerKind:
             the case's arguments.
         calls: makes the arguments of each call of an answer on a case.
         is_wrapped: whether a wrapped answer runs in the same way as the answer itself.
+        has_film: whether a failing card shows step by step how an answer makes or changes a graph.
+            PyTorch's compilers, which call some answers, may take too long for a card.
     """
 
     run: Callable[[Answer, Trial, Outcome, Encoder], None]
@@ -37,3 +39,4 @@ class AnswerKind:
     call: Callable[[str, Trial], str] | None = None
     calls: Callable[[Trial], list[Call]] = _one_call
     is_wrapped: bool = True
+    has_film: bool = False

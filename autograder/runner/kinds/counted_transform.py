@@ -45,4 +45,4 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
         run_result(graph_module, trial, outcome, encoder)
 
 
-KIND = AnswerKind(run)
+KIND = AnswerKind(run, has_film=True)

@@ -92,4 +92,4 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from _tensors(item)
 
 
-KIND = AnswerKind(run)
+KIND = AnswerKind(run, has_film=True)

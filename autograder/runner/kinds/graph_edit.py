@@ -63,4 +63,5 @@ KIND = AnswerKind(
     run,
     canary_trial=_canary_trial,
     call="{}(gm), where gm is the graph of the model".format,
+    has_film=True,
 )

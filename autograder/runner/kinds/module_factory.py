@@ -117,4 +117,4 @@ def inside(module: nn.Module) -> list[fx.GraphModule]:
     return list(found.values())
 
 
-KIND = AnswerKind(run)
+KIND = AnswerKind(run, has_film=True)

@@ -43,4 +43,4 @@ def run(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
     transform.run(repeated, trial, outcome, encoder)
 
 
-KIND = AnswerKind(run)
+KIND = AnswerKind(run, has_film=True)

@@ -68,4 +68,4 @@ def _metas(gm: fx.GraphModule) -> dict[str, Encoded]:
     return {node.name: Encoder().encode(dict(node.meta)) for node in gm.graph.nodes}
 
 
-KIND = AnswerKind(run, canary_trial=of_trace)
+KIND = AnswerKind(run, canary_trial=of_trace, has_film=True)

@@ -94,4 +94,4 @@ def _copy(gm: fx.GraphModule) -> Callable[..., Any]:
     return lambda *args: copy.deepcopy(gm)(*args)
 
 
-KIND = AnswerKind(run)
+KIND = AnswerKind(run, has_film=True)

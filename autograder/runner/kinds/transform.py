@@ -52,4 +52,4 @@ def transformed(
     return result
 
 
-KIND = AnswerKind(run)
+KIND = AnswerKind(run, has_film=True)

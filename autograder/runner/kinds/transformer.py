@@ -69,4 +69,4 @@ def run(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
         ]
 
 
-KIND = AnswerKind(run, canary_trial=of_trace)
+KIND = AnswerKind(run, canary_trial=of_trace, has_film=True)
