@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hint,
         predict,
         progress,
+        replay,
         solution,
     )
     from autograder.cards.failing import fails
@@ -35,6 +36,7 @@ __all__ = [
     "overview",
     "predict",
     "progress",
+    "replay",
     "solution",
 ]
 

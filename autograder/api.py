@@ -32,6 +32,7 @@ from autograder.learner.drill import drill
 from autograder.learner.failed_case import FailedCase, failed_case
 from autograder.learner.next_links import card_links
 from autograder.learner.predict import predict, small_tasks
+from autograder.learner.replay import replay
 from autograder.learner.stale_cell import find_stale_cell, stopping_call
 from autograder.learner.state_leak import (
     add_state_leak_finding,
@@ -59,6 +60,7 @@ __all__ = [
     "hint",
     "predict",
     "progress",
+    "replay",
     "solution",
     "verdict_on",
 ]
@@ -234,6 +236,9 @@ class Check:
         if not (verdict.is_unchecked or _is_first_try(exercise, answer)):
             progress_file.record_verdict(exercise.name, verdict.status)
         folds, solved = help_after(verdict, exercise, answer) if tried else ([], False)
+        live = not (progress_file.is_grading() or notebook_kernel.is_automatic())
+        if live and in_notebook() and _last_failed is not None:
+            folds = [*_last_failed.folds(), *folds]
         card = Card(
             verdict,
             exercise.worth(points),
@@ -241,7 +246,7 @@ class Check:
             links=card_links(verdict, exercise),
             folds=folds,
             place=with_solution(place) if solved else place,
-            live=not (progress_file.is_grading() or notebook_kernel.is_automatic()),
+            live=live,
         )
         show(card)
         return verdict
@@ -291,7 +296,7 @@ _last_failed: FailedCase | None = None
 
 
 def failed() -> FailedCase:
-    """The case that the last check has shown: ``.model``, ``.args``, ``.run()``, ``.debug()``.
+    """The case that the last check has shown: `model`, `run()`, `replay()`, `debug()`.
 
     Raises:
         LookupError: if the last check has shown none.

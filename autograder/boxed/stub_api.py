@@ -31,7 +31,7 @@ class _NoCase:
     def run(self) -> None:
         """Do nothing."""
 
-    debug = run
+    debug = replay = run
 
 
 def install(exercises: Mapping[str, Exercise]) -> None:
@@ -85,11 +85,15 @@ def install(exercises: Mapping[str, Exercise]) -> None:
     def debrief(name: object = "") -> None:
         """Do nothing, because it is for a learner's own notebook."""
 
+    def replay(answer: object = None, *args: object, **kwargs: object) -> None:
+        """Do nothing, as `debrief`."""
+
     def solution(name: object = "") -> None:
         """Do nothing, as `debrief`."""
 
     vars(module)["check"] = Check()
-    for thing in (CheckFailed, debrief, drill, failed, grade, hint, predict, progress, solution):
+    quiet = (debrief, drill, predict, replay, solution)
+    for thing in (CheckFailed, failed, grade, hint, progress, *quiet):
         setattr(module, thing.__name__, thing)
     sys.modules[module.__name__] = module
     vars(sys.modules["autograder"])["api"] = module

@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.cards.display import show
+from autograder.cards.film import TITLE, Film, film_html
+from autograder.cards.folds import Fold
 from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.limits import Limits
 from autograder.core.verdict import Example
+from autograder.drawing.graph_steps import GraphFilm
+from autograder.learner.replay import film_of
+from autograder.runner.graph_recorder import IN_USE
 from autograder.runner.kinds import KINDS
+
+FOLD_LIMITS = Limits(cpu=0.25, wall=2.0)
+"""For the steps in a card: nobody has asked for them, so they must not delay it."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,29 @@ class FailedCase:
         for args, kwargs in KINDS[self._exercise.kind].calls(self._trial()):
             results.append(pdb.Pdb().runcall(self.answer, *args, **kwargs))
         return results[0] if len(results) == 1 else results
+
+    def replay(self) -> None:
+        """Call the answer as the check does, and show each line that changes a graph."""
+        show(Film(self.film(Limits())))
+
+    def film(self, limits: Limits) -> GraphFilm:
+        """The steps of the answer on this case.
+
+        Args:
+            limits: time and output allowed.
+        """
+        return film_of(self._exercise.kind, self.answer, self._case.make, limits)
+
+    def folds(self) -> list[Fold]:
+        """The fold of a card with the steps; none if there is nothing to step through."""
+        if not KINDS[self._exercise.kind].has_film:
+            return []
+        try:
+            film = self.film(FOLD_LIMITS)
+            shown = len(film.steps) > 1 or film.note == IN_USE
+            return [Fold(TITLE, film_html(film))] if shown else []
+        except Exception:  # even with a broken graph, the learner must get the card
+            return []
 
 
 def failed_case(
