@@ -40,3 +40,16 @@ def retarget_and_recompile(
     gm = retarget(model, old, new)
     gm.recompile()
     return gm
+
+
+# This is wrong: the relu reads itself in the end. The picture of its steps shows when.
+def relu_after_add(model: nn.Module) -> fx.GraphModule:
+    """Insert a ReLU after every addition of `model`."""
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target in (torch.add, operator.add):
+            with gm.graph.inserting_after(node):
+                relu = gm.graph.call_function(torch.relu, (node,))
+            node.replace_all_uses_with(relu)
+    gm.recompile()
+    return gm
