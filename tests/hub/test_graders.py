@@ -93,7 +93,7 @@ def comment(grader: Person, number: int, text: str) -> None:
 
 
 def comments(room: Path) -> set[str]:
-    """What people have written about the answers."""
+    """The comments of people on the answers."""
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as gradebook:
         return {
             comment.manual_comment
