@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from autograder.cli import classroom_chapters, classroom_hub, classroom_lms
+from autograder.cli import classroom_chapters, classroom_groups, classroom_hub, classroom_lms
 from autograder.cli.classroom_lms import Folder
 from autograder.cli.errors import explained
 from autograder.cli.help_panels import Panels, arrange
@@ -82,7 +82,7 @@ def undo(
         str | None, typer.Option(help="The gradebook of that run, if it was not the default one.")
     ] = None,
 ) -> None:
-    """Undo the last run of `fxcourse grade` that changed the gradebook or notebooks."""
+    """Undo the last `fxcourse grade` or `fxcourse classroom comment` that changed the gradebook."""
     from autograder.classroom.reports.undo import undo_last_run, write_reports_again
 
     with explained("Not undone.", OSError):
@@ -91,10 +91,11 @@ def undo(
     out.print(f"Undone: the run of {escape(began)}. The gradebook and {notebooks} are restored.")
     for path in write_reports_again(folder, db_url=db):
         out.print(f"The report was written again: {escape(str(path))}")
-    out.print(
-        "The hand-ins of that run are still in submitted/: the next fxcourse grade grades them "
-        "again. To prevent that, put back the earlier notebooks."
-    )
+    if count:
+        out.print(
+            "The hand-ins of that run are still in submitted/: the next fxcourse grade grades them "
+            "again. To prevent that, put back the earlier notebooks."
+        )
 
 
 @app.command()
@@ -179,6 +180,7 @@ def replay(
 classroom_lms.add_to(app)
 classroom_hub.add_to(app)
 classroom_chapters.add_to(app)
+classroom_groups.add_to(app)
 
 
 @app.command()
@@ -214,6 +216,8 @@ PANELS: Panels = {
     "After grading": {
         "waiting": "fxcourse classroom waiting my_class",
         "report": "fxcourse classroom report my_class --anonymous",
+        "groups": "fxcourse classroom groups my_class 03",
+        "comment": "fxcourse classroom comment my_class 03 --dry-run",
         "replay": "fxcourse classroom replay my_class ann add_to_mul",
         "lateness": "fxcourse classroom lateness my_class",
         "export": "fxcourse classroom export my_class --moodle grades.csv --chapter 03",

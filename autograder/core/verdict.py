@@ -177,7 +177,12 @@ def further_findings(findings: tuple[Finding, ...]) -> list[Finding]:
 
 def _gist(finding: Finding) -> str:
     """A finding's text, without the parts that differ between two cases of one exception."""
-    return _DIFFERS.sub("", finding.raised) or finding.message
+    return without_names(finding.raised) or finding.message
+
+
+def without_names(text: str) -> str:
+    """The text of an exception without the names, values and numbers that differ between cases."""
+    return _DIFFERS.sub("", text)
 
 
 _DIFFERS = re.compile(r"'[^']*'|<[^>]*>|\[[^\]]*\]|\{.*?\}|\d+|\bNode \w+|node \w+:")

@@ -54,7 +54,8 @@ class CheckResult:
         status: one of `STATUSES`.
         score: from 0 to 1.
         findings: the problems, beginning with the one that the student sees first.
-        fails: the hand-picked cases that fail, each with the code of its first finding.
+        fails: the hand-picked cases that fail, each with the code of its first finding; ``None`` in
+            results of earlier versions, which did not keep them.
         unread: for a forbidden tool: constructs in the answer's text that cannot be followed.
     """
 
@@ -62,21 +63,24 @@ class CheckResult:
     status: str
     score: float
     findings: tuple[KeptFinding, ...] = ()
-    fails: tuple[tuple[str, str], ...] = ()
+    fails: tuple[tuple[str, str], ...] | None = ()
     unread: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON."""
         rows = [[each.code, each.message, each.model] for each in self.findings]
         row = {"exercise": self.exercise, "status": self.status, "score": self.score}
-        row |= {"findings": rows, "fails": list(map(list, self.fails))}
+        row |= {"findings": rows}
+        if self.fails is not None:
+            row["fails"] = list(map(list, self.fails))
         return row | ({"unread": list(self.unread)} if self.unread else {})
 
     @classmethod
     def from_json(cls, data: Any) -> CheckResult:
         """Parse the result of `to_json`; `are_checks` must have accepted it."""
         found = tuple(KeptFinding(*row) for row in data["findings"])
-        fails = tuple((case, code) for case, code in data["fails"])
+        rows = data.get("fails")
+        fails = None if rows is None else tuple((case, code) for case, code in rows)
         unread = tuple(data.get("unread", ()))
         return cls(data["exercise"], data["status"], float(data["score"]), found, fails, unread)
 
@@ -145,7 +149,7 @@ def _is_check(row: object) -> bool:
         and isinstance(findings, list)
         and len(findings) <= MAX_FINDINGS
         and all(map(_is_finding, findings))
-        and _are_fails(row.get("fails"))
+        and _are_fails(row.get("fails", []))
         and _are_names(row.get("unread", []))
     )
 

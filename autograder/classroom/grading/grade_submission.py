@@ -354,7 +354,7 @@ def _checks_in(said: Mapping[str, Any], config: GradingConfig) -> tuple[CheckRes
         replace(
             check,
             findings=tuple(map(_plain, check.findings)),
-            fails=tuple((_line(case), _line(code)) for case, code in check.fails),
+            fails=tuple((_line(case), _line(code)) for case, code in check.fails or ()),
         )
         for check in checks
     )

@@ -16,6 +16,7 @@ from autograder.classroom.intake.attached_files import STAMP, as_shown
 from autograder.classroom.intake.release_history import given_out
 from autograder.classroom.lateness.penalties import LateRow, Penalties, Stamp, keep_time
 from autograder.classroom.records.gradebook_cells import source_cells_in
+from autograder.classroom.records.group_comments import GroupComments
 from autograder.classroom.records.regrade_queue import keep, look_again
 from autograder.classroom.records.undo_log import LastRun
 from autograder.submission.result import GradedNotebook, Result
@@ -44,6 +45,7 @@ class GradebookWriter:
         self.room, self.config, self.db_url, self.last_run = room, config, db_url, last_run
         self.gradebook = Gradebook(db_url, course)
         self._grade_ids: dict[str, set[str]] | None = None
+        self._comments: dict[str, GroupComments] = {}
         self.penalties: Penalties | None = None
         """Computes penalties for late work; set after reading the class's policy."""
 
@@ -119,6 +121,7 @@ class GradebookWriter:
         self._note_second_looks(graded, kept)
         if self.last_run:
             self._write_folder(graded, kept, stamp.text if stamp else "", self.last_run)
+            self._comments_of(result.chapter).drop_outdated(result)
         self._write_grades(graded)
 
     def keep_time(self, result: Result, stamp: Stamp | None) -> None:
@@ -147,6 +150,12 @@ class GradebookWriter:
                 for grade in notebook.grades:
                     grade.needs_manual_grade |= grade.name in again
         self.gradebook.db.commit()
+
+    def _comments_of(self, chapter: str) -> GroupComments:
+        """The comments on the groups of a chapter."""
+        if chapter not in self._comments:
+            self._comments[chapter] = GroupComments(self.room, self.gradebook, chapter, self._begin)
+        return self._comments[chapter]
 
     def waiting(self, chapters: Sequence[str]) -> dict[str, tuple[int, int]]:
         """By chapter, the numbers of submissions and of answers that wait for a person."""

@@ -14,7 +14,7 @@ from autograder.classroom.records.gradebook_copy import content_of, copy_to, res
 from autograder.environment.errors import ClassroomError
 
 NAME = "last_run"
-GROWING = ("journal.jsonl", "second_looks.jsonl")
+GROWING = ("journal.jsonl", "second_looks.jsonl", "comments.jsonl")
 """Files to which a run appends lines."""
 
 
@@ -111,7 +111,8 @@ class LastRun:
         restore(self.home / "gradebook.db", self.db_url)
         for one in self.growing:
             if one.exists():
-                os.truncate(one, min(int(state["sizes"][one.name]), one.stat().st_size))
+                size = int(state["sizes"].get(one.name, 0))  # an earlier version knew fewer files
+                os.truncate(one, min(size, one.stat().st_size))
         done = self.home.with_name(f".{NAME}-undone")
         shutil.rmtree(done, ignore_errors=True)
         self.home.rename(done)

@@ -9,7 +9,7 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
@@ -17,6 +17,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.groups.group_file import FOLDER as GROUPS
+from autograder.classroom.groups.group_file import read_groups, write_groups
 from autograder.classroom.lms.submitted_folder import OLDER, records
 from autograder.classroom.records.grade_backup import write_down
 from autograder.classroom.records.undo_log import NAME as LAST_RUN
@@ -84,13 +86,14 @@ class Forgetting:
         folders = [self.room / name / self.student for name in FOLDERS]
         ours = {path: _lines_about(path, self.student) for path in self._our_files()}
         ours |= {path: _kept_about(path, self.student) for path in self._kept_grades()}
+        ours |= {path: _groups_about(path, self.student) for path in self._group_files()}
         return Held(
             self._submissions(),
             tuple(path for path in folders if path.is_symlink() or path.exists()),
             {path: count for path, count in ours.items() if count},
             (self.room / HOME / LAST_RUN).exists(),
             tuple(self._others()),
-            tuple(path for path in self._reports() if path.is_dir()),
+            tuple(path for path in self._reports() if path.exists()),
         )
 
     def erase(self) -> None:
@@ -104,10 +107,12 @@ class Forgetting:
                 _drop_lines(path, self.student)
             for path in self._kept_grades():
                 _drop_kept(path, self.student)
+            for path in self._group_files():
+                _drop_from_groups(path, self.student)
             for path in (self.room / HOME).glob(f"*{LAST_RUN}*"):  # and of killed runs
                 shutil.rmtree(path, ignore_errors=True)
             for path in self._reports():
-                shutil.rmtree(path, ignore_errors=True)
+                path.unlink() if path.is_file() else shutil.rmtree(path, ignore_errors=True)
             for name in FOLDERS:
                 path = self.room / name / self.student
                 if path.is_symlink():
@@ -148,7 +153,13 @@ class Forgetting:
         return Gradebook(with_driver(self._course.db_url), self._course.course_id)
 
     def _reports(self) -> list[Path]:
-        return [self.room / PLACE, self.room / PLACE_WITHOUT_NAMES]
+        """The folders of reports, and the pages about groups of answers."""
+        pages = sorted((self.room / GROUPS).glob("*.html"))
+        return [self.room / PLACE, self.room / PLACE_WITHOUT_NAMES, *pages]
+
+    def _group_files(self) -> list[Path]:
+        """The files with groups of answers and the comments on them."""
+        return sorted((self.room / GROUPS).glob("*.toml"))
 
     def _our_files(self) -> list[Path]:
         return sorted((self.room / HOME).glob("*.jsonl"))
@@ -259,7 +270,8 @@ def lines_about(held: Held) -> Iterator[str]:
     if held.run_kept and held:
         yield "What the last run replaced; it cannot be undone afterwards."
     for path in held.reports if held else ():
-        yield f"The report in {path}; fxcourse classroom report writes one without the student."
+        command = "groups" if path.suffix == ".html" else "report"
+        yield f"The report in {path}; fxcourse classroom {command} writes one without the student."
     for place in held.others:
         yield f"Not changed, although it seems to name the student: {place}"
     if held.others:
@@ -300,3 +312,17 @@ def _drop_kept(path: Path, student: str) -> None:
         building = path.with_suffix(".new")
         write_down(kept | {"submissions": left}, building)
         building.replace(path)
+
+
+def _groups_about(path: Path, student: str) -> int:
+    return sum(student in row.students for row in read_groups(path))
+
+
+def _drop_from_groups(path: Path, student: str) -> None:
+    rows = read_groups(path)
+    if any(student in row.students for row in rows):
+        left = [tuple(one for one in row.students if one != student) for row in rows]
+        write_groups(
+            path, path.stem,
+            [replace(row, students=those) for row, those in zip(rows, left, strict=True)],
+        )  # fmt: skip

@@ -9,10 +9,6 @@ from datetime import timedelta
 
 from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
 
-MIN_SAME_TEXT = 3
-"""The number of students who must share a message or model before a report without names quotes it.
-A message may contain a student's own words, and each student has other random models."""
-
 
 def without_names(record: ClassRecord) -> ClassRecord:
     """Replace the students of a record by numbers, in random order.

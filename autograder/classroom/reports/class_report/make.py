@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +13,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.nbgrader_plugins.export import safe
-from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT, without_names
+from autograder.classroom.reports.class_report.anonymity import without_names
 from autograder.classroom.reports.class_report.item_analysis import analyse
 from autograder.classroom.reports.class_report.page import page
 from autograder.classroom.reports.class_report.records import (
@@ -27,6 +25,7 @@ from autograder.classroom.room.gradebook_url import try_out, what_failed, with_d
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.lock import HOME
 from autograder.classroom.room.nbgrader_api import api
+from autograder.classroom.room.private import MIN_SAME_TEXT, write_private
 from autograder.environment.errors import ClassroomError
 from autograder.submission.result import Result
 
@@ -126,16 +125,3 @@ def _rows(record: ClassRecord) -> Iterator[dict[str, Any]]:
 def _exercises(entry: SubmissionEntry) -> str:
     parts = (f"{a.exercise} {a.points:.4g} of {a.max_points:g}" for a in entry.answers)
     return "; ".join(parts)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, completely or not at all."""
-    # mkstemp creates the file with mode 0600.
-    handle, building = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
-        os.replace(building, path)
-    except BaseException:
-        Path(building).unlink(missing_ok=True)
-        raise

@@ -14,7 +14,6 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.classroom.reports.class_report import charts
-from autograder.classroom.reports.class_report.anonymity import MIN_SAME_TEXT
 from autograder.classroom.reports.class_report.item_analysis import (
     EASY_ABOVE,
     HARD_BELOW,
@@ -23,6 +22,7 @@ from autograder.classroom.reports.class_report.item_analysis import (
     Statistics,
 )
 from autograder.classroom.reports.class_report.records import ClassRecord, SubmissionEntry
+from autograder.classroom.room.private import MIN_SAME_TEXT
 from autograder.drawing.html import rich
 from autograder.drawing.templates import environment
 from autograder.submission.result import SubmissionStatus
