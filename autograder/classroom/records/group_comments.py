@@ -73,7 +73,7 @@ class GroupComment:
     def block(self) -> str:
         """The text in the gradebook, with its head; empty without parts."""
         texts = dict.fromkeys(self.parts.values())
-        return f"{HEAD}\n{_GAP.join(texts)}" if texts else ""
+        return _GAP.join((HEAD, *texts)) if texts else ""
 
 
 def digest_of_failure(check: CheckResult | None) -> str:

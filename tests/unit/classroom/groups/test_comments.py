@@ -73,7 +73,7 @@ def take_back(room: Path) -> dict[str, str]:
 
 
 def block(*texts: str) -> str:
-    return "\n".join((HEAD, "\n\n".join(texts)))
+    return "\n\n".join((HEAD, *texts))
 
 
 def test_all_students_of_a_group_get_its_comment(room: Path) -> None:
@@ -253,7 +253,7 @@ def _edit_by_hand(room: Path, draw: random.Random, by_hand: dict[str, str], text
     """Write before our part, after it, or instead of what a person wrote before."""
     student = draw.choice(STUDENTS)
     now = comments(room)[student] or ""
-    ours = re.search(rf"{HEAD}\nOURS \d+", now)
+    ours = re.search(rf"{HEAD}\n\nOURS \d+", now)
     if ours is None:
         new = text
     elif draw.random() < 0.3:
@@ -265,4 +265,4 @@ def _edit_by_hand(room: Path, draw: random.Random, by_hand: dict[str, str], text
 
 
 def _by_hand(text: str | None) -> str:
-    return re.sub(rf"\n*{HEAD}\nOURS \d+\n*", "", text or "")
+    return re.sub(rf"\n*{HEAD}\n\nOURS \d+\n*", "", text or "")

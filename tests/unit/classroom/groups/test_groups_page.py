@@ -17,7 +17,9 @@ from autograder.classroom.grading.grade_class import grade_class
 from autograder.classroom.groups import commands
 from autograder.classroom.records.journal import JOURNAL
 from autograder.cli.classroom import app
+from autograder.cli.classroom_groups import CasesOfCourse
 from autograder.environment.errors import ClassroomError
+from autograder.exercises import EXERCISES
 from tests.support import grouped_class as classes
 from tests.support import large_groups
 from tests.support.grouped_class import CHAPTER, Cases, Fails, hand_in, opened
@@ -83,7 +85,7 @@ def test_the_page_is_static_and_escapes_what_students_wrote(room: Path, anonymou
 def test_a_group_shows_its_card_answers_and_students(room: Path) -> None:
     text = page_of(room)
     assert text.index("3 answers") < text.index("2 answers")
-    assert "✗ after: the card of " in text and "bo, Bo Müller" in text
+    assert "✗ after: the card of " in text and "bo, ‹i›Bo‹/i› Müller" in text
     assert text.count("Another one") == 2
     assert "5 wrong answers, 2 groups" in text
     assert "half" not in text.replace("half(x)", ""), "nobody has failed it"
@@ -109,6 +111,22 @@ def test_a_page_without_names_quotes_nobody(room: Path) -> None:
     assert sorted(path.name for path in (room / "groups").iterdir()) == [
         f"{CHAPTER}-without-names.html"
     ]
+
+
+def test_the_course_gives_the_smallest_case(tmp_path: Path) -> None:
+    """One that students know, if there is any."""
+    course = CasesOfCourse(tmp_path)
+    cases = EXERCISES["retarget"].cases
+    hidden = {case.name for case in cases if case.hidden}
+    assert course.count("retarget") == len(cases)
+    assert {case.name for case in cases if course.is_hidden("retarget", case.name)} == hidden
+    found = course.smallest("retarget", hidden)
+    assert found is not None and found.is_hidden and "def forward(self" in found.code
+    known = course.smallest("retarget", {case.name for case in cases})
+    assert known is not None and not known.is_hidden
+    assert course.smallest("retarget", ()) is None
+    assert course.count("gone") == 0 and course.is_hidden("gone", "a case")
+    assert course.smallest("gone", {"a case"}) is None and course.is_hidden("retarget", "gone")
 
 
 def test_one_exercise_can_be_shown_alone(room: Path) -> None:
