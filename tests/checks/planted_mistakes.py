@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import copy
 import linecache
-import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -20,12 +19,9 @@ from tests.exercises import Answer, folders
 Edit = Callable[[ast.Module], None]
 
 
-def mistakes_in(exercise: str, seed: int = 0) -> list[tuple[str, Edit]]:
-    """The mistakes that can be planted, each with a short description, shuffled."""
-    found = dict(_edits(ast.parse(_text_of(exercise))))
-    rows = sorted(found.items(), key=lambda row: row[0])
-    random.Random(f"{seed} {exercise}").shuffle(rows)
-    return rows
+def mistakes_in(exercise: str) -> dict[str, Edit]:
+    """The mistakes that can be planted, by short descriptions."""
+    return dict(_edits(ast.parse(_text_of(exercise))))
 
 
 def planted(exercise: str, what: str, edit: Edit) -> list[Answer]:
