@@ -100,11 +100,10 @@ MISTAKES = {
         "without the condition getattr(module, 'inplace', False)",
     ),
     "inputs_of": (
-        "forgets node.args", "forgets node.kwargs", "does not call append", "does not call add",
+        "forgets node.args", "forgets node.kwargs", "does not call add",
         "forgets value.step", "forgets value.start", "forgets value.stop", "does not call extend",
         "without the branch isinstance(value, slice)", "without the condition n in seen",
         "without the branch isinstance(value, dict)",
-        "without the branch isinstance(value, (tuple, list))",
     ),
 }  # fmt: skip
 """Mistakes of `planted_mistakes` that are different ones, by exercise."""
