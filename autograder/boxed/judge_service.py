@@ -54,6 +54,7 @@ from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.source_cells import checked_exercise
 from autograder.submission.verdict_outputs import show_verdicts
+from autograder.submission.work_digest import answers_of, work_of
 
 _ROOMS = (
     "cards", "core", "drawing", "fuzz", "judge", "models", "rules", "runner", "submission",
@@ -274,7 +275,8 @@ def _repair(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list
     nb, why_unread = read_forgivingly(text)
     repairs = repair(nb, source_cells, why_unread)
     rows = [[found.kind.name, found.sentence] for found in repairs]
-    return {"repairs": rows, "unreadable": bool(why_unread)}, _written(nb)
+    said = {"repairs": rows, "unreadable": bool(why_unread)}
+    return said | {"work": "" if why_unread else work_of(nb)}, _written(nb)
 
 
 def _run(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
@@ -293,6 +295,8 @@ def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[
     submission, config = pickle.loads(blobs[0])
     nb, why_unread = read_forgivingly(submission.text if submission.text is not None else b"")
     repairs = repair(nb, config.source_cells, why_unread)
+    read = submission.text is not None and not why_unread
+    work = answers_of(nb) if read else ""
     _clear(nb)
     notes: list[str] = []
     ran = _run_notebook(state, supply, wire, nb, submission, config, notes)
@@ -319,8 +323,7 @@ def _grade(state: JudgeState, supply: _Supply, wire: socket.socket, blobs: list[
         "unanswered": _unanswered(nb),
         "notes": notes,
     }
-    read = submission.text is not None and not why_unread
-    said |= {"checks": [check.to_json() for check in ran.checks] if read else []}
+    said |= {"work": work, "checks": [check.to_json() for check in ran.checks] if read else []}
     mended = sum(found.kind is not RepairKind.HARMLESS for found in repairs) if read else 0
     said |= {"restarts": ran.restarts, "repairs": mended}
     return said, _written(nb)

@@ -49,6 +49,7 @@ def collect(
     ] = None,
 ) -> None:
     """Copy the submissions from a learning platform into submitted/."""
+    from autograder.classroom.grading.work_digests import WorkDigests
     from autograder.classroom.lms import collect as collecting
     from autograder.classroom.lms.people import People, participants
     from autograder.classroom.lms.submitted_folder import records
@@ -64,11 +65,19 @@ def collect(
         rows = participants(read_table(worksheet), zone) if worksheet else []
         people = People(students(classroom.gradebook), records(classroom.room), rows)
         source = source.expanduser()
-        done = collecting.collect(classroom.room, source, people, zone, dates=dates, layout=layout)
+        work_of = WorkDigests(classroom.nbgrader.config, classroom.gradebook)
+        done = collecting.collect(
+            classroom.room, source, people, zone, dates=dates, layout=layout, work_of=work_of
+        )
         placed = {one.student for one in done.placed}
         add_to_gradebook(classroom.gradebook, [one for one in people.new if one.id in placed])
         known = {one.id for one in people.known} - {one.id for one in people.new}
     _print_collected(done, timezone)
+    if work_of.problem:
+        out.print(
+            "[yellow]The answers were not compared with those of earlier hand-ins, so the newest "
+            f"count:[/yellow] {escape(work_of.problem)}"
+        )
     strangers = sorted(placed - known)
     if known and strangers:
         out.print(
@@ -262,17 +271,21 @@ def _print_collected(done: Collected, timezone: str | None) -> None:
     late = [escape(f"{one.student}, {one.assignment}") for one in done.placed if one.late]
     print_some([f"late      {who}: according to Canvas." for who in late])
     if done.placed:
-        table = Table("assignment", "students", "new", "newer", "same", "older", box=None)
+        heads = ("new", "newer", "same answers", "same", "older")
+        table = Table("assignment", "students", *heads, box=None)
         for name in sorted({one.assignment for one in done.placed}):
             own = [one for one in done.placed if one.assignment == name]
             counts = Counter(one.what.name for one in own)
-            shown = [str(counts[what] or "") for what in ("NEW", "REPLACED", "SAME", "EARLIER")]
+            kinds = ("NEW", "REPLACED", "SAME_WORK", "SAME", "EARLIER")
+            shown = [str(counts[what] or "") for what in kinds]
             table.add_row(name, str(len(own)), *shown)
         out.print(table)
     older = sum(one.others for one in done.placed)
-    older += sum(one.what.name in ("REPLACED", "EARLIER") for one in done.placed)
+    older += sum(one.what.name in ("REPLACED", "SAME_WORK", "EARLIER") for one in done.placed)
+    if any(one.what.name == "SAME_WORK" for one in done.placed):
+        out.print("same answers: the file is newer, but the earlier hand-in and its time count.")
     if older:
-        out.print(f"{older} older submissions are in .fxcourse/older.")
+        out.print(f"{older} other versions are in .fxcourse/older.")
     untimed = sum(one.when is None for one in done.placed)
     if done.dated:
         if untimed:

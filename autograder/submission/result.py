@@ -165,6 +165,7 @@ class GradedNotebook:
         unanswered: grade ids of answers that are still as released.
         code: the digest of the repaired notebook; see `code_of`.
         final: if false (the grader failed), the next run grades the submission again.
+        work: the digest of the answers, see `answers_of`; empty if they could not be read.
     """
 
     result: Result
@@ -173,6 +174,7 @@ class GradedNotebook:
     unanswered: tuple[str, ...] = ()
     final: bool = True
     code: str = ""
+    work: str = ""
 
     @classmethod
     def of(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import socket
 import threading
 import time
@@ -269,6 +270,31 @@ def repaired(
     Raises:
         ProcessLost: the judge did not finish.
     """
+    said, found = _repair(text, source_cells, servers)
+    rows = said.get("repairs")
+    sentences = [row[1] for row in rows] if isinstance(rows, list) else []
+    return found, [_line(sentence) for sentence in sentences[:MAX_NOTES]]
+
+
+def work_in(text: bytes, source_cells: Mapping[str, Any], servers: ChapterServers) -> str:
+    """The digest of the answers in a notebook, see `work_of`; empty if it could not be read.
+
+    Raises:
+        ProcessLost: the judge did not finish.
+        InvalidJudgement: the judge's result is invalid.
+    """
+    said, _ = _repair(text, source_cells, servers)
+    return _work_in(said)
+
+
+def _repair(
+    text: bytes, source_cells: Mapping[str, Any], servers: ChapterServers
+) -> tuple[Any, bytes]:
+    """The judge's words about a notebook, not validated, and the repaired notebook.
+
+    Raises:
+        ProcessLost: the judge did not finish.
+    """
     judge = servers.judge()
     try:
         blobs = [text, pickle.dumps(dict(source_cells))]
@@ -277,9 +303,7 @@ def repaired(
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
         raise ProcessLost(ProcessExit(ExitReason.UNRESPONSIVE, "it gave back no notebook"))
-    rows = said.get("repairs")
-    sentences = [row[1] for row in rows] if isinstance(rows, list) else []
-    return found[0], [_line(sentence) for sentence in sentences[:MAX_NOTES]]
+    return said, found[0]
 
 
 def shares_in(said: Mapping[str, Any], config: GradingConfig) -> dict[str, float | None]:
@@ -326,12 +350,13 @@ def _validated(
         checks=_checks_in(said, config), restarts=_count_in(said, "restarts", MAX_PROCESSES),
         repairs=_count_in(said, "repairs", MAX_REPAIRS),
     )  # fmt: skip
-    return GradedNotebook.of(
+    graded = GradedNotebook.of(
         result,
         text.decode("utf-8", "replace"),
         {name: Score(points, most[name]) for name, points in scores.items()},
         tuple(map(str, unanswered)),
     )
+    return replace(graded, work=_work_in(said))
 
 
 def _status_in(said: Mapping[str, Any]) -> SubmissionStatus:
@@ -370,6 +395,13 @@ def _count_in(said: Mapping[str, Any], name: str, most: int) -> int:
     if type(count) is not int or not 0 <= count <= most:
         raise InvalidJudgement(f"a judge gave no number of {name}")
     return count
+
+
+def _work_in(said: Mapping[str, Any]) -> str:
+    work = said.get("work")
+    if not isinstance(work, str) or not re.fullmatch("(?:[0-9a-f]{64})?", work):
+        raise InvalidJudgement("a judge gave no digest of the answers")
+    return work
 
 
 def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:

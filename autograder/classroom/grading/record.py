@@ -15,7 +15,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.grading.plan import GradingPlan, Work
-from autograder.classroom.lateness.penalties import LateRow, Stamp, read_stamp
+from autograder.classroom.grading.same_answers import (
+    ANSWERS,
+    digest_of_answers,
+    find_same_answers,
+)
+from autograder.classroom.lateness.penalties import LateRow, Stamp
+from autograder.classroom.lateness.same_work import note, stamp_that_counts
 from autograder.classroom.records.gradebook_copy import address_of, copy_to
 from autograder.classroom.records.gradebook_writer import GradebookWriter
 from autograder.classroom.records.journal import CHANGED, THE_NOTEBOOK, Journal
@@ -126,10 +132,16 @@ class GradingRecord:
         """Write a graded submission."""
 
         def write(stamp: Stamp | None) -> Result:
+            before = self._journal.parts(work.submission.student, work.chapter)
+            if again := find_same_answers(self.writer, before, graded, work, stamp):
+                stamp = again.stamp
+                if self.writer.last_run:
+                    note(self.writer.room, again)
             self.writer.write(graded, work.raw.files, stamp)
             result = replace(graded.result, notes=tuple(map(in_a_line, graded.result.notes)))
             if graded.final and self.writer.last_run:
-                self._journal.add(result, work.digest, work.parts)
+                parts = {**work.parts, ANSWERS: digest_of_answers(graded, work)}
+                self._journal.add(result, work.digest, parts)
             return result
 
         return self._or_refuse(graded.result, work, write)
@@ -138,9 +150,13 @@ class GradingRecord:
         self, result: Result, work: Work, step: Callable[[Stamp | None], Result]
     ) -> Result:
         """The result of a step, or a refused result after an error with this submission's files."""
-        penalties = self.writer.penalties
+        penalties, whose = self.writer.penalties, (work.submission.student, work.chapter)
         try:
-            stamp = read_stamp(work.raw.folder, penalties.policy) if penalties else None
+            stamp = (
+                stamp_that_counts(self.writer.room, *whose, work.raw.folder, penalties.policy)
+                if penalties
+                else None
+            )
             return _with_note(step(stamp), stamp)
         except OSError as error:
             if is_of_the_disk(error):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
@@ -24,7 +24,14 @@ from autograder.classroom.lms.path_layouts import (
     origins,
 )
 from autograder.classroom.lms.people import People, Unknown
-from autograder.classroom.lms.submitted_folder import HandIn, Keeper, What, time_of
+from autograder.classroom.lms.submitted_folder import (
+    HandIn,
+    Keeper,
+    What,
+    WorkOf,
+    compare_nothing,
+    time_of,
+)
 from autograder.classroom.lms.unusable import note
 from autograder.classroom.room.lock import is_of_the_disk
 from autograder.environment.errors import ClassroomError
@@ -99,6 +106,7 @@ def collect(
     *,
     dates: bool = True,
     layout: Layout | None = None,
+    work_of: WorkOf = compare_nothing,
 ) -> Collected:
     """Import the submissions in a zip or a folder.
 
@@ -109,6 +117,7 @@ def collect(
         zone: the time zone of dates in a zip; by default, the zone of this machine.
         dates: whether the dates of files are times of submission.
         layout: the origin of the names at the top; by default, guessed from these names.
+        work_of: computes digests of answers; by default, all answers differ.
 
     Raises:
         ClassroomError: the zip or the folder cannot be read, or its layout is ambiguous.
@@ -124,7 +133,8 @@ def collect(
                 taken.append(one)
             else:
                 done.left_out.append(one)
-        keeper = Keeper(room, source.name, max((t.when for t in taken if t.when), default=None))
+        packed = max((one.when for one in taken if one.when), default=None)
+        keeper = Keeper(room, source.name, packed, work_of)
         known = known_notebooks(room)
         whence = _origins(known, source, taken, layout)
         for student, files in _by_student(known, whence, people, done, dates).items():
@@ -226,12 +236,15 @@ def _place(keeper: Keeper, student: str, files: Sequence[_File], done: Collected
             {name: one.taken.copy for name, one in latest.items()},
             _files_beside(newest, beside, done), "/".join(newest.taken.path),
         )  # fmt: skip
-        what = keeper.put(hand_in)
+        what = keeper.put(hand_in, [(one.when, one.taken.copy.read_bytes()) for one in older])
         for one in older:
             keeper.keep(hand_in, one.taken.path[-1], one.taken.copy.read_bytes(), one.when)
-        when = newest.when or keeper.time_there(hand_in)
-        placed = Placed(student, assignment, what, when, newest.origin.late, len(older))
-        done.placed.append(placed)
+        if _put_first_with_these_answers(keeper, hand_in, older) and what is not What.NEW:
+            what = What.SAME_WORK
+        late, when = newest.origin.late, newest.when or keeper.time_there(hand_in)
+        if what is What.SAME_WORK:
+            late, when = False, keeper.time_there(hand_in)
+        done.placed.append(Placed(student, assignment, what, when, late, len(older)))
     if not assignments:
         names = ", ".join(one.taken.path[-1] for one in beside)[:200]
         done.unusable[student] = f"Handed in, without a notebook of this class: {names}."
@@ -240,6 +253,20 @@ def _place(keeper: Keeper, student: str, files: Sequence[_File], done: Collected
             done.left_out.append(one.left_out(_NO_NOTEBOOK))
         elif not assignments:
             done.left_out.append(one.left_out(_ALONE))
+
+
+def _put_first_with_these_answers(keeper: Keeper, hand_in: HandIn, older: Sequence[_File]) -> bool:
+    """Put the first of several versions with the same answers; return whether there was one."""
+    found = False
+    for one in reversed(older):
+        is_dated = one.when and hand_in.when and one.when < hand_in.when
+        if not is_dated or not one.notebook or set(hand_in.notebooks) != {one.notebook.notebook}:
+            break
+        copies = {one.notebook.notebook: one.taken.copy}
+        if keeper.put(replace(hand_in, when=one.when, notebooks=copies)) is not What.SAME_WORK:
+            break
+        found = True
+    return found
 
 
 def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> dict[str, Path]:

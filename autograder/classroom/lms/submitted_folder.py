@@ -1,7 +1,7 @@
 """Writes imported submissions to ``submitted``, and keeps everything that was there before.
 
-A later submission is never replaced by an earlier one. Replaced and earlier submissions are kept in
-``.fxcourse/older/STUDENT/ASSIGNMENT``.
+A later submission is never replaced by an earlier one, and none by a later one with the same
+answers. Replaced and other submissions are kept in ``.fxcourse/older/STUDENT/ASSIGNMENT``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,14 +20,13 @@ from typing import Any
 
 from nbgrader.utils import parse_utc
 
-from autograder.classroom.intake.attached_files import STAMP
+from autograder.classroom.intake.attached_files import STAMP, files_beside
+from autograder.classroom.intake.kept_versions import OLDER, folder_name, kept_versions
+from autograder.classroom.lateness import same_work
 from autograder.classroom.lms.path_layouts import Origin
 
 COLLECTED = ".fxcourse/collected.jsonl"
 """The imported submissions, a line each."""
-
-OLDER = ".fxcourse/older"
-"""The folder of earlier submissions."""
 
 
 class What(StrEnum):
@@ -37,6 +36,7 @@ class What(StrEnum):
     REPLACED = "later than before"
     SAME = "there already"
     EARLIER = "earlier than what is there"
+    SAME_WORK = "the same answers as before"
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,15 @@ class HandIn:
     path: str
 
 
+WorkOf = Callable[[str, bytes], str]
+"""Computes the digest of the answers in a file, for an assignment; empty if that is impossible."""
+
+
+def compare_nothing(assignment: str, data: bytes) -> str:
+    """A `WorkOf` with which all answers differ."""
+    return ""
+
+
 class Keeper:
     """Writes submissions into a classroom.
 
@@ -69,14 +78,27 @@ class Keeper:
         room: the classroom.
         source: the name of the zip or the folder.
         packed: the latest date of a file in it.
+        work_of: computes digests of answers.
     """
 
-    def __init__(self, room: Path, source: str, packed: datetime | None) -> None:
+    def __init__(
+        self,
+        room: Path,
+        source: str,
+        packed: datetime | None,
+        work_of: WorkOf = compare_nothing,
+    ) -> None:
         self.room, self.source, self.packed = room, source, packed
+        self._work_of = work_of
         self._last = {(one.get("student"), one.get("assignment")): one for one in records(room)}
 
-    def put(self, hand_in: HandIn) -> What:
-        """Write a student's folder, unless the existing one is the same or later."""
+    def put(self, hand_in: HandIn, others: Sequence[tuple[datetime | None, bytes]] = ()) -> What:
+        """Write a student's folder, unless the existing one is the same or later.
+
+        Args:
+            hand_in: the submission.
+            others: times and notebooks of other versions that came with it.
+        """
         final = self.room / "submitted" / hand_in.student / hand_in.assignment
         there = os.path.lexists(final)
         if there and _is_same(hand_in, final):
@@ -84,22 +106,71 @@ class Keeper:
                 (final / STAMP).write_text(stamp(hand_in.when))
             self._note(hand_in)
             return What.SAME
-        if there and self._is_earlier(hand_in, final):
-            for name, copy in hand_in.notebooks.items():
-                self.keep(hand_in, f"{name}.ipynb", copy.read_bytes(), hand_in.when)
+        is_earlier = there and self._is_earlier(hand_in, final)
+        if there and self._is_same_work(hand_in, final, others):
+            self._keep_time(hand_in, final, is_earlier=is_earlier)
+            return What.SAME_WORK
+        if is_earlier:
+            self._keep_notebooks(hand_in)
             return What.EARLIER
+        self._replace(hand_in, final)
+        self._note(hand_in)
+        return What.REPLACED if there else What.NEW
+
+    def _keep_time(self, hand_in: HandIn, final: Path, *, is_earlier: bool) -> None:
+        """Of two versions with the same answers, put the earlier one, and keep the other."""
+        whose = hand_in.student, hand_in.assignment
+        told, there = same_work.find(self.room, *whose), self.time_there(hand_in)
+        times = [time_of(told.again) if told else None, there, hand_in.when]
+        if is_earlier:
+            self._replace(hand_in, final)
+        else:
+            self._keep_notebooks(hand_in)
+            self._note(hand_in)
+        again = max(filter(None, times), default=None)
+        counts = hand_in.when if is_earlier else there
+        digest = same_work.digest_of_submitted(self.room, *whose)
+        texts = [stamp(moment) if moment else "" for moment in (again, counts)]
+        same_work.note(self.room, same_work.SameWork(*whose, digest, *texts))
+
+    def _keep_notebooks(self, hand_in: HandIn) -> None:
+        for name, copy in hand_in.notebooks.items():
+            self.keep(hand_in, f"{name}.ipynb", copy.read_bytes(), hand_in.when)
+
+    def _replace(self, hand_in: HandIn, final: Path) -> None:
+        """Write a student's folder, and keep the existing one."""
         final.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix="collecting-", dir=self.room / ".fxcourse"))
         try:
             _fill(building, hand_in, final)
-            if there:
+            if os.path.lexists(final):
                 before = time_of(_read_stamp(final)) or _changed(final)
                 os.replace(final, self._free(hand_in, before))
             os.replace(building, final)
         finally:
             shutil.rmtree(building, ignore_errors=True)
-        self._note(hand_in)
-        return What.REPLACED if there else What.NEW
+
+    def _is_same_work(
+        self, hand_in: HandIn, final: Path, others: Sequence[tuple[datetime | None, bytes]]
+    ) -> bool:
+        """Whether the existing submission has the same answers, and none between has others."""
+        name = hand_in.assignment
+        path = final / f"{name}.ipynb"
+        if set(hand_in.notebooks) != {name} or path.is_symlink() or not path.is_file():
+            return False
+        if {n: copy.read_bytes() for n, copy in hand_in.files.items()} != files_beside(final)[0]:
+            return False
+        work = self._work_of(name, hand_in.notebooks[name].read_bytes())
+        if not work or work != self._work_of(name, path.read_bytes()):
+            return False
+        times = sorted(filter(None, (self.time_there(hand_in), hand_in.when)))
+        kept = kept_versions(self.room, hand_in.student, name)
+        versions = [*others, *((when, path.read_bytes()) for when, path in kept)]
+        return all(
+            self._work_of(name, data) == work
+            for when, data in versions
+            if when is None or (len(times) == 2 and times[0] < when < times[1])
+        )
 
     def time_there(self, hand_in: HandIn) -> datetime | None:
         """The time of the existing submission; ``None`` if unknown."""
@@ -134,7 +205,7 @@ class Keeper:
         """The path of a new folder for an earlier submission, named after its time."""
         home = self.room / OLDER / hand_in.student / hand_in.assignment
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = when.astimezone(UTC).strftime("%Y-%m-%d_%H%M%S") if when else "undated"
+        name = folder_name(when)
         number, path = 1, home / name
         while os.path.lexists(path):
             number += 1

@@ -10,7 +10,8 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.lateness.penalties import Penalties, keep_time, read_stamp
+from autograder.classroom.lateness.penalties import Penalties, keep_time
+from autograder.classroom.lateness.same_work import stamp_that_counts
 
 
 class AssignLateness(NbGraderPreprocessor):
@@ -33,7 +34,9 @@ class AssignLateness(NbGraderPreprocessor):
         with Gradebook(ids["db_url"], course.course_id) as book:
             chapters = [one.name for one in book.assignments]
             penalties = Penalties(Path(course.root), self.config, chapters)
-            stamp = read_stamp(submitted, penalties.policy)
+            stamp = stamp_that_counts(
+                Path(course.root), student, assignment, submitted, penalties.policy
+            )
             keep_time(book, assignment, student, stamp, graded / "timestamp.txt")
             for row in penalties.write(book, [student]):
                 if row.chapter == assignment and row.sentence:

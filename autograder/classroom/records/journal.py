@@ -23,6 +23,10 @@ THE_NOTEBOOK = "the notebook"
 """The part that changes when a student submits again."""
 
 
+THE_FILES = "the files next to it"
+"""The part that contains the other submitted files."""
+
+
 class Journal:
     """The journal of a classroom: an append-only file.
 
@@ -63,6 +67,10 @@ class Journal:
             return "the notebook or the course has changed"
         changed = [name for name, digest in parts.items() if before.get(name) != digest]
         return f"{CHANGED}{', '.join(changed)}" if changed else "graded once more"
+
+    def parts(self, student: str, chapter: str) -> Mapping[str, str]:
+        """The recorded digests of the parts of a submission; empty if there are none."""
+        return self._last[student, chapter][2] if (student, chapter) in self._last else {}
 
     def results(self) -> list[Result]:
         """The last result of each submission, whether or not the submission has changed since."""
@@ -106,7 +114,7 @@ def parts_of(text: bytes, files: object, key: bytes, config: object) -> dict[str
     """Digests of the parts that a grade depends on, by names that people read."""
     found = {
         THE_NOTEBOOK: text,
-        "the files next to it": repr(files).encode(),
+        THE_FILES: repr(files).encode(),
         "the chapter, or how it is graded": repr((key, config)).encode(),
         "the course's code": code().encode(),
         "the versions of its libraries": libraries().encode(),

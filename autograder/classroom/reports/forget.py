@@ -19,7 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.groups.group_file import FOLDER as GROUPS
 from autograder.classroom.groups.group_file import read_groups, write_groups
-from autograder.classroom.lms.submitted_folder import OLDER, records
+from autograder.classroom.intake.kept_versions import OLDER
+from autograder.classroom.lms.submitted_folder import records
 from autograder.classroom.records.grade_backup import write_down
 from autograder.classroom.records.undo_log import NAME as LAST_RUN
 from autograder.classroom.reports.class_report.make import PLACE, PLACE_WITHOUT_NAMES

@@ -13,7 +13,8 @@ from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.lateness.deadlines import shown
-from autograder.classroom.lateness.penalties import LateRow, Penalties, Stamp, read_stamp
+from autograder.classroom.lateness.penalties import LateRow, Penalties, Stamp
+from autograder.classroom.lateness.same_work import stamp_that_counts
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
 from autograder.classroom.room.location import classroom_at
 from autograder.classroom.room.nbgrader_api import api
@@ -38,7 +39,8 @@ def preview(folder: Path) -> RenderableType:
             due = {one.name: one.duedate for one in book.assignments}
 
             def stamps(student: str, chapter: str) -> Stamp | None:
-                return read_stamp(room / "submitted" / student / chapter, penalties.policy)
+                folder = room / "submitted" / student / chapter
+                return stamp_that_counts(room, student, chapter, folder, penalties.policy)
 
             rows = penalties.rows(book, stamps)
             known = {one.id for one in book.students}

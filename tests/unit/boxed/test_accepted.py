@@ -46,6 +46,7 @@ TRUE: dict[str, Any] = {
     ],
     "restarts": 2,
     "repairs": 1,
+    "work": "a1" * 32,
 }
 FOUND = (KeptFinding("stale", " A", "m\n"),)
 KEPT = CheckResult("x", "failed", 0.75, FOUND, (("an  alpha", "stale"),))
@@ -64,6 +65,7 @@ def test_what_can_be_true_is_taken() -> None:
     assert Result.from_json(json.loads(json.dumps(found.result.to_json()))) == replace(
         found.result, in_this_run=False
     )
+    assert found.work == "a1" * 32 and accepted(work="").work == ""
     assert accepted(scores={"check-x": None}).scores["check-x"].points is None
 
 
@@ -96,6 +98,8 @@ def test_what_can_be_true_is_taken() -> None:
         {"checks": TRUE["checks"] * 2},
         {"checks": [TRUE["checks"][0] | {"findings": [["code", "x" * 9_999, ""]]}]},
         {"checks": [TRUE["checks"][0] | {"findings": [["code", "", ""]] * 99}]},
+        {"work": None},
+        {"work": "A1" * 32},
         {"restarts": -1},
         {"restarts": 1.0},
         {"restarts": 9_999},

@@ -42,6 +42,7 @@ class Handed:
         max_score: full marks.
         penalty: the points taken off for lateness.
         waits: grade ids of cells that a person still has to grade.
+        remarks: sentences about the time of submission.
     """
 
     chapter: str
@@ -52,6 +53,7 @@ class Handed:
     max_score: float
     penalty: float
     waits: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def contents_of(nb: NotebookNode, handed: Handed) -> Contents:
     return Contents(
         handed,
         ended,
-        tuple(map(_sentence, notes.happened)),
+        (*handed.remarks, *map(_sentence, notes.happened)),
         () if refused else tuple(map(_sentence, notes.repairs)),
         () if refused else tuple(_parts(nb, handed, notes.checks)),
     )

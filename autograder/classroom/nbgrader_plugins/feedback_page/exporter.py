@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
+from autograder.classroom.lateness import same_work
 from autograder.classroom.lateness.deadlines import Policy, read_policy, shown
 from autograder.classroom.nbgrader_plugins.feedback_page.contents import Handed, contents_of
 from autograder.classroom.nbgrader_plugins.feedback_page.page import page
@@ -52,8 +54,14 @@ class FeedbackPage(HTMLExporter):
                 ids["notebook"], name or student, _in_words(submission.timestamp, policy),
                 _in_words(due and due + policy.extension(student, chapter), policy),
                 float(ids["score"]), float(ids["max_score"]), float(ids["late_penalty"]),
-                frozenset(waits),
+                frozenset(waits), tuple(_remarks(room, student, chapter, policy)),
             )  # fmt: skip
+
+
+def _remarks(room: Path, student: str, chapter: str, policy: Policy) -> Iterator[str]:
+    """Sentences about the time of a submission."""
+    if again := same_work.find(room, student, chapter):
+        yield again.sentence(policy.zone)
 
 
 def _in_words(moment: datetime | None, policy: Policy) -> str:

@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from autograder.classroom.intake.kept_versions import OLDER
 from autograder.classroom.lms.collect import Collected, collect
 from autograder.classroom.lms.export import Grade
 from autograder.classroom.lms.people import Participant, People, participants
-from autograder.classroom.lms.submitted_folder import OLDER, What, records
+from autograder.classroom.lms.submitted_folder import What, records
 from autograder.classroom.lms.unusable import FILE, note, noted, notes_for_export
 from autograder.classroom.records.journal import JOURNAL, Journal
 from autograder.classroom.records.roster import Person
