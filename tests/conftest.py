@@ -64,6 +64,7 @@ SUITE_OF = {
     "unit/book": ALL,
     "unit/boxed": ALL,
     "unit/classroom": ALL,
+    "unit/classroom/lateness/policies": QUICK,
     "unit/cli": ALL,
     "unit/drawing": ALL,
     "unit/hunt": ALL,

@@ -364,7 +364,7 @@ def _run_notebook(
     shares = show_verdicts(nb, exercises, verdicts)
     if verdicts:  # without checks of the course, no random models were drawn
         note_seed(nb, seed)
-    checks = checks_of(verdicts.values())
+    checks = checks_of(verdicts.values(), run.private)
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
     return _RunResult(shares, run.notebook.ends, checks, run.cases, run.notebook.restarts)
 

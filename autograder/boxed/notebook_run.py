@@ -26,6 +26,7 @@ from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_cells import NotebookCells
 from autograder.boxed.notebook_process import NotebookProcess
 from autograder.boxed.parked_answers import Parked, SetAside
+from autograder.boxed.private_cases import private_case
 from autograder.boxed.process_source import ProcessSource
 from autograder.boxed.remote_graphs import RemoteGraphRunner
 from autograder.boxed.work_ahead import GLANCE, LOOKING, look_at
@@ -41,6 +42,7 @@ from autograder.judge.answer_text import Source
 from autograder.learner.stale_cell import broken_cell
 from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport
+from autograder.submission.check_result import PrivateCase
 from autograder.submission.contract import Timeouts
 
 _STATES: dict[SetAside, State] = {
@@ -86,6 +88,8 @@ class NotebookRun:
         """The verdicts by the number of the check cell, from 0."""
         self.cases: list[CaseReport] = []
         """The result of each case, if only one exercise is tried."""
+        self.private: dict[str, PrivateCase] = {}
+        """By exercise, the case to show after the last extension."""
         self._graphs = RemoteGraphRunner(supply)
         self._trials: dict[int, Trial] = {}
         self._ahead = self.cells.first_cases()
@@ -212,6 +216,7 @@ class NotebookRun:
         broken = None if verdict.passed else broken_cell(source.cells, source.name)
         if broken is None:
             return verdict
+        self.private.pop(verdict.exercise, None)
         return replace(
             verdict, status="failed", findings=(broken,), example=None, others=(), error="",
             printed="",
@@ -240,6 +245,8 @@ class NotebookRun:
                 exercise, attempt, self.seed, runner=self._graphs, source=self._source(index)
             )
             verdict = grading.verdict()
+            if private := private_case(exercise, verdict, grading.drawn, outcomes):
+                self.private[exercise.name] = private
             if self.cells.only:
                 found = verdict.findings
                 self.cases = case_reports(exercise, grading.drawn, outcomes, self._graphs, found)

@@ -82,10 +82,16 @@ def undo(
         str | None, typer.Option(help="The gradebook of that run, if it was not the default one.")
     ] = None,
 ) -> None:
-    """Undo the last `fxcourse grade` or `fxcourse classroom comment` that changed the gradebook."""
-    from autograder.classroom.reports.undo import undo_last_run, write_reports_again
+    """Undo the last `fxcourse grade`, `comment` or `reveal` that changed something."""
+    from autograder.classroom.reports.undo import undo_last_run, undo_reveal, write_reports_again
 
     with explained("Not undone.", OSError):
+        if (shown := undo_reveal(folder)) is not None:
+            chapter = escape(shown.chapter)
+            out.print(f"Undone: the reveal of {chapter}. New pages do not show its cases.")
+            out.print("Pages that were given out stay out. To make the others again:")
+            out.print(f"  nbgrader generate_feedback {chapter} --force")
+            return
         began, count = undo_last_run(folder, force=force, db_url=db)
     notebooks = "1 notebook" if count == 1 else f"{count} notebooks"
     out.print(f"Undone: the run of {escape(began)}. The gradebook and {notebooks} are restored.")
@@ -177,6 +183,36 @@ def replay(
     out.print(escape(str(found)))
 
 
+@app.command()
+def reveal(
+    folder: Folder,
+    chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="The chapter, such as 03.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be shown, and write nothing.")
+    ] = False,
+    random_only: Annotated[
+        bool,
+        typer.Option("--random-only", help="Show results on random models, and no hidden case."),
+    ] = False,
+    after: Annotated[
+        str,
+        typer.Option(
+            metavar="DATE",
+            help="The last day of work, such as 2026-12-04, if the chapter has no due date.",
+        ),
+    ] = "",
+) -> None:
+    """Show students the hidden cases that they fail, after the last extension."""
+    from autograder.classroom.reports import reveal as revealing
+
+    with explained("Nothing is shown.", OSError):
+        shown = revealing.reveal(
+            folder, chapter, random_only=random_only, after=after, dry_run=dry_run
+        )
+    for line in revealing.lines_about(shown, folder, dry_run=dry_run):
+        out.print(escape(line))
+
+
 classroom_lms.add_to(app)
 classroom_hub.add_to(app)
 classroom_chapters.add_to(app)
@@ -220,6 +256,7 @@ PANELS: Panels = {
         "comment": "fxcourse classroom comment my_class 03 --dry-run",
         "replay": "fxcourse classroom replay my_class ann add_to_mul",
         "lateness": "fxcourse classroom lateness my_class",
+        "reveal": "fxcourse classroom reveal my_class 03",
         "export": "fxcourse classroom export my_class --moodle grades.csv --chapter 03",
     },
     "Changes": {

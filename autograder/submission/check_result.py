@@ -6,8 +6,9 @@ Like `result`, it imports the standard library only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ MAX_FAILS = 160
 """Most failing cases kept for one check."""
 MAX_CODE, MAX_MESSAGE, MAX_MODEL = 80, 600, 3_000
 """Most characters of a finding's parts; a longer model is not kept."""
+MAX_RESULT = 700
+"""Most characters of each other part of a private case."""
 
 _LENGTHS = (MAX_CODE, MAX_MESSAGE, MAX_MODEL)
 
@@ -46,6 +49,34 @@ class KeptFinding:
 
 
 @dataclass(frozen=True)
+class PrivateCase:
+    """A failing case, with results that the student may see only after `reveal`.
+
+    Attributes:
+        case: its name.
+        kind: ``"hidden"`` or ``"random"``.
+        model: its source code; empty if it is too long.
+        call: the call of the answer.
+        inputs: the inputs, one line each.
+        expected: the expected result; may be empty.
+        obtained: the actual result: a claim of the student's process; may be empty.
+    """
+
+    case: str
+    kind: str
+    model: str = ""
+    call: str = ""
+    inputs: str = ""
+    expected: str = ""
+    obtained: str = ""
+
+    def bounded(self) -> PrivateCase:
+        """The same with texts that may be stored."""
+        texts = {name: str(text)[:MAX_RESULT] for name, text in vars(self).items()}
+        return PrivateCase(**{**texts, "model": self.model if len(self.model) <= MAX_MODEL else ""})
+
+
+@dataclass(frozen=True)
 class CheckResult:
     """The result of one check of a submission.
 
@@ -57,6 +88,7 @@ class CheckResult:
         fails: the hand-picked cases that fail, each with the code of its first finding; ``None`` in
             results of earlier versions, which did not keep them.
         unread: for a forbidden tool: constructs in the answer's text that cannot be followed.
+        private: the case to show after `reveal`, if there is one.
     """
 
     exercise: str
@@ -65,6 +97,7 @@ class CheckResult:
     findings: tuple[KeptFinding, ...] = ()
     fails: tuple[tuple[str, str], ...] | None = ()
     unread: tuple[str, ...] = ()
+    private: PrivateCase | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON."""
@@ -73,6 +106,7 @@ class CheckResult:
         row |= {"findings": rows}
         if self.fails is not None:
             row["fails"] = list(map(list, self.fails))
+        row |= {"private": asdict(self.private)} if self.private else {}
         return row | ({"unread": list(self.unread)} if self.unread else {})
 
     @classmethod
@@ -82,7 +116,9 @@ class CheckResult:
         rows = data.get("fails")
         fails = None if rows is None else tuple((case, code) for case, code in rows)
         unread = tuple(data.get("unread", ()))
-        return cls(data["exercise"], data["status"], float(data["score"]), found, fails, unread)
+        private = PrivateCase(**data["private"]) if "private" in data else None
+        score = float(data["score"])
+        return cls(data["exercise"], data["status"], score, found, fails, unread, private)
 
     def not_followed(self) -> str:
         """A sentence for the instructor, who may want to look at the answer; usually empty."""
@@ -95,8 +131,15 @@ class CheckResult:
         )
 
 
-def checks_of(verdicts: Iterable[Verdict]) -> list[CheckResult]:
-    """The stored parts of verdicts, one for each exercise."""
+def checks_of(
+    verdicts: Iterable[Verdict], private: Mapping[str, PrivateCase] = MappingProxyType({})
+) -> list[CheckResult]:
+    """The stored parts of verdicts, one for each exercise.
+
+    Args:
+        verdicts: the verdicts.
+        private: by exercise, the case to show after `reveal`.
+    """
     found = {
         each.exercise: CheckResult(
             each.exercise,
@@ -105,6 +148,7 @@ def checks_of(verdicts: Iterable[Verdict]) -> list[CheckResult]:
             _kept(each),
             _fails(each),
             each.unread[:MAX_FINDINGS],
+            private.get(each.exercise),
         )  # fmt: skip
         for each in verdicts
     }
@@ -151,6 +195,17 @@ def _is_check(row: object) -> bool:
         and all(map(_is_finding, findings))
         and _are_fails(row.get("fails", []))
         and _are_names(row.get("unread", []))
+        and ("private" not in row or _is_private_case(row["private"]))
+    )
+
+
+def _is_private_case(row: object) -> bool:
+    names = {field.name for field in fields(PrivateCase)}
+    return (
+        isinstance(row, dict)
+        and set(row) == names
+        and all(isinstance(text, str) and len(text) <= MAX_MODEL for text in row.values())
+        and row["kind"] in ("hidden", "random")
     )
 
 

@@ -30,7 +30,12 @@ from autograder.sandbox.client import (
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.walls import NoBox, Wall
 from autograder.sandbox.wire import Broken, send
-from autograder.submission.check_result import CheckResult, KeptFinding, are_checks
+from autograder.submission.check_result import (
+    CheckResult,
+    KeptFinding,
+    PrivateCase,
+    are_checks,
+)
 from autograder.submission.contract import (
     GradingConfig,
     PreloadSpec,
@@ -380,6 +385,7 @@ def _checks_in(said: Mapping[str, Any], config: GradingConfig) -> tuple[CheckRes
             check,
             findings=tuple(map(_plain, check.findings)),
             fails=tuple((_line(case), _line(code)) for case, code in check.fails or ()),
+            private=check.private and _plain_case(check.private),
         )
         for check in checks
     )
@@ -388,6 +394,11 @@ def _checks_in(said: Mapping[str, Any], config: GradingConfig) -> tuple[CheckRes
 def _plain(finding: KeptFinding) -> KeptFinding:
     texts = (_line(finding.code), _line(finding.message), plain_text(finding.model))
     return KeptFinding(*texts)
+
+
+def _plain_case(case: PrivateCase) -> PrivateCase:
+    texts = {name: plain_text(text) for name, text in vars(case).items()}
+    return PrivateCase(**{**texts, "case": _line(case.case)}).bounded()
 
 
 def _count_in(said: Mapping[str, Any], name: str, most: int) -> int:

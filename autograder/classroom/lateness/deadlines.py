@@ -207,6 +207,33 @@ def work_out(policy: Policy, student: str, hand_ins: Iterable[HandIn]) -> dict[s
     return found
 
 
+def last_extension(
+    policy: Policy, chapter: str, due: datetime, own: Mapping[str, datetime]
+) -> tuple[datetime, str]:
+    """The last moment at which work of a chapter may be handed in at no cost.
+
+    It is computed as if each student used all free late days for this chapter.
+
+    Args:
+        policy: the policy of the class.
+        chapter: the chapter.
+        due: its due date.
+        own: the due dates of students for whom nbgrader has another one.
+
+    Returns:
+        The moment, and the student who has it; empty if everybody has.
+    """
+    ends = {
+        student: own.get(student, due)
+        + policy.extension(student, chapter)
+        + policy.grace
+        + policy.free_days(student) * _DAY
+        for student in ("", *own, *policy.students)
+    }
+    last = max(ends, key=lambda student: ends[student])
+    return ends[last], last
+
+
 # ------------------------------------------------------------------ times
 
 _ENDS_IN_ZONE = re.compile(
@@ -287,6 +314,12 @@ def _zone_called(name: str, moment: datetime, usual: tzinfo) -> tzinfo:
 def shown(moment: datetime, zone: tzinfo) -> str:
     """One of nbgrader's times, formatted in a time zone."""
     return moment.replace(tzinfo=UTC).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+
+
+def day_and_time(moment: datetime, zone: tzinfo) -> str:
+    """One of nbgrader's times for a sentence, such as ``4 Dec, 23:59 CET``."""
+    local = moment.replace(tzinfo=UTC).astimezone(zone)
+    return f"{local.day} {local:%b, %H:%M %Z}"
 
 
 def _days(number: int, word: str = "day") -> str:

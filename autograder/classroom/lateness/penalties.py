@@ -28,6 +28,7 @@ from autograder.classroom.lateness.deadlines import (
     read_policy,
     work_out,
 )
+from autograder.classroom.lateness.reveals import AFTER, first_times
 from autograder.environment.errors import ClassroomError
 
 MOST_READ = 200
@@ -123,6 +124,7 @@ class Penalties:
 
     def __init__(self, room: Path, config: Config, chapters: Sequence[str]) -> None:
         self.policy = read_policy(room, chapters)
+        self._shown = first_times(room)
         self._link = AssignLatePenalties(config=config)
         self._link.init_plugin()
         if self.policy.percent_a_day and self._has_plugin():
@@ -165,10 +167,10 @@ class Penalties:
     def _row(self, student: str, submission: SubmittedAssignment, late: Lateness) -> LateRow:
         before = submission.late_submission_penalty or 0.0
         if not late.seconds:
-            excuse, score = late.excuse(self.policy.zone), submission.score
+            excuse, score = self._marked(late, late.excuse(self.policy.zone)), submission.score
             return LateRow(student, submission.name, late, score, 0.0, before, "", excuse)
         score = sum(notebook.score for notebook in submission.notebooks)
-        sentence = late.sentence(self.policy.zone)
+        sentence = self._marked(late, late.sentence(self.policy.zone))
         try:
             penalty = sum(self._cost(notebook, student, late) for notebook in submission.notebooks)
         except PluginFailed as error:
@@ -177,6 +179,13 @@ class Penalties:
         if penalty and not late.percent:
             sentence += f", {penalty:.4g} points off by the class's own plugin"
         return LateRow(student, submission.name, late, score, penalty, before, sentence)
+
+    def _marked(self, late: Lateness, text: str) -> str:
+        """A text about lateness, with a mark if the student could see cases before."""
+        shown = self._shown.get(late.chapter)
+        if shown is None or late.at is None or late.at <= shown:
+            return text
+        return f"{text}, {AFTER}" if text else f"handed in {AFTER}"
 
     def _cost(self, notebook: Any, student: str, late: Lateness) -> float:
         """The penalty of one notebook: between nothing and all that it earned."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from autograder.classroom.lateness.deadlines import NoTime, Policy, in_utc
+from autograder.classroom.lateness.deadlines import NoTime, Policy, day_and_time, in_utc
 from autograder.classroom.lateness.penalties import Stamp, read_stamp
 
 FILE = ".fxcourse/same_work.jsonl"
@@ -49,7 +49,7 @@ class SameWork:
             return "Handed in again with the same answers: your earlier hand-in counts."
         days = [_day(moment, zone) for moment in (again, counts)]
         if days[0] == days[1]:
-            days = [f"{_day(moment, zone)}, {_hour(moment, zone)}" for moment in (again, counts)]
+            days = [day_and_time(moment, zone) for moment in (again, counts)]
         return (
             f"Handed in again on {days[0]} with the same answers: your hand-in of {days[1]} counts."
         )
@@ -114,12 +114,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _day(moment: datetime, zone: tzinfo) -> str:
-    local = moment.replace(tzinfo=UTC).astimezone(zone)
-    return f"{local.day} {local:%b}"
-
-
-def _hour(moment: datetime, zone: tzinfo) -> str:
-    return f"{moment.replace(tzinfo=UTC).astimezone(zone):%H:%M %Z}"
+    return day_and_time(moment, zone).partition(",")[0]
 
 
 def _read(room: Path) -> list[SameWork]:

@@ -10,11 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.classroom.lateness.reveals import NAME as REVEALS
 from autograder.classroom.records.gradebook_copy import content_of, copy_to, restore
 from autograder.environment.errors import ClassroomError
 
 NAME = "last_run"
-GROWING = ("journal.jsonl", "second_looks.jsonl", "comments.jsonl")
+GROWING = ("journal.jsonl", "second_looks.jsonl", "comments.jsonl", REVEALS)
 """Files to which a run appends lines."""
 
 
@@ -58,6 +59,12 @@ class LastRun:
         )
         building.rename(self.home)
         self._began = True
+
+    def size_before(self, name: str) -> int:
+        """The size that a file had before the last run; 0 if no run is kept."""
+        if not (self.home / "state.json").is_file():
+            return 0
+        return int(_read(self.home)["sizes"].get(name, 0))
 
     def put_away(self, student: str, chapter: str) -> None:
         """Save a graded folder before it is replaced, or record that there was none."""

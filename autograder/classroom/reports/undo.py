@@ -8,6 +8,7 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.lateness.reveals import FILE, NAME, Reveal, remove_last
 from autograder.classroom.records.undo_log import LastRun
 from autograder.classroom.reports.class_report import make
 from autograder.classroom.room.gradebook_url import what_failed, with_driver
@@ -38,6 +39,25 @@ def undo_last_run(
             return LastRun(room, room / HOME, db_url).undo(force=force)
         except SQLAlchemyError as error:
             raise ClassroomError(what_failed(error, db_url)) from None
+
+
+def undo_reveal(folder: Path) -> Reveal | None:
+    """Take back the last `reveal`, if no run of grading came after it.
+
+    Args:
+        folder: the classroom.
+
+    Returns:
+        What was taken back; `None` if the last run of grading is the one to undo.
+
+    Raises:
+        ClassroomError: it is not a classroom, or it is being graded.
+    """
+    room = classroom_at(folder)
+    with only_one(room):
+        path, before = room / FILE, LastRun(room, room / HOME, "").size_before(NAME)
+        is_newer = path.exists() and path.stat().st_size > before
+        return remove_last(room) if is_newer else None
 
 
 def write_reports_again(folder: Path, *, db_url: str | None = None) -> list[Path]:

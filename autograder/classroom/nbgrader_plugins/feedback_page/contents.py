@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 from nbformat.notebooknode import NotebookNode
 
 from autograder.cards.wording import STATUS_LOOKS, headline
+from autograder.classroom.nbgrader_plugins.feedback_page.private_cases import ShownCase
 from autograder.classroom.nbgrader_plugins.feedback_page.written import written
 from autograder.drawing import html
+from autograder.submission.check_result import PrivateCase
 from autograder.submission.outcome_notes import ENDED, outcome_of
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.source_cells import checked_exercise, without_hidden
@@ -43,6 +45,7 @@ class Handed:
         penalty: the points taken off for lateness.
         waits: grade ids of cells that a person still has to grade.
         remarks: sentences about the time of submission.
+        cases: by exercise, the case to show; none before a `reveal`.
     """
 
     chapter: str
@@ -54,6 +57,7 @@ class Handed:
     penalty: float
     waits: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
+    cases: Mapping[str, PrivateCase] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Part:
         answer: the answer, as HTML.
         shows: the card, or the cell's other outputs, as HTML.
         comments: the comments that a person wrote about it, as HTML.
+        case: the case to show after a `reveal`.
     """
 
     anchor: str
@@ -83,6 +88,7 @@ class Part:
     answer: tuple[Markup, ...]
     shows: tuple[Markup, ...]
     comments: tuple[Markup, ...]
+    case: ShownCase | None = None
 
 
 @dataclass(frozen=True)
@@ -175,10 +181,11 @@ def _part(
         shows += [Markup(html.block(without_hidden(cell.source).rstrip(), lines=MAX_ANSWER_LINES))]
     if not written_by_hand:
         shows += _outputs(cell, ours=name is not None)
+    private = handed.cases.get(name or "") if points < most else None
     comments = [written(text) for each in (*about, cell) if (text := _comment(each))]
     return Part(
         data.grade_id, name or data.grade_id, icon, word, html.tinted(colour), points, most,
-        tuple(answer), tuple(shows), tuple(comments),
+        tuple(answer), tuple(shows), tuple(comments), ShownCase(private) if private else None,
     )  # fmt: skip
 
 

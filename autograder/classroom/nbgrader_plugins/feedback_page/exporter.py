@@ -10,13 +10,15 @@ from typing import Any
 from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import Exporter
 from nbformat.notebooknode import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.classroom.lateness import same_work
 from autograder.classroom.lateness.deadlines import Policy, read_policy, shown
+from autograder.classroom.lateness.reveals import AFTER, first_times
+from autograder.classroom.lateness.same_work import find
 from autograder.classroom.nbgrader_plugins.feedback_page.contents import Handed, contents_of
 from autograder.classroom.nbgrader_plugins.feedback_page.page import page
+from autograder.classroom.nbgrader_plugins.feedback_page.private_cases import cases_of
 from autograder.submission.source_cells import checked_exercise
 
 
@@ -54,14 +56,19 @@ class FeedbackPage(HTMLExporter):
                 ids["notebook"], name or student, _in_words(submission.timestamp, policy),
                 _in_words(due and due + policy.extension(student, chapter), policy),
                 float(ids["score"]), float(ids["max_score"]), float(ids["late_penalty"]),
-                frozenset(waits), tuple(_remarks(room, student, chapter, policy)),
+                frozenset(waits), tuple(_remarks(room, submission, policy)),
+                cases_of(room, student, chapter),
             )  # fmt: skip
 
 
-def _remarks(room: Path, student: str, chapter: str, policy: Policy) -> Iterator[str]:
+def _remarks(room: Path, submission: SubmittedAssignment, policy: Policy) -> Iterator[str]:
     """Sentences about the time of a submission."""
-    if again := same_work.find(room, student, chapter):
+    student, chapter, at = submission.student_id, submission.name, submission.timestamp
+    if again := find(room, student, chapter):
         yield again.sentence(policy.zone)
+    shown_at = first_times(room).get(chapter)
+    if shown_at and at and at > shown_at:
+        yield f"Handed in {AFTER}."
 
 
 def _in_words(moment: datetime | None, policy: Policy) -> str:

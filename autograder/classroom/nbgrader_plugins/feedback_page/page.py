@@ -11,7 +11,7 @@ from markupsafe import Markup
 from autograder.cards.wording import number, points
 from autograder.classroom.nbgrader_plugins.feedback_page.contents import Contents
 from autograder.classroom.nbgrader_plugins.feedback_page.shared_styles import with_shared_styles
-from autograder.drawing.html import rich
+from autograder.drawing.html import block, bounded, escaped, rich, wrapped
 from autograder.drawing.templates import environment
 
 
@@ -27,4 +27,6 @@ def _template() -> Any:
     found = environment(Path(__file__).parent / "templates", trim_blocks=True)
     found.filters |= {"number": number, "points": points}
     found.filters["rich"] = lambda text: Markup(rich(text))
+    found.filters["block"] = lambda text: Markup(block(text))
+    found.filters["code"] = lambda text: Markup(wrapped(escaped(bounded(text, 24, 1_000))))
     return found.get_template("feedback.html")
