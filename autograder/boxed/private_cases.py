@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -15,8 +17,7 @@ from autograder.core.verdict import Verdict
 from autograder.judge import size_of
 from autograder.judge.answer_key import key_of
 from autograder.judge.counterexample import example_of
-from autograder.judge.evidence import Evidence
-from autograder.judge.redaction import Redaction
+from autograder.judge.redaction import LEFT_OUT
 from autograder.submission.check_result import PrivateCase
 
 
@@ -63,10 +64,9 @@ def _random_model(verdict: Verdict, drawn: Iterable[Case]) -> Case | None:
 
 
 def _described(exercise: Exercise, case: Case, outcome: Outcome) -> PrivateCase:
-    key = key_of(exercise)
-    example = example_of(exercise, replace(case, hidden=False), outcome, 0, key)
-    # The answer has seen other hidden cases, and could repeat them in a text.
-    own_words = Redaction(Evidence(exercise, case, outcome, key, 0))
+    example = example_of(exercise, replace(case, hidden=False), outcome, 0, key_of(exercise))
+    nodes = " ".join(f"{box.name} {box.label}" for box in example.before)
+    known = (example.source, example.call, example.expected, nodes, exercise.name)
     return PrivateCase(
         case.name,
         "hidden" if case.hidden else "random",
@@ -74,5 +74,24 @@ def _described(exercise: Exercise, case: Case, outcome: Outcome) -> PrivateCase:
         example.call,
         "\n".join(example.inputs),
         example.expected,
-        own_words.text(example.obtained),
+        _in_known_words(example.obtained, known),
     ).bounded()
+
+
+def _in_known_words(text: str, known: Iterable[str]) -> str:
+    """A text without words that neither the case nor FX nor Python has.
+
+    The answer has seen other hidden cases, and could repeat them in a text.
+    """
+    words = {word for each in known for word in _WORD.findall(each)}.union(_OPS, dir(builtins))
+
+    def shown(found: re.Match[str]) -> str:
+        word = found[0]
+        is_known = word in words or re.sub(r"_\d{1,3}$", "", word) in words
+        return word if is_known or word in ("nan", "inf") else LEFT_OUT
+
+    return _WORD.sub(shown, text)
+
+
+_OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output")
+_WORD = re.compile(r"\b[^\W\d]\w{2,}")

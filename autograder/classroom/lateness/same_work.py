@@ -1,7 +1,7 @@
 """Work that was handed in again with the same answers: the earlier time counts.
 
 Each note is about the notebook that is in ``submitted`` at the time. So it expires when another
-file takes its place.
+file replaces it.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _DAY_ALONE = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True)
 class Shown:
-    """What pages of a chapter show after a `reveal`.
+    """The cases that pages of a chapter show after a `reveal`.
 
     Attributes:
         chapter: the chapter.

@@ -160,4 +160,3 @@ def test_a_line_that_was_cut_off_is_skipped(tmp_path: Path) -> None:
     row = {"chapter": "03", "at": "2026-12-05 10:00:00 UTC", "course": "c", "cases": ["a: b"]}
     path.write_text(json.dumps(row | {"pool": 3}) + '\n{"chapter": "03", "at')
     assert [one.cases for one in reveals(tmp_path)] == [("a: b",)]
-
