@@ -17,6 +17,7 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.runner import run_trial
+from autograder.speed.warm_up import import_late
 from tests.exercises import answers_to
 
 LEARNED = [name for name, exercise in EXERCISES.items() if exercise.kind in KINDS]
@@ -97,10 +98,11 @@ def test_trials_that_were_made_ahead_are_there_afterwards(exercise: Exercise) ->
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Limit PyTorch to one thread, as a fork server does."""
+    """Limit PyTorch to one thread, and import what starts threads, as a fork server does."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.ones(1, requires_grad=True).sum().backward()  # let autograd start its threads
+    import_late()
     yield
     torch.set_num_threads(threads)
 
