@@ -1,119 +1,57 @@
-"""``fxcourse hunt``: test a reader's own pass on random models."""
+"""The work of ``fxcourse hunt``: hunts, reports, and the exit status."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from rich.console import Console
 from rich.markup import escape
 
 from autograder.cli.terminal import Progress
-from autograder.hunt.behaviour import (
-    ARGUMENT_GRADIENTS,
-    ARGUMENTS,
-    EVERYTHING,
-    KEYWORDS,
-    MODES,
-    PARAMETER_GRADIENTS,
-    STATE,
-)
-from autograder.hunt.card import card_of
+from autograder.hunt import github
+from autograder.hunt.card import card_of, sentence
 from autograder.hunt.loading import CannotLoad, as_change, as_oracle, loaded
-from autograder.hunt.saved_test import file_of
-from autograder.hunt.search import Hunt
-from autograder.hunt.trying import Given, Misused, Question
+from autograder.hunt.saved import SavedTest, read_baseline, run_saved, write
+from autograder.hunt.saved_test import PREFIX, file_of
+from autograder.hunt.search import Counterexample, Hunt
+from autograder.hunt.settings import Settings
+from autograder.hunt.trying import CAPTURED, Misused, Question
 from autograder.hunt.vocabularies import KINDS, SAYS
 
-HOLDS, FOUND, UNUSABLE = 0, 1, 2
-"""The exit statuses: the pass was right on all models, wrong on some, or could not be tested."""
+HOLDS, FOUND, UNUSABLE, CRASHED = 0, 1, 2, 3
+"""The exit statuses: the pass held; there is a counterexample that is not in the baseline; the pass
+could not be tested on enough models; the hunt itself failed."""
 
-LOOSE = {
-    "gradients": (ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS),
-    "arguments": (ARGUMENTS,),
-    "keywords": (KEYWORDS,),
-    "modes": (MODES,),
-    "state": (STATE,),
-}
-"""The aspects that the command line can ignore, by its words for them."""
-
-DEFAULT = (
-    "arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names", "identities",
-)  # fmt: skip
-"""The default kinds: those without effects and random numbers."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The words and options of the command line.
-
-    Attributes:
-        words: the pass, as ``MODULE:FUNCTION``.
-        oracle: the oracle in the same form; ``""`` if there is none.
-        given: the input of the pass.
-        models: the number of models.
-        seed: the seed of the models.
-        kinds: the kinds of models.
-        ignore: words for the aspects in which a model may differ.
-        eval_only: whether all models are in eval mode.
-        enough: the number of counterexamples after which the hunt stops.
-        page: the file for the card; ``None`` for none.
-        save: the file for the smallest model; ``None`` for none.
-    """
-
-    words: str
-    oracle: str = ""
-    given: Given = "trace"
-    models: int = 500
-    seed: int = 0
-    kinds: tuple[str, ...] = DEFAULT
-    ignore: tuple[str, ...] = ()
-    eval_only: bool = False
-    enough: int = 3
-    page: Path | None = None
-    save: Path | None = None
-    aspects: tuple[str, ...] = field(init=False, default=EVERYTHING)
-
-    def __post_init__(self) -> None:
-        _demand_known(self.kinds, KINDS, "kind of models")
-        _demand_known(self.ignore, LOOSE, "word for a change to ignore")
-        dropped = {aspect for word in self.ignore for aspect in LOOSE[word]}
-        left = tuple(aspect for aspect in EVERYTHING if aspect not in dropped)
-        object.__setattr__(self, "aspects", left)
-
+WORST = (CRASHED, FOUND, UNUSABLE, HOLDS)
+"""The statuses, the one that decides for several hunts first."""
 
 UNFIT = (CannotLoad, Misused)
 """Exceptions for a pass that cannot be tested; the message gives the fix."""
 
-_GIVEN = ("trace", "model", "program", "aten")
 
+@dataclass(frozen=True)
+class Options:
+    """The options of a command, whatever the pass is.
 
-def wanted(words: str, *, given: str, kinds: str, ignore: str, **more: Any) -> Wanted:
-    """The validated options of a command line.
-
-    Raises:
-        CannotLoad: an option has a value that does not exist.
+    Attributes:
+        seed: the seed of the models.
+        enough: the number of new counterexamples after which a hunt stops.
+        page: the file for the card; ``None`` for none.
+        save: the folder of saved counterexamples; ``None`` for none.
+        baseline: the file with accepted fingerprints; ``None`` for none.
+        is_github: whether GitHub's annotations are printed, too.
     """
-    if given not in _GIVEN:
-        raise CannotLoad(f"--given cannot be {given!r}. Choose from: {', '.join(_GIVEN)}.")
-    chosen = tuple(KINDS) if kinds == "all" else _words(kinds) or DEFAULT
-    for name in ("page", "save"):
-        path = more[name]
-        if path is not None and not path.resolve().parent.is_dir():
-            raise CannotLoad(f"There is no folder '{path.parent}' to write '{path.name}' to.")
-    return Wanted(words, given=cast(Given, given), kinds=chosen, ignore=_words(ignore), **more)
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _demand_known(words: tuple[str, ...], known: Mapping[str, object], what: str) -> None:
-    for word in words:
-        if word not in known:
-            raise CannotLoad(f"There is no {what} {word!r}. Choose from: {', '.join(known)}.")
+    seed: int = 0
+    enough: int = 3
+    page: Path | None = None
+    save: Path | None = None
+    baseline: Path | None = None
+    is_github: bool = False
 
 
 def kinds_text() -> str:
@@ -121,28 +59,176 @@ def kinds_text() -> str:
     return "\n".join(f"{name:<13} {says}" for name, says in SAYS.items())
 
 
-def run(wanted: Wanted, out: Console, err: Console) -> int:
-    """Hunt, and print the smallest model on which the pass is wrong.
+def run(
+    hunts: Sequence[Settings],
+    options: Options,
+    out: Console,
+    err: Console,
+    clock: Callable[[], float] = time.monotonic,
+) -> int:
+    """Hunt with each of these settings, and report.
+
+    Args:
+        hunts: the settings.
+        options: the options of the command.
+        out: prints results.
+        err: prints progress, figures and errors.
+        clock: the time in seconds, for hunts that end by time.
 
     Returns:
-        The exit status.
+        The exit status; of several hunts, the worst.
 
     Raises:
-        CannotLoad: the pass or the oracle cannot be loaded.
-        Misused: they cannot be used.
+        CannotLoad: an option cannot be used.
     """
-    change = as_change(loaded(wanted.words, "the pass"))
-    oracle = as_oracle(loaded(wanted.oracle, "the oracle")) if wanted.oracle else None
-    question = Question(
-        change, oracle, wanted.given, wanted.aspects, wanted.eval_only,
-        first_only=wanted.given in ("program", "aten"),
-    )  # fmt: skip
-    hunt = Hunt(question, {name: KINDS[name] for name in wanted.kinds}, wanted.seed)
-    with Progress("Hunting") as progress:
-        progress.show(0, wanted.models)
-        for _ in hunt.steps(wanted.models, enough=wanted.enough):
-            progress.show(hunt.drawn, wanted.models, _so_far(hunt))
-    return _report(hunt, wanted, out, err)
+    if options.page is not None and len(hunts) > 1:
+        raise CannotLoad("--html writes one card, and there are several hunts. Name one of them.")
+    if options.page is not None and not options.page.resolve().parent.is_dir():
+        raise CannotLoad(
+            f"There is no folder '{options.page.parent}' to write '{options.page.name}' to."
+        )
+    if options.save is not None and options.save.suffix == ".py":
+        raise CannotLoad(f"--save takes a folder, and '{options.save}' is the name of a file.")
+    baseline = read_baseline(options.baseline) if options.baseline else frozenset()
+    annotations = github.Annotations(lambda line: out.print(line, markup=False))
+    report = _Report(options, baseline, annotations, out, err, clock)
+    statuses = [report.of(settings) for settings in hunts]
+    if annotations.omitted:
+        out.print(f"{annotations.omitted} more annotations were not printed.")
+    return next(status for status in WORST if status in statuses)
+
+
+class _Report:
+    """Runs hunts, and prints their results."""
+
+    def __init__(
+        self,
+        options: Options,
+        baseline: frozenset[str],
+        annotations: github.Annotations,
+        out: Console,
+        err: Console,
+        clock: Callable[[], float],
+    ) -> None:
+        self.options, self.baseline, self.annotations = options, baseline, annotations
+        self.out, self.err, self.clock = out, err, clock
+
+    def of(self, settings: Settings) -> int:
+        """Hunt, report, and return the exit status."""
+        try:
+            return self._hunt(settings)
+        except UNFIT as error:
+            self._say_error("Nothing was tested.", str(error), settings)
+            return UNUSABLE
+        except (Exception, SystemExit) as error:  # a pass may try to end the process
+            self.err.print(traceback.format_exc().rstrip(), markup=False)
+            says = f"{type(error).__name__}: {error}"
+            self._say_error("The hunt itself failed, not the pass.", says, settings)
+            return CRASHED
+
+    def _say_error(self, outcome: str, why: str, settings: Settings) -> None:
+        lead = f"{settings.title}: " if settings.name else ""
+        self.err.print(f"[red]{escape(lead)}{outcome}[/red] {escape(why)}")
+        if self.options.is_github:
+            self.annotations.add(f"fxcourse hunt: {settings.title}", f"{outcome} {why}")
+
+    def _hunt(self, settings: Settings) -> int:
+        function = loaded(settings.words, "the pass")
+        oracle = as_oracle(loaded(settings.oracle, "the oracle")) if settings.oracle else None
+        question = Question(
+            as_change(function, settings.given), oracle, settings.given, settings.aspects,
+            settings.eval, first_only=settings.given in CAPTURED,
+        )  # fmt: skip
+        saved = list(run_saved(self.options.save, settings.words)) if self.options.save else []
+
+        def is_known(found: Counterexample) -> bool:
+            return found.fingerprint(settings.words, settings.given) in self.baseline
+
+        kinds = {name: KINDS[name] for name in settings.kinds}
+        hunt = Hunt(question, kinds, self.options.seed, is_known)
+        self._draw(hunt, settings)
+        return self._verdict(hunt, settings, saved, github.place_of(function))
+
+    def _draw(self, hunt: Hunt, settings: Settings) -> None:
+        """Draw models, until there are enough or the time is over. A model that began is tried."""
+        begin, seconds = self.clock(), 60 * (settings.minutes or 0)
+        with Progress("Hunting, seconds" if seconds else "Hunting") as progress:
+            total = settings.most or round(seconds)
+            progress.show(0, total)
+            go_on = lambda: not seconds or self.clock() - begin < seconds  # noqa: E731
+            for _ in hunt.steps(settings.most, enough=self.options.enough, go_on=go_on):
+                done = round(self.clock() - begin) if seconds else hunt.drawn
+                progress.show(min(done, total), total, _so_far(hunt))
+
+    def _verdict(
+        self,
+        hunt: Hunt,
+        settings: Settings,
+        saved: list[SavedTest],
+        place: tuple[str, int] | None,
+    ) -> int:
+        failing = [each for each in saved if each.failure and each.fingerprint not in self.baseline]
+        for each in failing:
+            says = f"{settings.title}: the saved counterexample {each.path} fails: {each.failure}"
+            self._say(f"✗ {says}")
+            self._annotate(settings, says, place)
+        if hunt.new:
+            self._show(hunt, settings, place)
+        if not hunt.new and hunt.tried < settings.at_least:
+            if not failing:
+                raise Misused(_too_few(hunt, settings))
+            self.err.print(_too_few(hunt, settings), markup=False)
+        elif not hunt.new:
+            self._say(("" if failing else "✓ ") + f"{settings.title}: {_held(hunt)}")
+        if saved and not failing:
+            passed = sum(not each.failure for each in saved)
+            self._say(f"{passed} of {len(saved)} saved counterexamples pass{self._others(saved)}.")
+        _print_figures(hunt, self.err)
+        return FOUND if hunt.new or failing else HOLDS
+
+    def _others(self, saved: list[SavedTest]) -> str:
+        return "; the others are in the baseline" if any(each.failure for each in saved) else ""
+
+    def _say(self, text: str) -> None:
+        """Print a line, and add it to the summary of a job on GitHub."""
+        style = {"✓": "green", "✗": "red"}.get(text[0])
+        shown = f"[{style}]{text[0]}[/{style}]{escape(text[1:])}" if style else escape(text)
+        self.out.print(shown)
+        if self.options.is_github:
+            github.add_to_summary(text)
+
+    def _annotate(self, settings: Settings, message: str, place: tuple[str, int] | None) -> None:
+        if self.options.is_github:
+            self.annotations.add(f"{settings.title} is wrong", message, place)
+
+    def _show(self, hunt: Hunt, settings: Settings, place: tuple[str, int] | None) -> None:
+        """Print the card of the smallest new counterexample, and write the files."""
+        best = hunt.smallest
+        assert best is not None
+        many = "model" if hunt.failed == 1 else "models"
+        title = f"{settings.title}: wrong on {hunt.failed} {many} of {hunt.tried}"
+        card = card_of(best, hunt.question, title, [each for each in hunt.new if each is not best])
+        self.out.print(card.text(), markup=False)
+        if self.options.is_github:
+            github.add_to_summary(card.text())
+        for each in hunt.new:
+            says = f"{sentence(each.failure.says)}\n{each.model.source.strip()}"
+            self._annotate(settings, says, place)
+        if self.options.page is not None:
+            self.options.page.write_text(card.page(), encoding="utf-8")
+            self.out.print(f"The card: {self.options.page}", markup=False)
+        for each in hunt.new:
+            self._save(each, hunt.question, settings)
+
+    def _save(self, found: Counterexample, question: Question, settings: Settings) -> None:
+        """Write a counterexample as a test, or print its fingerprint."""
+        fingerprint = found.fingerprint(settings.words, settings.given)
+        if self.options.save is None:
+            self.out.print(f"Fingerprint: {fingerprint}", markup=False)
+            return
+        path = self.options.save / f"{PREFIX}{fingerprint}.py"
+        write(path, file_of(found, question, path, settings.words, settings.oracle))
+        self.out.print(f"The model as a test: {path}", markup=False)
 
 
 def _so_far(hunt: Hunt) -> str:
@@ -150,32 +236,25 @@ def _so_far(hunt: Hunt) -> str:
     return f"{wrong}, {len(hunt.found)} of them different" if hunt.failed else ""
 
 
-def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
+def _held(hunt: Hunt) -> str:
+    if not hunt.found:
+        return f"right on all {hunt.tried} models."
+    right = hunt.tried - hunt.failed
+    return f"right on {right} models of {hunt.tried}; the others are in the baseline."
+
+
+def _too_few(hunt: Hunt, settings: Settings) -> str:
+    """The reason why a hunt has no verdict."""
+    advice = f"Choose other kinds of models: {', '.join(KINDS)}."
+    if not hunt.drawn:
+        return "The time was over before the first model was drawn. Give the hunt more minutes."
     if not hunt.tried:
-        raise Misused(
-            f"None of the {hunt.drawn} models could be used: {_reasons(hunt)}. Choose other kinds "
-            f"with --kinds: {', '.join(KINDS)}."
-        )
-    best = hunt.smallest
-    if best is None:
-        out.print(f"[green]✓[/green] {escape(wanted.words)}: right on all {hunt.tried} models.")
-        _print_figures(hunt, err)
-        return HOLDS
-    many = "model" if hunt.failed == 1 else "models"
-    title = f"{wanted.words}: wrong on {hunt.failed} {many} of {hunt.tried}"
-    others = [found for found in hunt.found if found is not best]
-    card = card_of(best, hunt.question, title, others)
-    out.print(card.text(), markup=False)
-    if wanted.page is not None:
-        wanted.page.write_text(card.page(), encoding="utf-8")
-        out.print(f"The card: {wanted.page}", markup=False)
-    if wanted.save is not None:
-        names = (wanted.words, wanted.oracle, wanted.aspects)
-        text = file_of(best, hunt.question, wanted.save, *names)
-        wanted.save.write_text(text, encoding="utf-8")
-        out.print(f"The model as a test: {wanted.save}", markup=False)
-    _print_figures(hunt, err)
-    return FOUND
+        return f"None of the {hunt.drawn} models could be used: {_reasons(hunt)}. {advice}"
+    why = f" Reasons: {_reasons(hunt)}." if hunt.useless else ""
+    return (
+        f"The pass was tried on {hunt.tried} models, and at least {settings.at_least} are needed."
+        f"{why} Draw more models, or lower at_least."
+    )
 
 
 def _reasons(hunt: Hunt) -> str:

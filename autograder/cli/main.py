@@ -24,6 +24,7 @@ from typer.models import CommandInfo
 from autograder.cli.errors import STOPPED, explained, interruptible
 from autograder.cli.grade_one import CANNOT_GRADE, grade_one
 from autograder.cli.help_panels import Panels, arrange, name_of
+from autograder.cli.hunt_command import hunt
 from autograder.cli.sandbox_option import (
     Sandbox,
     SandboxOption,
@@ -52,7 +53,8 @@ STATUSES = {
     0: "The command did its work.",
     1: "Your input is wrong, or the result is. The message says what to do.",
     UNUSABLE: "The command line is wrong, or something that it names or needs cannot be used.",
-    CANNOT_GRADE: "`fxcourse grade-one` cannot grade on this machine. There is no result.",
+    CANNOT_GRADE: "`fxcourse grade-one` cannot grade on this machine, or `fxcourse hunt` itself "
+    "failed. There is no result.",
     CRASHED: "The program has a fault. The message says where to report it.",
     STOPPED: "You stopped the command with Ctrl-C.",
 }
@@ -600,82 +602,7 @@ def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
     out.print(f"The report, made in {seconds:.1f} s: {escape(str(path))}")
 
 
-def _print_kinds(kinds: str) -> str:
-    """List the kinds of models, even if the command line names no pass."""
-    if kinds == "help":
-        from autograder.cli import hunt
-
-        out.print(hunt.kinds_text(), markup=False)
-        raise typer.Exit()
-    return kinds
-
-
-@app.command()
-def hunt(
-    function: Annotated[
-        str,
-        typer.Argument(metavar="MODULE:PASS", help="Your pass: my_passes:fold or file.py:fold."),
-    ],
-    oracle: Annotated[
-        str,
-        typer.Option(
-            metavar="MODULE:FUNCTION",
-            help="A function that returns the expected model. Default: the model itself.",
-        ),
-    ] = "",
-    given: Annotated[
-        str, typer.Option(help="The input of the pass: trace, model, program or aten.")
-    ] = "trace",
-    models: Annotated[
-        int, typer.Option("-n", "--models", min=1, help="The number of random models.")
-    ] = 500,
-    seed: Annotated[int, typer.Option(help="The seed of the random models.")] = 0,
-    kinds: Annotated[
-        str,
-        typer.Option(
-            callback=_print_kinds,
-            is_eager=True,
-            help="Kinds of models, with commas between them, or all. To list them: --kinds help",
-        ),
-    ] = "",
-    ignore: Annotated[
-        str,
-        typer.Option(
-            help="Changes to allow, with commas between them: gradients, arguments, keywords, "
-            "modes, state."
-        ),
-    ] = "",
-    eval_only: Annotated[
-        bool, typer.Option("--eval", help="Put all models into eval mode.")
-    ] = False,
-    enough: Annotated[
-        int, typer.Option(min=1, help="Stop after this many different counterexamples.")
-    ] = 3,
-    html: Annotated[Path | None, typer.Option(help="Write the card to this file.")] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the smallest model to this file, as a test.")
-    ] = None,
-) -> None:
-    """Test your own pass on random models, and show the smallest one on which it is wrong.
-
-    The exit status is 0 if the pass was right on all models, 1 if it was wrong on some, and 2 if
-    it could not be tested.
-    """
-    from autograder.cli import hunt
-
-    try:
-        wanted = hunt.wanted(
-            function, oracle=oracle, given=given, models=models, seed=seed, kinds=kinds,
-            ignore=ignore, eval_only=eval_only, enough=enough, page=html, save=save,
-        )  # fmt: skip
-        status = hunt.run(wanted, out, err)
-    except hunt.UNFIT as error:
-        err.print(f"[red]Nothing was tested.[/red] {escape(str(error))}")
-        raise typer.Exit(hunt.UNUSABLE) from None
-    except KeyboardInterrupt:
-        err.print("Stopped.")
-        raise typer.Exit(STOPPED) from None
-    raise typer.Exit(status)
+app.command()(hunt)
 
 
 @app.command("new-exercise")
@@ -769,7 +696,7 @@ PANELS: Panels = {
         "grade-one": "fxcourse grade-one 03_manipulation.ipynb --bundle bundle.json",
         "new-exercise": "fxcourse new-exercise my_class count_relus",
     },
-    "Test passes": {"hunt": "fxcourse hunt my_passes.py:fold --models 1000 --save test_fold.py"},
+    "Test passes": {"hunt": "fxcourse hunt my_passes.py:fold --models 1000 --save tests"},
     "Maintain": {
         "build": "fxcourse build 03_manipulation",
         "solutions": "fxcourse solutions 03_manipulation",

@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Encoder
+from autograder.core.codec import Encoded, Encoder
 from autograder.core.execution import RUN_SEED, CallResult, error_record, seed_all
+from autograder.hunt.standalone import floats, step_arguments, weighted_gradients
 from autograder.judge.compare import difference
 from autograder.judge.error_text import error_text
 
@@ -22,17 +23,25 @@ AGAIN = "the result of a further call"
 KEYWORDS = "the result of a call by keyword"
 ARGUMENTS = "the arguments after a call"
 STATE = "parameters and buffers after the calls"
+LOSS = "the loss"
+LOSS_AGAIN = "the loss of a second step"
+STEP_GRADIENTS = "the dictionary of gradients"
 ARGUMENT_GRADIENTS = "the gradients of the arguments"
 PARAMETER_GRADIENTS = "the gradients of the parameters"
 MODES = "the modes of the modules"
 
 EVERYTHING = (
-    RESULT, AGAIN, KEYWORDS, ARGUMENTS, STATE, ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS, MODES,
+    RESULT, AGAIN, KEYWORDS, LOSS, LOSS_AGAIN, STEP_GRADIENTS, ARGUMENTS, STATE,
+    ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS, MODES,
 )  # fmt: skip
 """The aspects of a model's behavior. A pass may be allowed to change some, such as `MODES`."""
 
+STEPS = (LOSS, LOSS_AGAIN)
+"""The aspects of calls that are training steps; see `standalone.training_step`."""
+
 _NAMED = {
     ARGUMENTS: "the argument `{}` after the call",
+    STATE: "`{}` after the step",
     ARGUMENT_GRADIENTS: "the gradient of the argument `{}`",
     PARAMETER_GRADIENTS: "the gradient of `{}`",
 }
@@ -46,7 +55,7 @@ class Call:
     """One call, and the aspect that its result belongs to.
 
     Attributes:
-        aspect: `RESULT`, `AGAIN` or `KEYWORDS`.
+        aspect: `RESULT`, `AGAIN`, `KEYWORDS`, or one of `STEPS`.
         args: positional arguments.
         names: the parameters that the arguments belong to, such as ``x`` or ``rest[0]``.
         kwargs: keyword arguments.
@@ -73,6 +82,16 @@ def calls_of(model: nn.Module, inputs: Inputs) -> list[Call]:
         last = calls[len(inputs) - 1]
         calls.append(replace(last, aspect=KEYWORDS, args=last.args[:1], kwargs=words))
     return calls
+
+
+def steps_of(model: nn.Module, inputs: Inputs) -> list[Call]:
+    """The calls of the function or graph of a training step: one, and the same again."""
+    if not inputs:
+        return []
+    args = step_arguments(model, inputs[0])
+    if not args[-1]:
+        return []  # no result is a floating-point tensor, so there is no loss
+    return [Call(aspect, args, ("params", "buffers", "x", "y")) for aspect in STEPS]
 
 
 def _names(parameters: list[inspect.Parameter], args: tuple[Any, ...]) -> tuple[str, ...]:
@@ -133,15 +152,19 @@ def behaviour(
             row = _ran(encoder, partial(model, *args, **kwargs))
         found.rows[call.aspect, number] = row
         if "value" in row:
-            after = zip(call.names, (*args, *kwargs.values()), strict=True)
-            by_name = {name: encoder.encode(value) for name, value in after}
-            found.rows[ARGUMENTS, number] = {"value": by_name}
+            after = dict(zip(call.names, (*args, *kwargs.values()), strict=True))
+            if call.aspect in STEPS:
+                _split_step(found, call.aspect, number)
+                state = {**after.pop("params"), **after.pop("buffers")}
+                found.rows[STATE, number] = {"value": _by_name(encoder, state)}
+            found.rows[ARGUMENTS, number] = {"value": _by_name(encoder, after)}
         if found.error:
             break  # a model that raises cannot test a pass
     if isinstance(model, nn.Module):
         found.end = {name: value.detach().clone() for name, value in _state(model)}
         found.rows[MODES, 0] = modes_of(model)
-    if {ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS} & set(aspects) and calls and not found.error:
+    wanted = {ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS} & set(aspects)
+    if wanted and calls and calls[0].aspect not in STEPS and not found.error:
         _note_gradients(model, calls[0], encoder, found)
     found.tensors = encoder.tensors
     return found
@@ -187,6 +210,19 @@ def unlike(
     return None
 
 
+def _by_name(encoder: Encoder, values: Mapping[str, Any]) -> dict[str, Encoded]:
+    return {name: encoder.encode(value) for name, value in values.items()}
+
+
+def _split_step(found: Behaviour, aspect: str, number: int) -> None:
+    """Split the result of a training step into two rows: the loss and the gradients."""
+    value = found.rows[aspect, number]["value"]
+    parts: Sequence[Encoded] = value.get("tuple", ()) if isinstance(value, dict) else ()
+    loss, gradients = parts if len(parts) == 2 else (value, None)
+    found.rows[aspect, number] = {"value": loss}
+    found.rows[STEP_GRADIENTS, number] = {"value": gradients}
+
+
 def _ran(encoder: Encoder, call: Callable[[], Any]) -> CallResult:
     try:
         return {"value": encoder.encode(call())}
@@ -230,19 +266,8 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
     named = dict(_state(model)) if isinstance(model, nn.Module) else {}
     wanted = {name: value for name, value in named.items() if value.requires_grad}
     seed_all(RUN_SEED)
-
-    every = [*inner.values(), *wanted.values()]
-
-    def gradients() -> list[torch.Tensor]:
-        out = [t for t in _tensors(model(*args)) if t.is_floating_point() and t.requires_grad]
-        total = sum(((t * _weights(t)).sum() for t in out), torch.zeros(()))
-        made = torch.autograd.grad(total, every, allow_unused=True) if out else [None] * len(every)
-        # No gradient and a gradient of zero are the same here.
-        return [torch.zeros_like(v) if g is None else g for g, v in zip(made, every, strict=True)]
-
     try:
-        with torch.enable_grad():
-            made = gradients()
+        made = weighted_gradients(model, args, [*inner.values(), *wanted.values()])
     except Exception as error:
         # A model that writes to an argument in place has no gradient with respect to it.
         record: CallResult = {"error": error_record(error)}
@@ -258,14 +283,9 @@ def _float_tensors(names: Sequence[str], args: Sequence[Any]) -> dict[str, torch
     """The floating-point tensors in arguments, by parameter; with a number if it has several."""
     found: dict[str, torch.Tensor] = {}
     for name, arg in zip(names, args, strict=True):
-        own = [t for t in _tensors(arg) if t.is_floating_point()]
+        own = floats(arg)
         found |= {f"{name}, tensor {i}" if own[1:] else name: t for i, t in enumerate(own, 1)}
     return found
-
-
-def _weights(tensor: torch.Tensor) -> torch.Tensor:
-    """Weights that differ for all entries, so that exchanging two entries changes the sum."""
-    return torch.arange(1, tensor.numel() + 1, dtype=tensor.dtype).cos().reshape(tensor.shape)
 
 
 def _named_differ(
@@ -285,14 +305,3 @@ def _named_differ(
             if found:
                 return found.text
     return ""
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)

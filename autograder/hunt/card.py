@@ -15,13 +15,18 @@ from autograder.core.verdict import NodeBox
 from autograder.drawing import html
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
-from autograder.hunt.behaviour import AGAIN, KEYWORDS, RESULT, behaviour, by_position
+from autograder.hunt.behaviour import AGAIN, KEYWORDS, RESULT, STEPS, behaviour, by_position
 from autograder.hunt.search import Counterexample
-from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, TooLong, limited, quiet
+from autograder.hunt.standalone import TooLong, limited
+from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, expected_from, quiet
 from autograder.judge.evidence import describe_inputs
 from autograder.judge.repro_code import pasteable, piece_of
 
 WIDTH = 88
+SMALLEST = "The smallest model that shows it"
+NOT_MINIMAL = (
+    "A model that shows it. It is not minimal: the hunt tried as many smaller ones as it may"
+)
 _RED = "#b3360b"
 
 
@@ -34,6 +39,7 @@ class Card:
         says: one sentence about the mistake.
         hint: advice about common mistakes.
         source: the code of the model.
+        heading: the line above that code.
         facts: names and values: mode, inputs, the expected result and the obtained one.
         before: the graph that the pass got.
         after: the graph that the pass returned; empty if it did not return one.
@@ -45,6 +51,7 @@ class Card:
     says: str
     hint: str
     source: str
+    heading: str
     facts: tuple[tuple[str, str], ...]
     before: tuple[NodeBox, ...]
     after: tuple[NodeBox, ...]
@@ -67,7 +74,7 @@ class Card:
         yield textwrap.fill(self.says, WIDTH)
         if self.hint:
             yield textwrap.fill(f"Where to look: {self.hint}", WIDTH)
-        yield "The smallest model that shows it:"
+        yield f"{self.heading}:"
         yield textwrap.indent(html.bounded(self.source, 60), "    ")
         for name, value in self.facts:
             lead = f"{name + ':':<11}"
@@ -91,7 +98,7 @@ class Card:
         if self.hint:
             hint = html.rich(self.hint)
             parts.append(f'<p style="margin:6px 0"><strong>Where to look.</strong> {hint}</p>')
-        parts += [_label("The smallest model that shows it"), html.block(self.source)]
+        parts += [_label(self.heading), html.block(self.source)]
         for name, value in self.facts:
             parts += [_label(name), html.block(value, lines=24)]
         picture = self.picture
@@ -133,18 +140,19 @@ def card_of(
     changed, after = (None, ()) if endless else _changed(subject, question)
     expected, obtained = _values(subject, question, changed, found.failure)
     facts = [("In mode", "training" if subject.model.training else "eval")]
-    described = [describe_inputs(call.args) for call in subject.calls if call.aspect == RESULT]
+    calls = [call.args for call in subject.calls if call.aspect == RESULT]
+    described = [describe_inputs(args) for args in calls or subject.inputs[:1]]
     facts.append(("On inputs", "\n".join(described)))
     if expected or obtained:
         facts += [("Expected", expected), ("Obtained", obtained)]
-    graph = isinstance(subject.given, fx.GraphModule)
     return Card(
         title=title,
         says=" ".join(filter(None, (sentence(found.failure.says), found.failure.where))),
         hint=_hint(changed, found.failure),
         source=pasteable([piece_of(subject.model)]).strip(),
+        heading=SMALLEST if found.minimal else NOT_MINIMAL,
         facts=tuple(facts),
-        before=_boxes(subject.given) if graph else (),
+        before=_boxes(subject.graph) if subject.graph else (),
         after=after,
         code=changed.code.strip() if isinstance(changed, fx.GraphModule) else "",
         others=tuple(dict.fromkeys(n for n in map(_named, others) if n != _named(found))),
@@ -174,7 +182,7 @@ def _changed(subject: Subject, question: Question) -> tuple[Any, tuple[NodeBox, 
     try:
         with quiet(), limited(question.seconds):
             changed = question.change(subject.own(), subject.inputs)
-    except (Exception, TooLong):
+    except (Exception, SystemExit, TooLong):
         return None, ()
     return changed, _boxes(changed) if isinstance(changed, fx.GraphModule) else ()
 
@@ -183,13 +191,11 @@ def _values(
     subject: Subject, question: Question, changed: Any, failure: Failure
 ) -> tuple[str, str]:
     """The expected and the obtained result of the first call in which they differ."""
-    if changed is None or failure.aspect not in (RESULT, AGAIN, KEYWORDS):
+    if changed is None or failure.aspect not in (RESULT, AGAIN, KEYWORDS, *STEPS):
         return "", ""
     with quiet():
-        right: Any = copy.deepcopy(subject.model)
-        calls = subject.calls
-        if question.oracle:
-            right, calls = question.oracle(right), by_position(calls)
+        right = expected_from(copy.deepcopy(subject.model), question)
+        calls = by_position(subject.calls) if question.oracle else subject.calls
         want, got = behaviour(right, calls, [RESULT]), behaviour(changed, subject.calls, [RESULT])
     for key, row in want.rows.items():
         mine = got.rows.get(key, {})

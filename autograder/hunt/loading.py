@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -13,9 +14,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from torch import fx, nn
+from torch import nn
 
-from autograder.hunt.trying import Change, Misused, Oracle, first_line
+from autograder.core.torch_private import is_exported
+from autograder.hunt.standalone import returned, returned_program
+from autograder.hunt.trying import Change, Given, Misused, Oracle, first_line
 
 
 class CannotLoad(Exception):
@@ -71,7 +74,7 @@ def _module(place: str, what: str) -> ModuleType:
             ) from None
         says = first_line(error).rstrip(".")
         raise CannotLoad(f"{place!r} cannot be imported: {says}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _raised(place, error) from error
 
 
@@ -87,12 +90,12 @@ def _from_file(path: Path, what: str) -> ModuleType:
     sys.modules[path.stem] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _raised(str(path), error) from error
     return module
 
 
-def _raised(place: str, error: Exception) -> CannotLoad:
+def _raised(place: str, error: BaseException) -> CannotLoad:
     says = f"{type(error).__name__}: {first_line(error)}".rstrip(".")
     return CannotLoad(f"'{place}' cannot be imported: it raises {says}.")
 
@@ -116,22 +119,29 @@ def _demand_one_argument(function: Callable[..., Any], words: str) -> None:
         ) from None
 
 
-def as_change(function: Callable[[Any], Any]) -> Change:
+def as_change(function: Callable[[Any], Any], given: Given = "trace") -> Change:
     """Adapt a user's pass to the form in which a hunt calls it.
 
     It may change its input and return nothing, or return a module, a `PassResult`, a graph, or a
-    pair of a module and another value.
+    pair of a module and another value. With ``exported``, it returns a program.
     """
 
+    def change_program(given: Any, inputs: Any) -> Callable[..., Any]:
+        program = returned_program(function(given), given)
+        if not is_exported(program):
+            raise Misused(
+                f"Your pass returned an object of type {type(program).__name__}. With --given "
+                "exported it must return an ExportedProgram, or change its input and return "
+                "nothing."
+            )
+        try:
+            module: Callable[..., Any] = program.module()
+        except Exception as error:
+            return functools.partial(_raise, error)  # like a result that cannot be called
+        return module
+
     def change(given: Any, inputs: Any) -> Callable[..., Any]:
-        result = function(given)
-        if isinstance(result, tuple) and result and isinstance(result[0], nn.Module):
-            result = result[0]
-        result = getattr(result, "graph_module", result)
-        if result is None:
-            result = given
-        if isinstance(result, fx.Graph):
-            result = fx.GraphModule(given, result)
+        result = returned(function(given), given)
         if not callable(result):
             raise Misused(
                 f"Your pass returned an object of type {type(result).__name__}. It must return a "
@@ -140,7 +150,11 @@ def as_change(function: Callable[[Any], Any]) -> Change:
         changed: Callable[..., Any] = result
         return changed
 
-    return change
+    return change_program if given == "exported" else change
+
+
+def _raise(error: Exception, *args: Any, **kwargs: Any) -> None:
+    raise error
 
 
 def as_oracle(function: Callable[[nn.Module], Any]) -> Oracle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import itertools
 import re
 import time
@@ -20,12 +21,15 @@ from autograder.fuzz.shrinker import MOST_TRIES, shrunk
 from autograder.hunt.trying import (
     ENDLESS,
     Failure,
+    Given,
     Question,
     Subject,
     Useless,
     attempt,
     subject,
 )
+
+FINGERPRINT_DIGITS = 12
 
 BATCH = 25
 """The number of models of one vocabulary that are drawn at a time."""
@@ -78,10 +82,12 @@ class Shrinking:
     Attributes:
         tried: the number of smaller models that were tried.
         seconds: the time that this took.
+        cut: the number of times that it ended because enough models were tried.
     """
 
     tried: int = 0
     seconds: float = 0.0
+    cut: int = 0
 
 
 def models(vocabularies: Mapping[str, Vocabulary], seed: int) -> Iterator[Drawn]:
@@ -110,7 +116,7 @@ def smallest(
         most: the largest number of models to try.
     """
     cost = cost or Shrinking()
-    start = time.perf_counter()
+    start, before = time.perf_counter(), cost.tried
 
     def still(recipe: Recipe) -> bool:
         cost.tried += 1
@@ -119,7 +125,9 @@ def smallest(
     recipe = shrunk(model.recipe, still, most)
     inner = replace(recipe, steps=recipe.part, part=())
     if recipe.part and still(inner):  # the mistake may be in the part
+        before = cost.tried
         recipe = shrunk(inner, still, most)
+    cost.cut += cost.tried - before >= most
     cost.seconds += time.perf_counter() - start
     return Drawn(model.vocabulary, model.words, recipe, model.seed, model.place)
 
@@ -150,11 +158,24 @@ class Counterexample:
         model: the model.
         failure: the failure on it.
         first: the model on which the failure was first seen.
+        minimal: whether no smaller model fails; if not, the search for one ended too early.
     """
 
     model: Drawn
     failure: Failure
     first: Drawn
+    minimal: bool = True
+
+    def fingerprint(self, words: str, given: Given) -> str:
+        """The name of this counterexample: the same for the same mistake of the same pass.
+
+        Args:
+            words: the name of the pass.
+            given: the input of the pass.
+        """
+        called = sorted(operations(self.model.source))
+        parts = [words, given, *self.failure.kind, *called]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 @dataclass
@@ -168,6 +189,7 @@ class Hunt:
         question: the pass, and how it is tested.
         vocabularies: the vocabularies of the models, by name.
         seed: the seed of the models.
+        is_known: whether a counterexample was accepted earlier.
         found: the counterexamples, one per cause if the causes can be told apart.
         drawn: the number of models that were drawn.
         useless: the number of models that could not be used, by reason.
@@ -179,6 +201,7 @@ class Hunt:
     question: Question
     vocabularies: Mapping[str, Vocabulary]
     seed: int = 0
+    is_known: Callable[[Counterexample], bool] = lambda found: False
     found: list[Counterexample] = field(default_factory=list)
     drawn: int = 0
     useless: Counter[str] = field(default_factory=Counter)
@@ -192,27 +215,41 @@ class Hunt:
         return self.drawn - sum(self.useless.values())
 
     @property
-    def smallest(self) -> Counterexample | None:
-        """The counterexample with the fewest lines."""
-        return min(self.found, key=lambda each: each.model.lines, default=None)
+    def new(self) -> list[Counterexample]:
+        """The counterexamples that were not accepted earlier."""
+        return [each for each in self.found if not self.is_known(each)]
 
-    def steps(self, most: int, *, enough: int = 5) -> Iterator[Hunt]:
+    @property
+    def smallest(self) -> Counterexample | None:
+        """The new counterexample with the fewest lines."""
+        return min(self.new, key=lambda each: each.model.lines, default=None)
+
+    def steps(
+        self,
+        most: int | None = None,
+        *,
+        enough: int = 5,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> Iterator[Hunt]:
         """Draw models until there are enough of them, or enough counterexamples.
 
         Args:
-            most: the number of models.
-            enough: the number of counterexamples.
+            most: the number of models; ``None`` for no limit.
+            enough: the number of new counterexamples.
+            go_on: whether to draw another model.
 
         Yields:
             The hunt itself, after each model. A pass that does not end ends the hunt.
         """
         start = time.perf_counter()
         for model in itertools.islice(models(self.vocabularies, self.seed), most):
+            if not go_on():
+                return
             self._look_at(model)
             self.seconds = time.perf_counter() - start
             yield self
             endless = any(each.failure.aspect == ENDLESS for each in self.found)
-            if len(self.found) >= enough or endless:
+            if len(self.new) >= enough or endless:
                 return
 
     def _look_at(self, model: Drawn) -> None:
@@ -236,9 +273,10 @@ class Hunt:
             found = outcome(other, question)
             return found is not None and found.kind == kind
 
+        cut = self.shrinking.cut
         small = smallest(model, fails, self.shrinking, most)
         left = outcome(small, question) or failure
-        self.found.append(Counterexample(small, left, model))
+        self.found.append(Counterexample(small, left, model, self.shrinking.cut == cut))
 
     def _explains(self, known: Counterexample, model: Drawn, failure: Failure) -> bool:
         same = known.failure.kind == failure.kind

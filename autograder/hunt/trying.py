@@ -6,20 +6,18 @@ import contextlib
 import copy
 import io
 import os
-import signal
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
+from autograder.core.torch_private import is_exported
 from autograder.hunt.behaviour import (
     EVERYTHING,
     MODES,
@@ -29,12 +27,18 @@ from autograder.hunt.behaviour import (
     by_position,
     calls_of,
     modes_of,
+    steps_of,
     unlike,
 )
+from autograder.hunt.standalone import TooLong, limited, step_graph, training_step
 
-Given = Literal["trace", "model", "program", "aten"]
+Given = Literal["trace", "model", "program", "aten", "exported", "step"]
 """The input of a pass: a trace of the model, the model itself, the graph module of its exported
-program, or its ATen graph as `make_fx` records it."""
+program, its ATen graph as `make_fx` records it, the exported program, or a training step."""
+
+GIVEN: tuple[Given, ...] = get_args(Given)
+CAPTURED: tuple[Given, ...] = ("program", "aten", "exported", "step")
+"""The inputs that are captured with the first arguments, so that they may reject others."""
 
 RAISES = "the pass raises"
 ENDLESS = "the pass does not end"
@@ -114,10 +118,6 @@ class Misused(Exception):
     """The pass or the oracle cannot be used, whatever the model is."""
 
 
-class TooLong(BaseException):
-    """A pass takes too long. It is not an `Exception`, so that no pass catches it."""
-
-
 @dataclass
 class Subject:
     """A model that can test passes.
@@ -140,6 +140,11 @@ class Subject:
         """A copy of the input, for one pass."""
         return copy.deepcopy(self.given)
 
+    @property
+    def graph(self) -> fx.GraphModule | None:
+        """The input as a graph module; ``None`` for a model."""
+        return _graph_of(self.given)
+
 
 def subject(make: Callable[[], Trial], question: Question) -> Subject:
     """Make a model ready for passes.
@@ -161,21 +166,62 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
     if question.eval_only:
         model.eval()
         another.eval()
-    inputs = trial.inputs[:1] if question.first_only else trial.inputs
-    calls = calls_of(model, inputs)
+    with quiet():
+        calls = _calls(model, trial.inputs, question)
+        want = behaviour(_called(copy.deepcopy(model), question.given), calls)
+        if want.error:
+            raise Useless(f"the model raises {want.error}")
+        given = _given(another, trial.inputs, question.given)
+        graph = _graph_of(given)
+        if graph is not None:
+            _demand_sound(graph, calls, want, question)
+            want.rows[MODES, 0] = modes_of(graph)
+    return Subject(model, trial.inputs, calls, want, given)
+
+
+def _calls(model: nn.Module, inputs: tuple[tuple[Any, ...], ...], question: Question) -> list[Call]:
+    """The calls on which this model is compared."""
+    if question.given == "step":
+        try:
+            calls = steps_of(model, inputs)
+        except Exception as error:
+            raise Useless(f"the model raises {type(error).__name__}: {first_line(error)}") from None
+        if not calls:
+            raise Useless("the model has no result to train with")
+        return calls
+    calls = calls_of(model, inputs[:1] if question.first_only else inputs)
     if question.first_only:
         calls = [call for call in calls if not call.kwargs]
-    with quiet():
-        want = behaviour(copy.deepcopy(model), calls)
-        if want.error or not calls:
-            raise Useless(
-                f"the model raises {want.error}" if want.error else "the model has no inputs"
-            )
-        given = _given(another, trial.inputs, question.given)
-        if isinstance(given, fx.GraphModule):
-            _demand_sound(given, calls, want, question)
-            want.rows[MODES, 0] = modes_of(given)
-    return Subject(model, trial.inputs, calls, want, given)
+    if not calls:
+        raise Useless("the model has no inputs")
+    return calls
+
+
+def expected_from(model: nn.Module, question: Question) -> Callable[..., Any]:
+    """The callable that the result of a right pass behaves like.
+
+    Args:
+        model: a copy of the model.
+        question: the pass, and how it is tested.
+
+    Raises:
+        Misused: if the oracle returned something that cannot be used.
+    """
+    if question.oracle is None:
+        return _called(model, question.given)
+    right = question.oracle(model)
+    if question.given == "step" and not isinstance(right, nn.Module):
+        raise Misused(
+            f"Your oracle returned an object of type {type(right).__name__}. With --given step it "
+            "must return a module, from which the hunt makes a training step."
+        )
+    return _called(right, question.given)
+
+
+def _called(model: Any, given: Given) -> Callable[..., Any]:
+    """The callable that is compared: the model, or a training step of it."""
+    called: Callable[..., Any] = training_step(model) if given == "step" else model
+    return called
 
 
 def attempt(subject: Subject, question: Question) -> Failure | None:
@@ -188,8 +234,8 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
     with quiet():
         want = subject.want
         if question.oracle is not None:
-            want = _said_by(question.oracle, subject, question)
-            if question.given in ("program", "aten"):  # these always begin in training mode
+            want = _said_by(subject, question)
+            if question.given in CAPTURED:  # these always begin in training mode
                 want.rows[MODES, 0] = subject.want.rows[MODES, 0]
         try:
             with limited(question.seconds):
@@ -199,7 +245,7 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
             return Failure(ENDLESS, "the pass does not end, or takes seconds")
         except Misused:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             says = f"the pass raises `{type(error).__name__}: {first_line(error)}`"
             return Failure(RAISES, says, type(error).__name__, line_in_pass(error))
     found = unlike(got, want, question.aspects)
@@ -209,12 +255,12 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
     return Failure(aspect, says, got.error.partition(":")[0].strip("`"))
 
 
-def _said_by(oracle: Oracle, subject: Subject, question: Question) -> Behaviour:
+def _said_by(subject: Subject, question: Question) -> Behaviour:
     try:
-        right = oracle(copy.deepcopy(subject.model))
+        right = expected_from(copy.deepcopy(subject.model), question)
     except Misused:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Useless(f"the oracle raises: {first_line(error)}") from None
     want = behaviour(right, by_position(subject.calls), question.aspects)
     if want.error:
@@ -228,15 +274,24 @@ def _given(model: nn.Module, inputs: tuple[tuple[Any, ...], ...], given: Given) 
             return model
         if given == "trace":
             return fx.symbolic_trace(model)
-        if given == "program":
+        if given in ("program", "exported"):
             from torch.export import export
 
-            return export(model, copy.deepcopy(inputs[0])).module()
+            program = export(model, copy.deepcopy(inputs[0]))
+            return program.module() if given == "program" else program
+        if given == "step":
+            return step_graph(model, inputs[0])
         from torch.fx.experimental.proxy_tensor import make_fx
 
         return make_fx(model)(*copy.deepcopy(inputs[0]))
     except Exception as error:
         raise Useless(f"the model cannot be captured: {first_line(error)}") from None
+
+
+def _graph_of(given: Any) -> fx.GraphModule | None:
+    if is_exported(given):
+        given = given.module()
+    return given if isinstance(given, fx.GraphModule) else None
 
 
 def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: Question) -> None:
@@ -282,32 +337,6 @@ def line_in_pass(error: BaseException) -> str:
 
 def _may_be_the_pass(file: str) -> bool:
     return Path(file).is_absolute() and not file.startswith(_NOT_THE_PASS)
-
-
-@contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Stop a block that uses more processor time; not on Windows, and not in a thread.
-
-    Raises:
-        TooLong: if the block used more.
-    """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if frame is None or frame.f_code.co_name != "gc_callback":  # it ignores exceptions
-            raise TooLong
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    # Repeatedly: code that ignores exceptions may be running at the first signal.
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 @contextlib.contextmanager

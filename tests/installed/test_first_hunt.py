@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.builder.paths import ROOT
 
 PAGE = ROOT / "docs" / "engineers" / "first-hunt.md"
+SAVED = "tests/test_hunted_41d35766260b.py"
 PROGRAMS = {
     "fxcourse": [sys.executable, "-m", "autograder.cli"],
     "python": [sys.executable],
@@ -45,10 +46,8 @@ def test_the_tutorial_works(tmp_path: Path) -> None:
     assert output == ""  # the saved test, with the current pass
     wrong, right = versions
     (tmp_path / "my_passes.py").write_text(wrong, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "test_plain_plus.py"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, SAVED], cwd=tmp_path, capture_output=True, text=True)
     assert "AssertionError: the result has other values" in done.stderr
     (tmp_path / "my_passes.py").write_text(right, encoding="utf-8")
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_plain_plus.py"]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     assert subprocess.run(words, cwd=tmp_path, capture_output=True).returncode == 0

@@ -42,7 +42,8 @@ def test_the_book_is_published_at_each_push_to_main_and_each_version() -> None:
 
 
 def test_each_action_has_one_version_everywhere() -> None:
-    used = {use for text in TEXTS.values() for use in re.findall(r"uses: (\S+)", text)}
+    action = (ROOT / "hunt" / "action.yml").read_text(encoding="utf-8")
+    used = {use for text in (*TEXTS.values(), action) for use in re.findall(r"uses: (\S+)", text)}
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", use) for use in used)
     assert len({use.partition("@")[0] for use in used}) == len(used)
 
