@@ -418,6 +418,20 @@ SUSPECTS: tuple[Suspect, ...] = (
             ("unflatten of a trace", _unflattened_trace, MEANING, ("export/unflatten.py",)),
         )
     ),
+    *(
+        Suspect(
+            f"{name}, a step",
+            _a_trace(change, given="step", first_only=True),
+            files,
+            leaves_out=(*FIRST, *ORDER, *more),
+            slow=True,
+        )
+        for name, change, files, more in (
+            ("eliminate_dead_code", _in_place(_dce), ("fx/graph.py", "fx/node.py"), ()),
+            ("const_fold", _folded, ("fx/experimental/const_fold.py",), ()),
+            ("CSEPass", _cse, ("fx/passes/dialect/common/cse_pass.py",), WITH_EFFECTS),
+        )
+    ),
     Suspect(
         "make_fx",
         # It runs the model while it records, so persistent state has changed afterwards.

@@ -46,7 +46,11 @@ def _modules(node: fx.Node) -> bool:
     return writing_module(node) or (node.op == "call_module" and draws(node))
 
 
-_NORMS = (torch.ops.aten.batch_norm.default, torch.ops.aten.instance_norm.default)
+_NORMS = (
+    torch.ops.aten.batch_norm.default,
+    torch.ops.aten.instance_norm.default,
+    torch.ops.aten.native_batch_norm.default,
+)
 
 
 def _norms_of_programs(node: fx.Node) -> bool:
@@ -178,7 +182,7 @@ class Model(nn.Module):
     Bug(
         name="dead-norm-of-a-program",
         title="`unflatten` takes out a BatchNorm in training mode that nobody reads",
-        suspects=("unflatten", "unflatten of a trace"),
+        suspects=("unflatten", "unflatten of a trace", "eliminate_dead_code, a step"),
         code="""
 class Model(nn.Module):
     def __init__(self):
@@ -208,11 +212,25 @@ class Model(nn.Module):
                 change="(m := export(model, (x,)).module(), m.graph.eliminate_dead_code(), "
                 "m.recompile())[0]",
             ),
+            Variant(
+                code="""
+class Model(nn.Module):
+    def forward(self, x, mean, var):
+        y = F.batch_norm(x, mean, var, training=True)
+        return x * 2
+""",
+                inputs="x, mean, var = torch.tensor([[0.0], [2.0]]), torch.zeros(1), torch.ones(1)",
+                change="(m := make_fx(model)(x, mean.clone(), var.clone()), "
+                "m.graph.eliminate_dead_code(), m.recompile())[0]",
+                show="(f(x, mean, var), mean)[1]",
+                imports="from torch.fx.experimental.proxy_tensor import make_fx",
+            ),
         ),
         why="`unflatten` calls `eliminate_dead_code`, which asks the schema of an ATen operator "
-        "whether it writes. The schemas of `aten.batch_norm` and `aten.instance_norm` do not say "
-        "that the running statistics are written to. The count of batches is an operation of its "
-        "own, `aten.add_`, and stays.",
+        "whether it writes. The schemas of `aten.batch_norm`, `aten.instance_norm` and "
+        "`aten.native_batch_norm` do not say that the running statistics are written to. The last "
+        "one is in the graph of a training step, as `make_fx` records it. The count of batches is "
+        "an operation of its own, `aten.add_`, and stays.",
         file="_library/utils.py",
         line="if isinstance(op, torch._ops.OpOverload):",
         issues=(73050,),

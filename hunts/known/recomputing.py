@@ -10,6 +10,7 @@ from torch._functorch._activation_checkpointing import (
     remat_using_tags_for_fwd_loss_bwd_graph_pass as remat,
 )
 
+from autograder.core.torch_private import codegen_of
 from hunts.bug import Bug
 from hunts.known.fixes import instead
 
@@ -53,6 +54,21 @@ def _writes_are_kept() -> Any:
         return schema is not None and schema.is_mutable
 
     return _keeps(is_mutable)
+
+
+def _codegen_kept() -> Any:
+    """Give the new graph the code generator of the old one."""
+
+    def make(original: Any) -> Any:
+        def rematerialized(gm: fx.GraphModule) -> fx.GraphModule:
+            result: fx.GraphModule = original(gm)
+            result.graph.set_codegen(codegen_of(gm.graph))
+            result.recompile()
+            return result
+
+        return rematerialized
+
+    return instead(remat, "remat_using_tags_for_fwd_loss_bwd_graph", make)
 
 
 BUGS = (
@@ -99,5 +115,30 @@ class Model(nn.Module):
         line="dup = new_graph.node_copy(dep, remat_input)",
         instead="Do not tag calls in place, or functionalize the graph first.",
         fix=_writes_are_kept,
+    ),
+    Bug(
+        name="recomputed-without-codegen",
+        title="after recomputation a graph with nested arguments cannot be called",
+        suspects=(),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        y = x["a"] * 3
+        return y.sin() + y.cos()
+""",
+        inputs='x = {"a": torch.ones(2)}',
+        gm_is="make_fx(model)(x)",
+        change='rematerialized(gm, ["mul"], ["cos", "add"])',
+        imports=_IMPORTS,
+        why="How nested arguments are taken apart is noted in the graph's code generator, and the "
+        "new graph gets a plain one. The graph of a training step that takes its parameters as a "
+        "dictionary has such arguments.",
+        file="_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py",
+        line="new_graph = fx.Graph()",
+        instead="Call `result.graph.set_codegen(gm.graph._codegen)`, then `recompile()`.",
+        cure='(s := rematerialized(gm, ["mul"], ["cos", "add"]), '
+        "s.graph.set_codegen(gm.graph._codegen), s.recompile())[0]",
+        raises=True,
+        fix=_codegen_kept,
     ),
 )

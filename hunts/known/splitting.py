@@ -12,6 +12,7 @@ from torch.fx.experimental import const_fold
 from torch.fx.passes import split_module, split_utils
 from torch.fx.passes.infra import partitioner
 
+from autograder.core.torch_private import codegen_of
 from hunts.bug import Bug, Variant, returning
 from hunts.known.fixes import has_effect, instead, nodes_are
 
@@ -31,6 +32,23 @@ def _no_two_alike() -> Iterator[None]:
                     node.target = f"renamed_{number}"
                     m.add_submodule(node.target, m.get_submodule(name))
             return original(m, root_m, *args, **kwargs)
+
+        return split
+
+    with instead(split_module, "split_module", make), instead(const_fold, "split_module", make):
+        yield
+
+
+@contextmanager
+def _codegen_kept() -> Iterator[None]:
+    """Give the split module the code generator of the module."""
+
+    def make(original: Any) -> Any:
+        def split(m: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+            result = original(m, *args, **kwargs)
+            result.graph.set_codegen(codegen_of(m.graph))
+            result.recompile()
+            return result
 
         return split
 
@@ -152,6 +170,30 @@ class Model(nn.Module):
         line='target = node.target.replace(".", "_")',
         instead="Rename one of them first.",
         fix=_no_two_alike,
+    ),
+    Bug(
+        name="split-without-codegen",
+        title="after `split_module` a graph with nested arguments cannot be called",
+        suspects=("const_fold",),
+        code=returning('x["a"] + torch.ones(2)'),
+        inputs='x = {"a": torch.zeros(2)}',
+        gm_is="make_fx(model)(x)",
+        change="split_module(gm, gm, lambda node: 0)",
+        imports="""
+from torch.fx.experimental.const_fold import split_const_subgraphs
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.passes.split_module import split_module
+""",
+        variants=(Variant(change="split_const_subgraphs(gm)"),),
+        why="How nested arguments are taken apart is noted in the graph's code generator, and the "
+        "new graph gets a plain one. Constant folding calls `split_module`.",
+        file="fx/passes/split_module.py",
+        line="base_mod_graph: torch.fx.graph.Graph = torch.fx.graph.Graph()",
+        instead="Call `result.graph.set_codegen(gm.graph._codegen)`, then `recompile()`.",
+        cure="(s := split_module(gm, gm, lambda node: 0), s.graph.set_codegen(gm.graph._codegen), "
+        "s.recompile())[0]",
+        raises=True,
+        fix=_codegen_kept,
     ),
     Bug(
         name="split-order",

@@ -227,6 +227,14 @@ def test_a_saved_test_adds_no_folder_for_an_installed_pass(folder: Path) -> None
         (["my_passes:two"], "takes only the model"),
         (["my_passes:Pass"], "is a class"),
         (["my_passes:number", "-n", "3"], "returned an object of type int"),
+        (
+            ["my_passes:number", "--given", "exported", "-n", "3"],
+            "With --given exported it must return an ExportedProgram",
+        ),
+        (
+            ["my_passes:nothing", "--given", "step", "--oracle", "my_passes:with_silu", "-n", "3"],
+            "With --given step it must return a module",
+        ),
         (["my_passes:nothing", "--kinds", "birds"], "There is no kind of models 'birds'"),
         (
             ["my_passes:nothing", "--ignore", "dtypes"],
