@@ -16,6 +16,21 @@ from hunts.bug import Bug, Variant
 from hunts.known.fixes import instead
 
 
+def _names_copied() -> Any:
+    """Give each node of a copied graph the name of the old one."""
+
+    def make(original: Any) -> Any:
+        def copied(self: fx.Graph, memo: Any = None) -> fx.Graph:
+            result: fx.Graph = original(self, memo)
+            for was, node in zip(self.nodes, result.nodes, strict=True):
+                node.name = was.name
+            return result
+
+        return copied
+
+    return instead(fx.Graph, "__deepcopy__", make)
+
+
 def _recorded_in_place() -> Any:
     """Let a Proxy record operators in place as themselves."""
     import operator
@@ -159,6 +174,30 @@ def hooked(module):
         cure="hooked(copy.deepcopy(gm))",
         instead="Register the hooks on the copy again.",
         fix=_hooks_copied,
+    ),
+    Bug(
+        name="copied-program",
+        title="a deep copy of an exported program cannot be saved",
+        suspects=(),
+        code="""
+class Model(nn.Module):
+    def forward(self, x, max):
+        return x * max
+""",
+        inputs="x = torch.ones(2)",
+        change="copy.deepcopy(export(model, (x, x)))",
+        right_is="export(model, (x, x))",
+        show="save(f, io.BytesIO())",
+        imports="import copy, io\nfrom torch.export import export, save",
+        why="A program calls its placeholders as `forward` calls its parameters. The copy of the "
+        "graph gives `max` another name, because it is a name of Python. The signature is copied "
+        "as it is, so it names a node that does not exist.",
+        file="fx/graph.py",
+        line="output_vals = g.graph_copy(",
+        instead="Export again. Or give each node of the copy the name of the old one.",
+        issues=(142227,),
+        raises=True,
+        fix=_names_copied,
     ),
     Bug(
         name="folder-of-new-layers",

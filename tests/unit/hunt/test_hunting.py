@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
 import shutil
 import subprocess
@@ -24,7 +26,7 @@ from autograder.hunt.behaviour import LOSS, MODES, RESULT
 from autograder.hunt.card import card_of
 from autograder.hunt.loading import CannotLoad, as_change, loaded
 from autograder.hunt.saved_test import file_of
-from autograder.hunt.search import Hunt, operations
+from autograder.hunt.search import Hunt, models, operations
 from autograder.hunt.settings import DEFAULT_KINDS
 from autograder.hunt.trying import CAPTURED, ENDLESS, RAISES, Given, Question
 
@@ -75,6 +77,18 @@ def test_a_pass_that_changes_nothing_holds_on_captured_graphs(given: Given) -> N
     assert _hunt(right, 8, given=given).found == []
     found = _hunt(wrong, 40, given=given).found
     assert {each.failure.aspect for each in found} == {LOSS if given == "step" else RESULT}
+
+
+def test_a_pass_gets_a_program_that_agrees_with_its_signature() -> None:
+    def save(program: Any) -> None:
+        torch.export.save(program, io.BytesIO())
+
+    words = replace(WORDS, namesakes=("max",), inputs=("tensor",))
+    question = Question(as_change(save, "exported"), given="exported", first_only=True)
+    hunt = Hunt(question, {"words": words})
+    list(hunt.steps(8, enough=1))
+    assert any("x, max" in model.source for model in itertools.islice(models({"": words}, 0), 8))
+    assert hunt.found == [] and hunt.tried
 
 
 def test_a_pass_that_changes_the_mode_of_an_aten_graph_is_wrong() -> None:
