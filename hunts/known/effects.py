@@ -182,7 +182,12 @@ class Model(nn.Module):
     Bug(
         name="dead-norm-of-a-program",
         title="`unflatten` takes out a BatchNorm in training mode that nobody reads",
-        suspects=("unflatten", "unflatten of a trace", "eliminate_dead_code, a step"),
+        suspects=(
+            "unflatten",
+            "unflatten of a trace",
+            "eliminate_dead_code, a step",
+            "const_fold, a step",
+        ),
         code="""
 class Model(nn.Module):
     def __init__(self):
