@@ -2,10 +2,13 @@
 
 ``from autograder.given import LinearReLU``, or ``import quantize, dequantize``. The import alone
 registers an operator, ``torch.ops.fxcourse.rms_norm``. The networks and comparisons of
-`autograder.alive` are also here.
+`autograder.alive` are also here, and names of PyTorch that are private or may change: see `_LATE`.
 """
 
 from __future__ import annotations
+
+import importlib
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,6 +22,7 @@ from autograder.alive import (
     layer_effects,
     make_alive,
 )
+from autograder.core.torch_private import memory_of
 
 __all__ = [
     "LinearReLU",
@@ -29,9 +33,27 @@ __all__ = [
     "images",
     "layer_effects",
     "make_alive",
+    "memory_of",
     "quantize",
     "rms_norm",
 ]
+
+_LATE = {
+    "annotate": "torch.fx.traceback",
+    "aot_autograd": "torch._dynamo.backends.common",
+    "make_boxed_func": "torch._functorch._aot_autograd.utils",
+    "make_fx": "torch.fx.experimental.proxy_tensor",
+    "preserve_node_meta": "torch.fx.traceback",
+}
+"""Names that PyTorch does not promise to keep, with their modules. These are imported when a
+chapter asks for a name, because some take seconds."""
+
+
+def __getattr__(name: str) -> Any:
+    """A name of `_LATE`."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATE[name]), name)
 
 
 class LinearReLU(nn.Module):

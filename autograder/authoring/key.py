@@ -8,7 +8,7 @@ from __future__ import annotations
 from autograder.core.codec import Decoder, Encoded, Encoder, Tagged, kind_of, leaves, show, unwrap
 from autograder.core.execution import CallResult, ErrorRecord, error_record, run_once, seed_all
 from autograder.core.exercise import Exercise, Trial
-from autograder.core.fake_values import mode_of, val_text
+from autograder.core.fake_values import memory_numbers, mode_of, tensors_of, val_text
 from autograder.core.graph_program import NotListed
 from autograder.core.graph_record import (
     CallRecord,
@@ -45,9 +45,11 @@ from autograder.core.torch_private import (
     OpOverload,
     codegen_of,
     fake_tensor_mode,
+    memory_of,
     own_buffers,
     own_modules,
     own_parameters,
+    pytree,
     schema_of,
 )
 from autograder.core.verdict import Finding
@@ -154,7 +156,7 @@ __all__ = [
     "Exercise", "Trial",
     # values as JSON
     "Decoder", "Encoded", "Encoder", "Tagged", "kind_of", "leaves", "show", "unwrap", "mode_of",
-    "val_text",
+    "val_text", "memory_numbers", "tensors_of",
     # records of graphs and nodes
     "CallRecord", "GraphRecord", "ModuleRecord", "NodeRecord", "Signature", "TensorRecord",
     "called_function", "classes_of", "describe", "describe_nodes", "reads", "signature_of",
@@ -166,6 +168,6 @@ __all__ = [
     # keys in the records of single answer kinds
     "GRADIENTS_ON", "LAYER_PATH", "described_trace",
     # private names of PyTorch
-    "BatchNorm", "OpOverload", "codegen_of", "fake_tensor_mode", "own_buffers", "own_modules",
-    "own_parameters", "schema_of",
+    "BatchNorm", "OpOverload", "codegen_of", "fake_tensor_mode", "memory_of", "own_buffers",
+    "own_modules", "own_parameters", "pytree", "schema_of",
 ]  # fmt: skip

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from autograder.core.execution import seed_all
 from autograder.core.exercise import Trial
+from autograder.core.fake_values import memory_numbers, mode_of
 from autograder.core.global_state import RandomState
 from autograder.core.limits import bounded_output
 from autograder.core.storage import recorded
 from autograder.core.torch_private import (
     BatchNorm,
+    argument_trees,
+    codegen_of,
     fake_tensor_class,
     fake_tensor_mode,
     is_exported,
     leave_modes,
+    memory_of,
     modes_entered,
     own_buffers,
     own_modules,
     own_parameters,
+    pytree,
     rename,
 )
 from autograder.models.build import (
@@ -45,9 +50,12 @@ __all__ = [
     "seed_all", "RandomState", "bounded_output",
     # a record of the changes that an answer makes
     "recorded",
+    # which values of a graph share memory, and the mode of its fake ones
+    "memory_numbers", "mode_of",
     # programs of `torch.export`, without an import of it
     "is_exported",
     # private names of PyTorch
-    "BatchNorm", "fake_tensor_class", "fake_tensor_mode", "leave_modes", "modes_entered",
-    "own_buffers", "own_modules", "own_parameters", "rename",
+    "BatchNorm", "argument_trees", "codegen_of", "fake_tensor_class", "fake_tensor_mode",
+    "leave_modes", "memory_of", "modes_entered", "own_buffers", "own_modules", "own_parameters",
+    "pytree", "rename",
 ]  # fmt: skip

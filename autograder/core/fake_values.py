@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import fx
+
+from autograder.core.torch_private import memory_of
 
 NUMBERS = (bool, int, float, str, torch.SymInt, torch.SymFloat, torch.SymBool, type(None))
 
@@ -30,3 +33,24 @@ def val_text(val: Any, mode: Any) -> str:
     if isinstance(val, (tuple, list)):
         return f"({', '.join(val_text(item, mode) for item in val)})"
     return str(val) if isinstance(val, NUMBERS) else type(val).__name__
+
+
+def tensors_of(val: Any) -> Iterator[torch.Tensor]:
+    """The tensors of a `val` that have memory, also within tuples and lists."""
+    if isinstance(val, torch.Tensor) and val.layout is torch.strided:
+        yield val
+    elif isinstance(val, (tuple, list)):
+        for item in val:
+            yield from tensors_of(item)
+
+
+def memory_numbers(nodes: Iterable[fx.Node]) -> list[list[int]]:
+    """For each node, a number for the memory of each tensor of its `val`.
+
+    Memories are numbered in the order of the nodes. Values that share memory have the same number.
+    """
+    numbers: dict[int, int] = {}
+    return [
+        [numbers.setdefault(memory_of(tensor), len(numbers)) for tensor in tensors_of(val)]
+        for val in (node.meta.get("val") for node in nodes)
+    ]

@@ -7,7 +7,7 @@ that ran the answer. Every job returns plain data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -15,11 +15,11 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
-from autograder.core.codec import Encoder
+from autograder.core.codec import Decoder, Encoder, Tagged
 from autograder.core.execution import CallResult, run_both, run_once
 from autograder.core.exercise import Case, Trial
 from autograder.core.global_state import preserve_global_state
-from autograder.core.graph_program import NotAdmitted, NotListed, Program, admitted
+from autograder.core.graph_program import NotAdmitted, NotListed, Observe, Program, admitted
 from autograder.core.graph_record import GraphRecord
 from autograder.core.input_codec import InputsRecord, inputs_of
 from autograder.core.limits import bounded_output
@@ -31,6 +31,70 @@ JobResult = tuple[Any, list[torch.Tensor]]
 """The finding of a job, whose form differs from job to job, and the table of its tensors."""
 
 Job = Callable[[list[Program], Trial, Encoder], object]
+
+
+class Nested(Program):
+    """A program that is called with nested arguments, and gives a nested result.
+
+    Args:
+        program: takes the leaves of the arguments, and gives a list of the leaves of the result.
+        trees: the arguments and the result, with numbers of leaves in the places of values.
+
+    Raises:
+        NotAdmitted: the numbers do not fit the program's placeholders.
+    """
+
+    def __init__(self, program: Program, trees: Tagged) -> None:
+        vars(self).update(vars(program))
+        try:
+            self._given, self._result = Decoder([]).decode(trees)
+        except ValueError as error:
+            raise NotAdmitted(str(error)) from None
+        places = sorted(_leaves(self._given, self._given))
+        if [number for number, _ in places] != list(range(len(program.signature.parameters))):
+            raise NotAdmitted("its placeholders are not the leaves of its arguments")
+
+    def run(self, *inputs: Any, observe: Observe | None = None) -> Any:
+        """Evaluate the graph on the leaves of the inputs."""
+        flat = dict(_leaves(self._given, inputs))
+        result = super().run(*(flat[i] for i in range(len(flat))), observe=observe)
+        return _filled(self._result, result)
+
+    __call__ = run
+
+
+def _leaves(tree: Any, values: Any) -> Iterator[tuple[int, Any]]:
+    """The number of each leaf, with the value in its place.
+
+    Raises:
+        ValueError: the values are nested in another way.
+    """
+    if type(tree) is int:
+        yield tree, values
+        return
+    if type(tree) is not type(values) or len(tree) != len(values):
+        raise ValueError("the arguments are nested in another way")
+    if isinstance(tree, dict):
+        if tree.keys() != values.keys():
+            raise ValueError("a dictionary among the arguments has other keys")
+        for key, item in tree.items():
+            yield from _leaves(item, values[key])
+    elif isinstance(tree, (list, tuple)):
+        for item, value in zip(tree, values, strict=True):
+            yield from _leaves(item, value)
+    else:
+        raise ValueError("the arguments are nested in a way that is not known here")
+
+
+def _filled(tree: Any, leaves: Any) -> Any:
+    """The tree with the leaves in the places of their numbers."""
+    if type(tree) is int:
+        return leaves[tree]
+    if isinstance(tree, dict):
+        return {key: _filled(item, leaves) for key, item in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(_filled(item, leaves) for item in tree)
+    return tree
 
 
 class GraphRunner(Protocol):
@@ -74,6 +138,8 @@ def do_job(job: str, trial: Trial, value: ResultRecord, tensors: list[torch.Tens
     try:
         functions = {**trial.functions, **STAND_INS}
         programs = [admitted(data, tensors, functions) for data in graphs_in(value)]
+        if "trees" in value:
+            programs = [Nested(program, value["trees"]) for program in programs]
         if job == "results on own inputs":
             trial = replace(trial, inputs=_own_inputs(value["given"], tensors))
         with preserve_global_state(), bounded_output(0), torch.random.fork_rng(devices=[]):

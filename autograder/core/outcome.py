@@ -134,6 +134,7 @@ class ResultRecord(Tagged, total=False):
         new: whether the graph module has another graph than the argument.
         count: the number that was returned with it.
         returned: the return value of an answer that edits in place.
+        trees: the places of placeholders in nested arguments, and of outputs in the result.
         cuts: for nodes whose own code stops a gradient, ``raises`` or ``loses``, by name.
         generated: whether a module's code was generated from a graph.
         module: the class of a module that is not a graph module.
@@ -151,6 +152,7 @@ class ResultRecord(Tagged, total=False):
     new: bool
     count: Encoded
     returned: Encoded
+    trees: Tagged
     cuts: dict[str, str]
     generated: bool
     module: str

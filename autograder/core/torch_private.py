@@ -16,6 +16,7 @@ from torch import fx, nn
 from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx import _symbolic_trace
 from torch.fx import node as fx_node
+from torch.fx.graph import _PyTreeCodeGen
 from torch.fx.node import _get_qualified_name
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.conv import _ConvNd
@@ -26,12 +27,14 @@ __all__ = [
     "ConvNd",
     "OpOverload",
     "OpOverloadPacket",
+    "argument_trees",
     "codegen_of",
     "fake_tensor_class",
     "fake_tensor_mode",
     "inputs_recorded_by",
     "is_exported",
     "leave_modes",
+    "memory_of",
     "modes_entered",
     "operator_names",
     "own_buffers",
@@ -70,6 +73,27 @@ def side_effectful_functions() -> set[Callable[..., Any]]:
 def codegen_of(graph: fx.Graph) -> Any:
     """The generator of a graph's code; `Graph.set_codegen` changes it."""
     return graph._codegen
+
+
+def argument_trees(graph: fx.Graph) -> tuple[Any, Any] | None:
+    """The places of a graph's placeholders in nested arguments, and of its outputs in the result.
+
+    Each is nested as the arguments and the result are, with numbers in the places of values.
+    ``None`` if the arguments are not nested, or in another way than `fx.Tracer` records it.
+    """
+    codegen = codegen_of(graph)
+    if type(codegen) is not _PyTreeCodeGen or codegen.pytree_info.out_spec is None:
+        return None
+    info: Any = codegen.pytree_info
+    own = int(info.orig_args[:1] == ["self"])  # a module's trace counts the module, too
+    given = pytree.tree_unflatten(range(-own, info.in_spec.num_leaves - own), info.in_spec)
+    return given[own:], pytree.tree_unflatten(range(info.out_spec.num_leaves), info.out_spec)
+
+
+def memory_of(tensor: torch.Tensor) -> int:
+    """A number for the memory of a tensor, which may be fake; the same for all its views."""
+    number: int = tensor.untyped_storage()._cdata
+    return number
 
 
 def inputs_recorded_by(node: fx.Node) -> Iterable[fx.Node]:

@@ -229,7 +229,7 @@ class Evidence:
         """
         if self.own_code:
             return None
-        if self.graph["codegen"] != "CodeGen":
+        if self.graph["codegen"] != ("_PyTreeCodeGen" if "trees" in self.value else "CodeGen"):
             raise ValueError(f"its code is written by `{self.graph['codegen']}`, not by FX itself")
         functions = {**self.trial.functions, **STAND_INS}
         return admitted(self.graph_to_run, self.outcome.tensors, functions)

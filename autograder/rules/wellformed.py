@@ -226,7 +226,9 @@ def _code(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
 
 
 def _parameters(evidence: Evidence, data: GraphRecord) -> Iterator[Finding]:
-    if data["code"] == data["fresh_code"] and data["signature"] != evidence.derived.signature:
+    nested = data["codegen"] == "_PyTreeCodeGen"  # one parameter for several placeholders
+    fresh = data["code"] == data["fresh_code"] and not nested
+    if fresh and data["signature"] != evidence.derived.signature:
         yield evidence.finding(
             "untrue-signature",
             "The module's `forward` does not take the parameters that its graph has placeholders "

@@ -86,6 +86,14 @@ _PYTHON = {
     "torch": "sym_float sym_int sym_max sym_min sym_not sym_sqrt sym_sum typename",
 }
 
+_OF_TRAINING = (
+    "_foreach_add_ _foreach_mul_ _log_softmax_backward_data _softmax_backward_data "
+    "_unsafe_view convolution_backward gelu_backward lift_fresh_copy mse_loss mse_loss_backward "
+    "native_batch_norm_backward native_layer_norm_backward nll_loss_backward nll_loss_forward "
+    "sigmoid_backward tanh_backward threshold_backward"
+).split()
+"""ATen operators of the training steps in chapter 16: losses, derivatives and updates."""
+
 _NO_COMPUTATION = re.compile(
     r"_backward|backward_|^_|sparse|dlpack|quantized|mkldnn|^q_|^(cudnn|miopen|fbgemm)_|"
     r"^(batch_norm|from|set|resize|get|is_vulkan|choose_qparams|sym_constrain)_|"
@@ -239,7 +247,8 @@ def _aten() -> Iterable[str]:
     }
     public = {name.removeprefix("torch.") for name in _functions() if name.count(".") == 1}
     public |= {name for name in _tensor_methods() if not name.startswith("__")}
-    for name in core | public:
+    yield from _OF_TRAINING
+    for name in (core | public).difference(_OF_TRAINING):
         if not _NO_COMPUTATION.search(name.lstrip("_")) and hasattr(torch.ops.aten, name):
             yield name
 
