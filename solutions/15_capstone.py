@@ -1073,6 +1073,6 @@ draw.diff(fx.symbolic_trace(mine_to_try), result)
 # %% [markdown]
 # ## Where to go from here
 #
-# The tracks *Whole course* and *Model surgery* end here. Next, test your `optimize` on random models:
+# The track *Model surgery* ends here. Next, test your `optimize` on random models:
 # write it to a file, and run `fxcourse hunt file.py:optimize --eval` in a terminal.
 # A deep dive that you left out, or the track *Compilers and backends*, is a way to go on.

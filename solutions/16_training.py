@@ -660,7 +660,7 @@ assert 0.21 < 1 - 835_716 / 1_071_236 < 0.22
 # </details>
 
 # %% [markdown]
-# So the team takes "all but products": 22 % less at the peak, with equal gradients. It names more calls than it needs: for the same bytes, far fewer copies are enough. The deep dive `16b_memory` finds them with a minimum cut.
+# So the team takes "all but products": 22 % less at the peak, with equal gradients. It names more calls than it needs: for the same bytes, far fewer copies are enough. PyTorch finds them with a minimum cut.
 
 # %% [markdown]
 # ## Common mistakes
@@ -781,10 +781,16 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | the fewest bytes that must be saved, and optimizer steps in the graph | the deep dive `16b_memory` |
+# | the fewest bytes that must be saved: a minimum cut | chapter 13 names PyTorch's function for it |
 # | forward and backward as two graphs: `aot_autograd` | the deep dive `11b_aten` |
 # | peak memory of a graph that only runs forwards | chapter 13 |
 #
 # In PyTorch's documentation: [torch.func.functional_call](https://docs.pytorch.org/docs/stable/generated/torch.func.functional_call.html),
 # [torch.autograd.grad](https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html) and
 # [torch.utils.checkpoint](https://docs.pytorch.org/docs/stable/checkpoint.html). torchtitan is at [github.com/pytorch/torchtitan](https://github.com/pytorch/torchtitan).
+
+# %% [markdown]
+# ## Where to go from here
+#
+# The track *Whole course* ends here. Next, capture a step of a model of your own, and look for the memory that it keeps.
+# A deep dive that you left out, or the track *Compilers and backends*, is a way to go on.
