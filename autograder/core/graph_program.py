@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -156,6 +156,7 @@ class Program:
         function = decoder.decode(row["target"])
         if function is getattr:
             return _attribute(*args)
+        _require_fitting(function, args, kwargs)
         return function(*args, **kwargs)
 
 
@@ -309,6 +310,47 @@ def _method(name: str, owner: Any) -> Callable[..., Any]:
         found: Callable[..., Any] = getattr(owner, name)
         return found
     raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+
+
+_PARAMETERS = {
+    "native_batch_norm": "input weight bias running_mean running_var",
+    "native_batch_norm_backward": "grad_out input weight running_mean running_var save_mean "
+    "save_invstd train",
+    "native_layer_norm_backward": "grad_out input normalized_shape mean rstd weight bias",
+    "_log_softmax_backward_data": "grad_output output",
+}
+"""Operators that read or write memory without a look at sizes; their first parameters."""
+
+
+def _require_fitting(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse tensors of sizes that an operator of `_PARAMETERS` does not compare.
+
+    Raises:
+        ValueError: two tensors do not fit together.
+    """
+    name = str(getattr(function, "__name__", "")).partition(".")[0]
+    if name not in _PARAMETERS:
+        return
+    given = dict(zip(_PARAMETERS[name].split(), args, strict=False)) | dict(kwargs)
+    shape = (given["output"] if name.startswith("_log") else given["input"]).shape
+    rows, per_channel = 1, shape[1:2].numel()
+    if "normalized_shape" in given:
+        own = torch.Size(given["normalized_shape"])
+        rows, per_channel = shape.numel() // max(own.numel(), 1), own.numel()
+        if not own or shape[-len(own) :] != own:
+            raise ValueError(f"the tensors given to `{name}` do not fit together")
+    if not given.get("train", True):  # an evaluated norm saves nothing
+        given |= {saved: None for saved in ("save_mean", "save_invstd") if not len(given[saved])}
+    for key, value in given.items():
+        sizes = {"mean": rows, "rstd": rows}.get(key, per_channel)
+        if key.startswith("grad"):
+            fits = value.shape == shape
+        elif isinstance(value, torch.Tensor) and key not in ("input", "output", "out"):
+            fits = value.numel() == sizes
+        else:
+            fits = True
+        if not fits:
+            raise ValueError(f"the tensors given to `{name}` do not fit together")
 
 
 def _attribute(owner: Any, name: str, *default: Any) -> Any:

@@ -142,3 +142,65 @@ def test_only_modules_of_pytorch_and_of_cases_are_made(name: str) -> None:
 def test_tensors_of_odd_types_are_not_read(dtype: str) -> None:
     with pytest.raises(ValueError):
         tensor_from_bytes(b"\0" * 4, dtype, [4])
+
+
+C, N = 50_000, 2
+MISFITS = {
+    "statistics of fewer channels": (
+        "native_batch_norm",
+        lambda x: (x(4, C), x(N), x(N), x(N), x(N), True, 0.1, 1e-5),
+    ),
+    "a gradient of another shape": (
+        "native_batch_norm_backward",
+        lambda x: (x(4, 5), x(4, N), x(N), x(N), x(N), x(N), x(N), True, 1e-5, [True] * 3),
+    ),
+    "statistics of a norm's backward": (
+        "native_batch_norm_backward",
+        lambda x: (x(4, C), x(4, C), x(C), x(C), x(C), x(N), x(N), True, 1e-5, [True] * 3),
+    ),
+    "means of fewer rows": (
+        "native_layer_norm_backward",
+        lambda x: (x(4, 8), x(4, 8), [8], x(2), x(4), x(8), x(8), [True] * 3),
+    ),
+    "a softmax of another shape": (
+        "_log_softmax_backward_data",
+        lambda x: (x(4, C), x(4, N), 1, torch.float32),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_operators_that_compare_no_sizes_get_no_misfits(name: str) -> None:
+    operator, arguments = MISFITS[name]
+    with pytest.raises(ValueError, match=f"given to `{operator}` do not fit together"):
+        run_alone(operator, *arguments(torch.zeros))
+
+
+def test_operators_that_compare_no_sizes_run() -> None:
+    x, c = torch.randn(4, 3, 2), [torch.rand(3) for _ in range(4)]
+    for training in (True, False):
+        value, mean, invstd = run_alone("native_batch_norm", x, *c, training, 0.1, 1e-5)
+        saved = (mean, invstd, training, 1e-5, [True] * 3)
+        back = run_alone("native_batch_norm_backward", x, x, c[0], c[2], c[3], *saved)
+        assert value.shape == back[0].shape == x.shape
+    _, mean, rstd = torch.native_layer_norm(x, [3, 2], None, None, 1e-5)
+    back = run_alone(
+        "native_layer_norm_backward", x, x, [3, 2], mean, rstd, None, None, [True, False, False]
+    )
+    assert back[0].shape == x.shape
+    run_alone("_log_softmax_backward_data", x, x, 1, torch.float32)
+
+
+def run_alone(operator: str, *arguments: Any) -> Any:
+    """The result of one call of an ATen operator, as a described graph computes it."""
+    graph = fx.Graph()
+    given = [
+        graph.placeholder(f"arg_{i}") if isinstance(value, torch.Tensor) else value
+        for i, value in enumerate(arguments)
+    ]
+    target = getattr(torch.ops.aten, operator).default
+    graph.output(graph.call_function(target, tuple(given)))
+    encoder = Encoder()
+    described = describe(fx.GraphModule(nn.Module(), graph), encoder)
+    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+    return admitted(described, encoder.tensors, {}).run(*tensors)
