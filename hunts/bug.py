@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from autograder.environment import torch_changes
 from autograder.hunt.trying import first_line, quiet
 
 PRELUDE = """import operator, pickle
@@ -64,6 +65,7 @@ class Bug:
         why: the behavior of the pass, and its fault.
         file: the file at fault, below the package torch.
         line: the line at fault.
+        later_lines: the line in later versions of PyTorch, by the first of these.
         instead: the alternative until the bug is fixed.
         cure: an expression for this alternative, to replace `change`, if one is enough; a test
             tries it.
@@ -76,6 +78,8 @@ class Bug:
         gm_is: an expression for the trace, if it is not `symbolic_trace`.
         right_is: an expression for the right result, if it is neither the model nor ``gm``.
         raises: whether the result cannot run, and the message does not say why.
+        since: the first version of PyTorch that has it; ``""`` if all tried versions do.
+        until: the first version that has fixed it; ``""`` if none has.
     """
 
     name: str
@@ -99,6 +103,13 @@ class Bug:
     gm_is: str = "fx.symbolic_trace(model)"
     right_is: str = ""
     raises: bool = False
+    later_lines: tuple[tuple[str, str], ...] = ()
+    since: str = ""
+    until: str = ""
+
+    def is_in(self, version: str = "") -> bool:
+        """Whether a version of PyTorch has it; by default, the one that is loaded."""
+        return torch_changes.holds(self.since, self.until, version)
 
     @property
     def lines(self) -> int:
@@ -172,10 +183,12 @@ class Bug:
         Raises:
             LookupError: if the line is missing, or occurs more than once.
         """
-        lines = _lines_of(self.file)
-        found = [number for number, text in enumerate(lines, 1) if text.strip() == self.line]
+        lines, wanted = _lines_of(self.file), self.line
+        for since, line in self.later_lines:
+            wanted = line if torch_changes.holds(since) else wanted
+        found = [number for number, text in enumerate(lines, 1) if text.strip() == wanted]
         if len(found) != 1:
-            raise LookupError(f"{self.file} has {len(found)} lines {self.line!r}")
+            raise LookupError(f"{self.file} has {len(found)} lines {wanted!r}")
         return found[0]
 
 

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+from packaging.version import Version
 
 from autograder.builder.paths import ROOT
+from autograder.environment.tried_versions import tried
 from hunts.bug import PRELUDE, Bug
 from hunts.known import BUGS
 
@@ -52,8 +54,10 @@ All code begins with these lines:
 
 Code with `from hunts.suspects import` runs only in the root folder of a clone of the project.
 
-| bug | what is wrong | upstream |
-|---|---|---|
+The last columns are the versions of PyTorch with which the bugs were tried.
+
+| bug | what is wrong | upstream | {versions} |
+|---|---|---|{rules}
 {rows}
 """
 
@@ -70,13 +74,19 @@ END = """## What was not counted
 """
 
 
+VERSIONS = sorted(tried("torch"), key=Version)
+
+
 def text() -> str:
     """The text of the page."""
+    here = [bug for bug in BUGS if bug.is_in()]
     parts = [INTRODUCTION.format(
         version=torch.__version__.partition("+")[0],
-        count=len(BUGS),
-        silent=sum(not bug.raises for bug in BUGS),
+        count=len(here),
+        silent=sum(not bug.raises for bug in here),
         prelude=PRELUDE,
+        versions=" | ".join(VERSIONS),
+        rules="---|" * len(VERSIONS),
         rows="\n".join(map(_row, BUGS)),
     )]  # fmt: skip
     for module, heading in HEADINGS:
@@ -87,7 +97,15 @@ def text() -> str:
 
 
 def _row(bug: Bug) -> str:
-    return f"| [{bug.name}](#{bug.name}) | {bug.title} | {_issues(bug) or 'none found'} |"
+    cells = [f"[{bug.name}](#{bug.name})", bug.title, _issues(bug) or "none found"]
+    return f"| {' | '.join([*cells, *(_state(bug, version) for version in VERSIONS)])} |"
+
+
+def _state(bug: Bug, version: str) -> str:
+    """Whether a version of PyTorch has a bug, for its column."""
+    if bug.is_in(version):
+        return "shows"
+    return f"fixed in {bug.until}" if bug.until else "not there"
 
 
 def _issues(bug: Bug) -> str:
@@ -98,6 +116,8 @@ def _issues(bug: Bug) -> str:
 def _section(bug: Bug) -> Iterator[str]:
     yield f"### {bug.name}\n"
     yield f"**{bug.title[:1].upper()}{bug.title[1:]}.**\n"
+    if bug.until:
+        yield f"PyTorch {bug.until} has fixed it.\n"
     yield from _shown(bug)
     others = bug.every[1:]
     if others:

@@ -110,7 +110,7 @@ drill("00.1a", its_names)
 
 # %% [markdown]
 # Each chapter begins with a cell of imports. On another day, run that cell first.
-# Every output in this course comes from PyTorch 2.14.1.
+# The first example prints your PyTorch's version.
 
 # %% [markdown]
 # ## A story

@@ -1677,15 +1677,15 @@ def g(x, y):
 
 gm = fx.symbolic_trace(g)
 matches = fx.replace_pattern(gm, cat, concat)
-print(gm.code)  # `cat` is read, but no line computes it any more
-with fails(RuntimeError):
+print(gm.code)  # before 2.15, `cat` is read, but no line computes it any more
+with fails(RuntimeError, until="2.15"):
     gm.graph.lint()
 
 # %% proof=true
 assert len(matches) == 2
 
 # %% [markdown]
-# This is PyTorch's issue [159613](https://github.com/pytorch/pytorch/issues/159613), and torch 2.14 still has it.
+# This is PyTorch's issue [159613](https://github.com/pytorch/pytorch/issues/159613), which PyTorch 2.15 has fixed.
 # The second pattern returns two values that do not depend on each other.
 # The replacement goes before the first reader of either. Here that is before `sin`, which it needs:
 

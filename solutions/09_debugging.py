@@ -1222,7 +1222,7 @@ assert graph_diff(before, shorter) == {"added": [], "removed": ["drop"], "change
 # %% [markdown]
 # ## 9.7 Bugs that FX has today
 #
-# Each of these four is in PyTorch 2.14.1. If a cell below shows something else in your version, the bug is fixed.
+# Each of these four is in today's PyTorch. If a cell below shows something else in your version, the bug is fixed.
 #
 # **A parameter called `inf` or `nan`.** The generated code calls the parameter `inf_1`, but only after its first line. In that line, and in each use of the *number* infinity, `inf` is the parameter.
 # ([issue 198072](https://github.com/pytorch/pytorch/issues/198072))

@@ -147,7 +147,8 @@ def _asked(one: Question, chapter: ChapterOfBook) -> str:
     fold = f"<details><summary>Symptom and cure of question {one.number}</summary>"
     code = f"{fold}\n\n```python\n{one.code}\n```\n\n</details>"
     head = f"(question-{one.number})=\n### {one.text}"
-    return f"{head}\n\n{answer} Asked at {one.source}.\n\n{code}"
+    fixed = f" PyTorch {one.until} has fixed it." if one.until else ""
+    return f"{head}\n\n{answer} Asked at {one.source}.{fixed}\n\n{code}"
 
 
 def errors_of(raised: Iterable[Raised]) -> str:

@@ -34,6 +34,7 @@ class Question:
         section: the heading of the answer, without number and minutes.
         code: the code that the tests run.
         errors: the exceptions that it shows, each as type and words of the message.
+        until: the first version of PyTorch without the symptom; ``""`` if there is none.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Question:
     section: str
     code: str
     errors: tuple[tuple[str, str], ...]
+    until: str = ""
 
     @property
     def source(self) -> str:
@@ -68,10 +70,12 @@ def _read(path: Path) -> Iterator[Question]:
             continue
         assert isinstance(part, ast.FunctionDef)
         number, asked, place = (ast.literal_eval(argument) for argument in mark.args)
+        until = "".join(ast.literal_eval(each.value) for each in mark.keywords)
         chapter, _, section = place.partition(": ")
         asks = (ast.get_docstring(part) or "").partition("\n")[0]
         errors = tuple(_errors(part))
-        yield Question(number, asked, asks, chapter, section, _code(part, body, text), errors)
+        code = _code(part, body, text)
+        yield Question(number, asked, asks, chapter, section, code, errors, until)
 
 
 def _mark(part: ast.stmt) -> ast.Call | None:

@@ -22,6 +22,7 @@ from autograder.drawing.html import (
     folded,
     framed,
 )
+from autograder.environment import torch_changes
 
 _NOTE = "as expected"
 _LINES = 200
@@ -40,6 +41,8 @@ class fails:  # noqa: N801
 
     Args:
         kind: the type of the error, or a base of it.
+        until: the first version of PyTorch in which the lines raise nothing; ``""`` if there is
+            none.
 
     Attributes:
         error: the error, once the lines have raised it.
@@ -49,13 +52,14 @@ class fails:  # noqa: N801
         TypeError: `kind` is not a type of errors.
     """
 
-    def __init__(self, kind: type[BaseException]) -> None:
+    def __init__(self, kind: type[BaseException], until: str = "") -> None:
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             raise TypeError(
                 "`fails` takes the type of an error: write `with fails(TypeError):` and the lines "
                 f"that raise it below, not `fails({kind!r})`."
             )
         self.kind = kind
+        self.until = until
         self.error: BaseException | None = None
 
     def __enter__(self) -> fails:
@@ -71,16 +75,41 @@ class fails:  # noqa: N801
         trace: TracebackType | None,
     ) -> bool:
         self._stderr.__exit__(kind, error, trace)
-        if isinstance(error, self.kind):
+        expected = torch_changes.holds(until=self.until)
+        if isinstance(error, self.kind) and expected:
             said = "".join(traceback.format_exception(kind, error, trace))
             # The traceback would keep alive all local variables of the lines.
             self.error = error.with_traceback(None)
             show(Failure(type(error).__name__, str(error), said, self._said.getvalue()))
             return True
         sys.stderr.write(self._said.getvalue())
-        if error is None:
+        if error is None and not expected:
+            show(NoFailure(self.kind.__name__, self.until))
+        elif error is None:
             raise DidNotFail(f"These lines were meant to raise {self.kind.__name__}; they did not.")
         return False
+
+
+@dataclass(frozen=True)
+class NoFailure:
+    """An error that the reader's PyTorch raises no more, ready to be displayed.
+
+    Attributes:
+        kind: the name of its type.
+        until: the version of PyTorch that raises nothing.
+    """
+
+    kind: str
+    until: str
+
+    def __repr__(self) -> str:
+        return (
+            f"No error: your PyTorch {torch_changes.loaded()} has fixed this. Versions before "
+            f"{self.until} raise {self.kind}."
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": framed(escaped(repr(self)), edge=RULE), "text/plain": repr(self)}
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,7 @@ def replaced(gm):
         issues=(159613,),
         instead="Replace one match at a time, by a filter, until there is none.",
         raises=True,
+        until="2.15",
         fix=_lists_followed,
     ),
     Bug(

@@ -143,6 +143,7 @@ gm = fx.GraphModule(nn.Module(), graph)
         "changed. `torch.save`, and `fx.symbolic_trace` of a graph module, do the same.",
         file="fx/graph_module.py",
         line="graph = KeepModules().trace(com, **tracer_extras)",
+        later_lines=(("2.15", "graph = tracer.trace(com, **tracer_extras)"),),
         issues=(198077,),
         cure="copy.deepcopy(gm)",
         instead="Copy it: `copy.deepcopy` does not trace. To save it, record the method "

@@ -17,9 +17,12 @@ IDS = [f"{each.name}-{i}" for each in BUGS for i, _ in enumerate(each.every)]
 @pytest.mark.parametrize("bug", EVERY, ids=IDS)
 def test_the_bug_shows(bug: Bug) -> None:
     right, got = bug.outcome()
+    if not bug.is_in():
+        assert right == got
+        return
     assert right != got, (
-        f"PyTorch {torch.__version__} has fixed {bug.name}: both are {got} now. Remove it from "
-        "hunts/known, run `python -m hunts.page`, and say it in CHANGELOG.md."
+        f"PyTorch {torch.__version__} has fixed {bug.name}: both are {got} now. Write `until` in "
+        "hunts/known and a row in torch_changes.json, and run `python -m hunts.page`."
     )
     assert not _is_an_error(right), right
     assert _is_an_error(got) == bug.raises, got
@@ -45,7 +48,7 @@ def test_what_is_to_be_done_instead_is_right(bug: Bug) -> None:
 def test_no_other_fix_mends_it(bug: Bug) -> None:
     right, _ = bug.outcome()
     for other in BUGS:
-        if other is not bug:
+        if other is not bug and bug.is_in():
             with other.fix():
                 _, got = bug.outcome()
             assert got != right, f"{bug.name} and {other.name} have one cause"
@@ -54,7 +57,7 @@ def test_no_other_fix_mends_it(bug: Bug) -> None:
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_its_model_is_small_and_its_line_is_there(bug: Bug) -> None:
     assert all(each.lines <= 6 for each in bug.every)
-    assert bug.place > 0
+    assert not bug.is_in() or bug.place > 0
 
 
 def test_there_are_enough_different_ones() -> None:

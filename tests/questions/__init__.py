@@ -11,6 +11,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from autograder.environment import torch_changes
 from tests.unit.lessons.topics import sections
 
 QUESTIONS = 76
@@ -28,6 +29,7 @@ class Question:
         chapter: the notebook that answers it, such as ``"01_tracing"``.
         section: the heading there, without its number.
         show: asserts the symptom, then the solution.
+        until: the first version of PyTorch without the symptom; ``""`` if there is none.
     """
 
     number: int
@@ -36,6 +38,12 @@ class Question:
     chapter: str
     section: str
     show: Callable[[], None]
+    until: str = ""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the PyTorch that is loaded has the symptom."""
+        return torch_changes.holds(until=self.until)
 
     @property
     def answered(self) -> bool:
@@ -46,13 +54,16 @@ class Question:
 _ALL: dict[int, Question] = {}
 
 
-def question(number: int, asked: str, section: str) -> Callable[..., Callable[[], None]]:
+def question(
+    number: int, asked: str, section: str, until: str = ""
+) -> Callable[..., Callable[[], None]]:
     """Add a function to the questions; the first line of its docstring is the text.
 
     Args:
         number: the number in the collection.
         asked: the thread, such as ``"pytorch#54602"``.
         section: chapter and heading, such as ``"01_tracing: How a trace is made"``.
+        until: the first version of PyTorch without the symptom; ``""`` if there is none.
 
     Raises:
         ValueError: the number is taken.
@@ -63,7 +74,7 @@ def question(number: int, asked: str, section: str) -> Callable[..., Callable[[]
             raise ValueError(f"two questions have the number {number}")
         chapter, _, heading = section.partition(": ")
         text = (show.__doc__ or "").partition("\n")[0]
-        _ALL[number] = Question(number, asked, text, chapter, heading, show)
+        _ALL[number] = Question(number, asked, text, chapter, heading, show, until)
         return show
 
     return add

@@ -242,6 +242,7 @@ def a_match_that_nobody_reads() -> None:
     45,
     "pytorch#159613",
     "04_replace_pattern: The rewritten graph reads a value before it is computed",
+    until="2.15",
 )
 def matches_that_touch() -> None:
     """Why is the graph broken after two matches that touch?"""

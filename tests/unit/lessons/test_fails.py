@@ -12,7 +12,7 @@ from torch import fx
 
 from autograder import fails
 from autograder.builder.outputs.execute import execute
-from autograder.cards.failing import DidNotFail, Failure
+from autograder.cards.failing import DidNotFail, Failure, NoFailure
 from tests.unit.cards.test_show_card import read
 
 
@@ -64,6 +64,33 @@ def test_it_raises_if_nothing_failed(capsys: pytest.CaptureFixture[str]) -> None
         with fails(KeyError):
             print("all right", file=sys.stderr)
     assert capsys.readouterr() == ("", "all right\n")
+
+
+@pytest.mark.parametrize("version", ["2.14.1+cpu", "2.15.0.dev20261101+cpu"])
+def test_an_error_that_a_later_pytorch_does_not_raise(
+    version: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch, "__version__", version)
+    raises = version.startswith("2.14")
+    if raises:
+        with fails(KeyError, until="2.15"):
+            {}["a"]
+        with pytest.raises(DidNotFail), fails(KeyError, until="2.15"):
+            pass
+        assert capsys.readouterr().out == "KeyError: 'a'  (as expected)\n"
+    else:
+        with fails(KeyError, until="2.15"):
+            pass
+        with pytest.raises(KeyError), fails(KeyError, until="2.15"):
+            {}["a"]
+        said = capsys.readouterr().out
+        assert said.startswith(f"No error: your PyTorch {version} has fixed this. Versions before ")
+        assert said.endswith("before 2.15 raise KeyError.\n")
+
+
+def test_the_line_about_a_fixed_error_is_text_in_a_notebook() -> None:
+    html = NoFailure("<b>", "2.15")._repr_mimebundle_()["text/html"]
+    assert "<b>" not in html and "before 2.15 raise &lt;b&gt;." in html
 
 
 def test_another_error_goes_on_its_way() -> None:

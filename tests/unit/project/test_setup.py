@@ -97,13 +97,24 @@ def test_extras_of_what_is_needed_are_followed(monkeypatch: pytest.MonkeyPatch) 
     }
 
 
-def test_torch_and_torchvision_are_the_pair_the_course_was_written_for() -> None:
-    assert {name: LOCKED[name] for name in ("torch", "torchvision", "nbgrader")} == {
-        "torch": "2.14.1",
-        "torchvision": "0.29.1",
-        "nbgrader": "0.9.6",
-    }
+def test_the_locked_torchvision_fits_the_locked_torch_which_was_tried() -> None:
+    (needs,) = (
+        each
+        for each in map(Requirement, metadata.requires("torchvision") or ())
+        if each.name == "torch"
+    )
+    assert needs.specifier.contains(LOCKED["torch"])
     assert tried_versions.tried("torch")[LOCKED["torch"]] == tried_versions.FULLY
+
+
+def test_a_pin_of_pytorch_is_in_the_lock_alone() -> None:
+    """Other files say what was run with a version, which stays true."""
+    texts = [ROOT / name for name in ("README.md", "environment.yml", "Makefile", "pyproject.toml")]
+    texts += (ROOT / "solutions").glob("*.py")
+    texts += (ROOT / ".github").rglob("*.yml")
+    texts += (ROOT / ".devcontainer").iterdir()
+    pins = re.compile("|".join(re.escape(LOCKED[name]) for name in ("torch", "torchvision")))
+    assert [path for path in texts if pins.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_page_about_installing_names_the_versions() -> None:
